@@ -295,7 +295,7 @@ def test_a_file_that_is_replaced_under_the_service(file: str) -> None:
             os.unlink(f"{file}{ending}")
         os.replace(f"{file}.backup", file)
         status, code, detail = running.problem("POST", "/v1/studies/shop/ask")
-        assert (status, code) == (503, "store")
+        assert (status, code) == (503, "replaced_file")
         assert "is another file now" in detail
         assert running.send("GET", "/v1/studies/shop").content["rounds"] == 2
         lost = {"id": asked, "value": 1.0}

@@ -32,6 +32,8 @@ def _with_deadline(urllib3: Any, pool: Any) -> Any:
     class Connection(pool.ConnectionCls):  # type: ignore[misc]
         """A connection, to the first of the service's addresses that answers."""
 
+        _dns_host: str
+
         def _new_conn(self) -> socket.socket:
             name, failure = self._dns_host, None
             try:
