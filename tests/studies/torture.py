@@ -324,8 +324,8 @@ TRIALS = [
     harmed(
         "full disks", 60, adversity.full_disks, 100, "nothing acknowledged lost, and it goes on"
     ),
-    served("silent connections", 60, service_adversity.silent_connections, 20_000),
-    served("requests of 990 kB", 60, service_adversity.enormous_requests, 500),
+    served("silent connections", 40, service_adversity.silent_connections, 20_000),
+    served("requests of 990 kB", 90, service_adversity.enormous_requests, 500),
     damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
     damaged_log("cut", damage.cut, 300),
     damaged_file("a bit flipped", damage.flipped, 3000),
