@@ -57,6 +57,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_counted_twice(
     assert game.stdout.startswith(f"({16 + crashes}, ")
 
 
+@pytest.mark.skipif(not (DOCS / "kills.csv").exists(), reason="make kills PAGE=1 was not run yet")
 def test_all_ways_are_on_the_page() -> None:
     with open(DOCS / "kills.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
