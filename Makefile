@@ -141,9 +141,12 @@ matrix: $(READY)
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
 
+# Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
+# table into docs/live.md.
+KILLS ?= 2000
+KILLS_OUT := $(if $(PAGE),--out docs/kills.csv --page docs/live.md)
 kills: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 250 --crashes 5 --keeps tuner
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/all_ways.py --kills $(KILLS) $(KILLS_OUT)
 
 # Everything that studies were broken with, about fifteen minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)

@@ -94,7 +94,11 @@ class Serving:
 
     def stop(self, seconds: float = 120.0) -> int:
         """End as an operator would; the exit status."""
-        self.process.send_signal(signal.SIGTERM)
+        return self.end_by(signal.SIGTERM, seconds)
+
+    def end_by(self, how: signal.Signals, seconds: float = 120.0) -> int:
+        """End by a signal; the exit status."""
+        self.process.send_signal(how)
         return self._gone(seconds)
 
     def _gone(self, seconds: float = 120.0) -> int:
