@@ -98,6 +98,8 @@ class ExploringCost:
         if self.rounds < ENOUGH * (1 + regressors):
             return nan
         both = self._older.with_rows_of(self._newer)
+        if not np.isfinite(both.products).all():
+            return nan
         inverse = _inverse(both.products[:regressors, :regressors])
         coefficients = inverse @ both.products[:regressors, regressors:]
         noise = both.products[regressors:, regressors:] / both.rounds
@@ -121,7 +123,7 @@ class ExploringCost:
 
 def _inverse(products: Array) -> Array:
     """The inverse in the directions in which there is any deviation."""
-    scale = np.sqrt(np.diag(products))
+    scale = np.sqrt(np.maximum(np.diag(products), 0.0))
     scale[scale == 0.0] = 1.0
     correlations = products / np.outer(scale, scale)
     inverse: Array = np.linalg.pinv(correlations, rcond=RANK, hermitian=True)
