@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth one-run \
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
 	serve-demo told attack outside bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
@@ -101,6 +101,10 @@ memory: $(READY)
 
 contexts: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py $(MEMORY_OUT)
+
+# What a tuner says of the cost of exploring beside what it was: three minutes. PAGE=1 as above.
+outlook: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outlook.py $(MEMORY_OUT)
 
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
