@@ -15,7 +15,7 @@ from math import copysign, exp, lgamma, log, log1p
 from typing import Any, Self
 
 from dikin.errors import StateError
-from dikin.serialization import refuse_infinite, refuse_other_form
+from dikin.worth.states import refuse_altered
 
 LEAST_SILENCE, TIMES_SILENCE = 100, 10
 """Trials without a value, and how many times the longest such stretch before."""
@@ -217,8 +217,7 @@ class PipelineWatch:
         """
         if not isinstance(state, dict):
             raise StateError("the state of a pipeline watch must be a dictionary")
-        refuse_other_form(state, asdict(cls()), "a pipeline watch")
-        refuse_infinite(state, "a pipeline watch")
+        refuse_altered(state, asdict(cls()), "a pipeline watch")
         return cls(**state)
 
 
