@@ -231,7 +231,7 @@ class TunerProvider(AbstractProvider):
 
     def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
         details = details or TrackingEventDetails()
-        id = details.attributes.get(TRIAL)
+        id: Any = details.attributes.get(TRIAL)
         trial = self._open.take(key, id)
         if trial is None and id is None:
             raise UnknownQueryError(

@@ -122,7 +122,8 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
     `table` is a history with the columns of the comparison. The gain is in per cent of the
     control's mean value where the last interval is known so.
     """
-    ends = status.value_range and (status.value_range[0], status.value_range[1])
+    low_high = status.value_range
+    ends = None if low_high is None else (low_high[0], low_high[1])
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize, value_range=ends)
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
