@@ -13,7 +13,7 @@ from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
-from dikin.worth.uplift import Uplift
+from dikin.worth.uplift import Uplift, signed
 
 WIDTH = 16
 """Columns of the terminal that the labels take."""
@@ -54,6 +54,9 @@ class Status:
         list[list[str]] | None, "The names of the numbers 0, 1, ... of a column; empty for most."
     ] = None
     maximize: Annotated[bool, "Whether large values are good."] = False
+    value_range: Annotated[
+        list[float] | None, "The least and the largest possible value, if a tuner was told."
+    ] = None
     held: Annotated[bool, "Whether a tuner is on hold: it plays its best setting."] = False
     rounds: Annotated[int, "Rounds answered so far."]
     asked: Annotated[int, "Queries or trials asked so far."] = 0
@@ -142,6 +145,10 @@ class Status:
         "What a tuned round gains over the control, with an interval that is valid at any time.",
     ] = None
     recent_uplift: Annotated[Uplift | None, "The same over the recent rounds."] = None
+    exact_uplift: Annotated[
+        Uplift | None,
+        "The uplift with an interval that is exact in every round; null without a declared range.",
+    ] = None
     guard: Annotated[
         float | None, "The share of the control's value by which tuned rounds may be worse."
     ] = None
@@ -273,6 +280,11 @@ class Status:
         recent = self.recent_uplift
         if recent is not None and recent.rounds < uplift.rounds:
             yield "recently", f"{recent} ({recent.rounds:,} rounds)"
+        exact = self.exact_uplift
+        if exact is not None and exact.is_known:
+            _, low, high = signed((exact.mean, exact.low, exact.high))
+            sure = f"{100 * exact.confidence:g} %"
+            yield "exactly", f"{low} to {high} a round ({sure}), for values in the declared range"
         arms = f"{uplift.tuned_rounds:,} tuned, {uplift.held_back_rounds:,} held back"
         yield "compared", f"{arms} at {setting_text(self.control or {})}"
 

@@ -418,7 +418,7 @@ class Regression:
         Raises
         ------
         StateError
-            If the state is not that of a regression.
+            If the state was altered.
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])
