@@ -17,12 +17,14 @@ Array = np.typing.NDArray[np.float64]
 def least_price(sigma: Array, q: float, k: int, first: float) -> float:
     """OPT, the least total of theta and of (q/(sigma + first + theta))^(1/k): a convex solver."""
 
-    def total(theta: Array) -> float:
+    def total(theta: Array) -> tuple[float, Array]:
         held = np.cumsum(sigma) + first + np.cumsum(theta)
-        return float(theta.sum() + ((q / held) ** (1.0 / k)).sum())
+        prices = (q / held) ** (1.0 / k)
+        falls = np.cumsum((prices / held)[::-1])[::-1] / k
+        return float(theta.sum() + prices.sum()), 1.0 - falls
 
-    start = np.full(sigma.size, 0.1)
-    found = minimize(total, start, bounds=[(0.0, None)] * sigma.size, method="L-BFGS-B")
+    start, bounds = np.full(sigma.size, 0.1), [(0.0, None)] * sigma.size
+    found = minimize(total, start, jac=True, bounds=bounds, method="L-BFGS-B")
     return float(found.fun)
 
 
