@@ -15,6 +15,8 @@ from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 from dikin.worth.uplift import Uplift, signed
 
+CONFIDENCE = 0.95
+"""That the regret of a run never exceeds its `run_certificate`."""
 WIDTH = 16
 """Columns of the terminal that the labels take."""
 
@@ -106,6 +108,12 @@ class Status:
         "The bound on the regret of all rounds so far. Not known where no constant was "
         "declared, and for a tuner with a whole number beside other parameters unless declared "
         "separable.",
+    ] = nan
+    run_certificate: Annotated[
+        float,
+        "The bound on the regret of this run, with 95 % confidence at all times together, if "
+        "values do not react to open queries. Not known without a declared range of values, and "
+        "where it is more than values that differ as much as those seen allow.",
     ] = nan
     contexts: Annotated[
         dict[str, Any] | None,
@@ -204,6 +212,11 @@ class Status:
             yield from self._tuner_lines(self.start or {}, self.best)
         if isfinite(self.certificate):
             yield "certificate", f"{self.certificate:.6g} for the rounds so far"
+        if isfinite(self.run_certificate):
+            text = (
+                f"{self.run_certificate:.6g} for this run, with {100 * CONFIDENCE:g} % confidence"
+            )
+            yield "", f"{text} at all times together"
         if self.name is not None:
             age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
             yield "open queries", f"{self.open.count:,}{age}" if self.open.count else "none"

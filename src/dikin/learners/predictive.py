@@ -92,6 +92,7 @@ from dikin.learners.predictive_outlook import look_ahead
 from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
+from dikin.status import CONFIDENCE
 from dikin.units import LossRange, Units
 from dikin.vectors import clear
 
@@ -849,6 +850,20 @@ class Predictive(KernelLearner):
             return nan
         value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
         return self.units.regret(value)
+
+    @locked
+    def _run_certificate(self) -> float:
+        """For the constants that were declared, where it says more than the values do.
+
+        No regret exceeds what losses were above the least possible one; and hardly any what they
+        would be above the least that was seen, had they all been the largest.
+        """
+        n, seen = self._n, self._n.levels.high - self._n.levels.low
+        if (self.smoothness is None and self.lipschitz is None) or measuring(n.levels):
+            return nan
+        bound = self._certified_run(0, n.sums.exploring[0], 1.0 - CONFIDENCE)
+        most = self.units.regret(min(n.run.losses, self._rounds_in_range * seen))
+        return bound if bound < most else nan
 
     def _certified_run(self, m: int, exploring: float, failure: float) -> float:
         """The bound for this run, but for a chance of `failure`."""

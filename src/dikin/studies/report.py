@@ -16,7 +16,7 @@ import numpy as np
 from dikin.plotting.curves import marks, stretches
 from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
-from dikin.status import Status, explained_text, setting_text, value_text
+from dikin.status import CONFIDENCE, Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
@@ -291,7 +291,20 @@ def _certificate(status: Status) -> Iterator[str]:
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
-        "</section>"
+        f"{_of_this_run(status)}</section>"
+    )
+
+
+def _of_this_run(status: Status) -> str:
+    """The bound for the rounds that were played, where it says anything."""
+    if not isfinite(status.run_certificate):
+        return ""
+    return (
+        f"<p>{number_text(status.run_certificate)} for these very rounds, with "
+        f"{100 * CONFIDENCE:g} % confidence.</p>"
+        '<p class="how">How to read it: chance may have been kind or unkind to this study. But '
+        "for a chance of one in twenty its own rounds were never farther behind the best fixed "
+        "setting than this.</p>"
     )
 
 

@@ -759,6 +759,7 @@ class Tuner(Player[Trial]):
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
+            run_certificate=nan if self._lots_interact else self.learner._run_certificate(),
             contexts=self._context_specs() or None,
             context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
