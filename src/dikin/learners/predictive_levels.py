@@ -105,6 +105,13 @@ def provisional(plan: Plan, levels: Levels) -> bool:
 
 
 @compilable
+def is_young(plan: Plan, levels: Levels, rounds: int) -> bool:
+    """Whether sizes were measured a few rounds ago. By lot a large value may be a rare one."""
+    measured = plan.widest == inf and not plan.by_lot
+    return measured and rounds - levels.known_since < SETTLING - MEASURED
+
+
+@compilable
 def has_falling_level(plan: Plan) -> bool:
     """Whether the level is that of a known range, halved where surprises are small."""
     return plan.widest < inf and not plan.by_lot
