@@ -66,7 +66,9 @@ class Status:
     first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
     first_mean: Annotated[float, "The mean of the first values or losses."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
-    recent_mean: Annotated[float, "The mean of the last values or losses, without faults."] = nan
+    recent_mean: Annotated[
+        float, "The mean of the last values or losses, without faults and rounds held back."
+    ] = nan
     recent_sem: Annotated[
         float,
         "The standard error of `recent_mean` for a tuner, computed from its surprises: changes "

@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -305,7 +306,10 @@ def attempt(trial: Trial, share: float) -> Row:
     try:
         tried, note = trial.run(share)
     except Exception as harm:
-        return Row(trial.what, trial.where, 1, 1, f"{type(harm).__name__}: {harm}"[:300])
+        last = traceback.extract_tb(harm.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        note = f"{where}: {type(harm).__name__}: {harm}"[:300]
+        return Row(trial.what, trial.where, 1, 1, note)
     return Row(trial.what, trial.where, tried, 0, note)
 
 

@@ -146,6 +146,14 @@ def test_held_back_rounds_teach_the_learner_nothing():
     assert one.certificate_for(lipschitz=1.0) == two.certificate_for(lipschitz=1.0)
 
 
+def test_the_recent_mean_is_that_of_tuned_rounds():
+    tuner = Tuner({"x": Real(0, 1)}, holdback=0.5, seed=1)
+    for _ in range(40):
+        trial = tuner.ask()
+        tuner.tell(trial, 10.0 if trial.held_back else 3.0)
+    assert tuner.summary().recent_mean == 3.0
+
+
 def test_held_back_rounds_teach_what_covariates_explain():
     def slope(control_moves):
         tuner, rng = made(holdback=0.5), np.random.default_rng(5)

@@ -346,8 +346,9 @@ class Session:
     def _resolve_uncertain(self) -> None:
         """Find out whether an event was written although the connection broke during its commit."""
         assert self._uncertain is not None
-        (event, result), self._uncertain = self._uncertain, None
+        event, result = self._uncertain
         is_written = self.journal.seal_at(event.number) == event.seal
+        self._uncertain = None  # only now: the connection may break in reading, too
         # A query asked under a key is found by its key.
         if is_written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))

@@ -420,7 +420,8 @@ class Tuner(Player[Trial]):
         expected_control = self._compare(asked, number)
         self.rounds += 1
         self.sem_rounds += error is not None
-        self._recent.add(number, asked.expected)
+        if held or not asked.held_back:
+            self._recent.add(number, asked.expected)
         self._history.append(
             Row(
                 round=self.rounds,
