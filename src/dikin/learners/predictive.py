@@ -64,6 +64,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.kernel import compilable, from_values, to_saved
+from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_expected as contextual
@@ -243,7 +244,9 @@ def learn(
         state.moments,
     )
     schedule.average_shares(plan, n, memo.shares, round)
-    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    above = learnt >= level and levels.is_young(plan, n.levels, round)
+    least = adaptation.least_curvature(plan, state, stiff) if above else 0.0
+    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, least, price, trace)
     centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
