@@ -83,15 +83,23 @@ class Status:
     )
     exploring_cost: Annotated[
         float,
-        "The most that exploring costs in the next round, if values are about as smooth as a "
-        "bowl that fills their range, or as declared.",
+        "The most that exploring costs in the next round, for the constant that was declared. Not "
+        "known where none was.",
     ] = nan
+    exploring_measured: Annotated[
+        float,
+        "The most that exploring cost a round in the last `exploring_rounds` rounds, as their "
+        "values show: the upper end of a 95 % interval that begins at 0. It holds for values that "
+        "are convex (concave, to maximise), if the best setting stayed or moved steadily.",
+    ] = nan
+    exploring_rounds: Annotated[int, "The number of rounds in `exploring_measured`."] = 0
     ahead: Annotated[int | None, "The number of rounds in `outlook`."] = None
     outlook: Annotated[
         float,
         "How much worse than the best fixed setting the next `ahead` rounds together are "
-        "expected to be at most, if surprises stay as large as now; divide by `ahead` for one "
-        "round.",
+        "expected to be at most, for the constant that was declared, if that setting and the size "
+        "of surprises stay as they are; divide by `ahead` for one round. Not known where no "
+        "constant was declared.",
     ] = nan
     certificate: Annotated[
         float,
@@ -236,15 +244,26 @@ class Status:
         if self.clipped:
             text = f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
             yield "clipped", text
-        if isfinite(self.exploring_cost):
-            yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
-        else:
-            yield "exploring", "the size of the values is not known yet"
+        yield from self._exploring_lines()
         if self.ahead and isfinite(self.outlook):
+            each = f"at most about {self.outlook / self.ahead:.4g} a round"
+            stays = "if it and the surprises stay as they are"
+            yield f"next {self.ahead:,}", f"{each} from the best fixed setting, {stays}"
+
+    def _exploring_lines(self) -> Iterator[tuple[str, str]]:
+        bounded, measured = isfinite(self.exploring_cost), isfinite(self.exploring_measured)
+        if bounded:
+            yield "exploring", f"costs at most {self.exploring_cost:.4g} a round now, as declared"
+        if measured:
             text = (
-                f"at most about {self.outlook / self.ahead:.4g} a round from the best fixed setting"
+                f"0 to {self.exploring_measured:.3g} a round in the last {self.exploring_rounds:,}"
             )
-            yield f"next {self.ahead:,}", f"{text}, if surprises stay as they are"
+            shape = "concave" if self.maximize else "convex"
+            given = f"if values are {shape} and the best setting did not jump"
+            yield "measured" if bounded else "exploring", f"cost {text} (95 %), {given}"
+        if not bounded and not measured:
+            yet = "not known" if self.rounds and not self.exploring_rounds else "not known yet"
+            yield "exploring", f"{yet}: a bound needs smoothness= or lipschitz="
 
     def _recent_text(self) -> str:
         text = f"mean {self.recent_mean:.6g}"

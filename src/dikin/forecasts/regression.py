@@ -418,7 +418,7 @@ class Regression:
         Raises
         ------
         StateError
-            If the state was altered.
+            If the state is not that of a regression.
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])

@@ -220,21 +220,36 @@ def _pictures(status: Status, rounds: Table) -> Iterator[str]:
     yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
 
 
+def _with_share(status: Status, cost: float) -> str:
+    """A cost, and which share of the control's value that is, where there is a control."""
+    if status.uplift is None or not status.uplift.control_mean:
+        return number_text(cost)
+    part = 100 * cost / abs(status.uplift.control_mean)
+    share = f", {part:.2g} % of the control's value," if isfinite(part) else ""
+    return number_text(cost) + share
+
+
 def _exploring(status: Status) -> Iterator[str]:
     yield "<section><h2>What exploring costs</h2>"
-    if isfinite(status.exploring_cost):
-        share = ""
-        if status.uplift is not None and status.uplift.control_mean:
-            part = 100 * status.exploring_cost / abs(status.uplift.control_mean)
-            share = f", {part:.2g} % of the control's value" if isfinite(part) else ""
-        yield f"<p>At most about {number_text(status.exploring_cost)} a round now{share}.</p>"
-    else:
-        yield "<p>Not known yet.</p>"
+    bounded, measured = isfinite(status.exploring_cost), isfinite(status.exploring_measured)
+    if bounded:
+        most = _with_share(status, status.exploring_cost)
+        yield f"<p>At most {most} a round now, as declared.</p>"
+    if measured:
+        shape = "concave" if status.maximize else "convex"
+        most = _with_share(status, status.exploring_measured)
+        yield (
+            f"<p>Measured over the last {status.exploring_rounds:,} rounds: 0 to {most} a round "
+            f"(95 %), if values are {shape} and the best setting did not jump.</p>"
+        )
+    if not bounded and not measured:
+        yield "<p>Not known: a bound needs a declared smoothness or lipschitz.</p>"
     if status.ahead and isfinite(status.outlook):
         each = status.outlook / status.ahead
         yield (
             f"<p>In the next {status.ahead:,} rounds the values are expected to be at most about "
-            f"{number_text(each)} a round from those of the best fixed setting.</p>"
+            f"{number_text(each)} a round from those of the best fixed setting, if it and the "
+            "surprises stay as they are.</p>"
         )
     yield (
         '<p class="how">How to read it: values around the best guess are needed to learn. The gain '

@@ -50,6 +50,7 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
+from dikin.tuning.exploring import ExploringCost
 from dikin.tuning.history import (
     Row,
     context_panels,
@@ -265,6 +266,7 @@ class Tuner(Player[Trial]):
         """The faults of the pipeline that were logged and are not over."""
         self.learner._user_sense = "value", self._sign
         self._recent = RecentValues()
+        self._exploring = ExploringCost(self.learner.geometry.size)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
@@ -416,8 +418,11 @@ class Tuner(Player[Trial]):
             if covariates and not held:
                 self._learn_from_control(asked, memo, number, covariates, error)
         else:
-            loss = self._sign * number
-            self.clipped += self._learning.tell(asked, loss, curvature, covariates, error)
+            loss, memo = self._sign * number, self._open[asked.id][1]
+            clipped = self._learning.tell(asked, loss, curvature, covariates, error)
+            self.clipped += clipped
+            if not clipped:
+                self._measure_exploring(asked, memo, loss)
         self._learning.fits.pop(asked.id, None)
         expected_control = self._compare(asked, number)
         self.rounds += 1
@@ -440,6 +445,12 @@ class Tuner(Player[Trial]):
                 expected_control=expected_control,
             )
         )
+
+    def _measure_exploring(self, trial: Trial, memo: Any, loss: float) -> None:
+        """Count a round that was learnt; in contexts there is a minimum for each, and none is."""
+        explored = None if self.contexts else self.learner._explored(memo)
+        if explored is not None:
+            self._exploring.add(self.rounds, *explored, loss - self._sign * trial.expected)
 
     def _checked_value(self, id: int, value: Any) -> float:
         number = real_number(value, "value", LossError)
@@ -759,6 +770,7 @@ class Tuner(Player[Trial]):
             restarts=self.learner.restarts,
             control=self.control,
             warnings=tuple(self._warnings()),
+            **self._exploring.standing(),
             **({} if compared is None else compared.standing()),
         )
 
@@ -908,6 +920,7 @@ class Tuner(Player[Trial]):
             "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
             "comparison": self._comparison and self._comparison.state(),
             "watch": self._watch.state(),
+            "exploring": self._exploring.state(),
             **self._learning.state(),
             **self._recent.state(),
         }
@@ -969,6 +982,8 @@ class Tuner(Player[Trial]):
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent = RecentValues(state["recent"], state["surprises"])
+        if "exploring" in state:  # not in states of before
+            tuner._exploring.take_over(state["exploring"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {
