@@ -73,16 +73,6 @@ def test_the_files_are_of_the_benchmarks_as_they_stand(memory: Any, contexts: An
     assert contexts.GAMES == 4
 
 
-def test_the_page_says_what_was_measured_of_exploring(outlook: Any) -> None:
-    page, rows = PAGE.read_text(encoding="utf-8"), read(FOLDER / "outlook.csv", outlook.Row)
-    assert {row.game for row in rows} == {outlook.FIRST_GAME + i for i in range(outlook.GAMES)}
-    assert len(rows) == len(outlook.READ) * len([*outlook.tasks(outlook.GAMES)])
-    assert outlook.measured_block(rows).markdown() in page
-    assert outlook.declared_block(rows).markdown() in page
-    other = [rows[0]._replace(measured=100 * rows[0].measured), *rows[1:]]
-    assert outlook.measured_block(other).markdown() not in page
-
-
 def test_the_constants_that_are_declared_are_true(outlook: Any) -> None:
     """Along random lines: no second difference is above the smoothness, no slope above L."""
     chance = np.random.default_rng(1)
