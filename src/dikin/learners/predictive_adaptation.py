@@ -105,8 +105,8 @@ def least_curvature(plan: Plan, state: LearnerState, stiff: float) -> float:
     centres = state.numbers.centres
     if plan.smoothness >= 0.0:
         return 0.0
-    wanted = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
-    return max(wanted - centres.curvature[0], 0.0)
+    wanted: float = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
+    return max(wanted - float(centres.curvature[0]), 0.0)
 
 
 @compilable
