@@ -120,11 +120,8 @@ class Losses(Environment):
 
 def reading(learner: Any) -> tuple[float, float]:
     """The rise of the estimates along the centres, and its noise."""
-    state, size = learner._state, learner.geometry.size
-    centres, sum_y, sum_g = state.numbers.centres, state.tracks[:size], state.tracks[size:][:size]
-    if not centres.seen[0]:
-        return 0.0, 0.0
-    return centres.g_y[0] - float(sum_g @ sum_y) / centres.seen[0], centres.noise[0]
+    centres = learner._state.numbers.centres
+    return centres.rise[0], centres.noise[0]
 
 
 class Loop(NamedTuple):
