@@ -13,8 +13,10 @@ from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
-from dikin.worth.uplift import Uplift
+from dikin.worth.uplift import Uplift, signed
 
+CONFIDENCE = 0.95
+"""That the regret of a run never exceeds its `run_certificate`."""
 WIDTH = 16
 """Columns of the terminal that the labels take."""
 
@@ -54,6 +56,9 @@ class Status:
         list[list[str]] | None, "The names of the numbers 0, 1, ... of a column; empty for most."
     ] = None
     maximize: Annotated[bool, "Whether large values are good."] = False
+    value_range: Annotated[
+        list[float] | None, "The least and the largest possible value, if a tuner was told."
+    ] = None
     held: Annotated[bool, "Whether a tuner is on hold: it plays its best setting."] = False
     rounds: Annotated[int, "Rounds answered so far."]
     asked: Annotated[int, "Queries or trials asked so far."] = 0
@@ -104,6 +109,12 @@ class Status:
         "declared, and for a tuner with a whole number beside other parameters unless declared "
         "separable.",
     ] = nan
+    run_certificate: Annotated[
+        float,
+        "The bound on the regret of this run, with 95 % confidence at all times together, if "
+        "values do not react to open queries. Not known without a declared range of values, and "
+        "where it is more than values that differ as much as those seen allow.",
+    ] = nan
     contexts: Annotated[
         dict[str, Any] | None,
         "The contexts of a tuner by name: words, a cycle, or a range.",
@@ -142,6 +153,10 @@ class Status:
         "What a tuned round gains over the control, with an interval that is valid at any time.",
     ] = None
     recent_uplift: Annotated[Uplift | None, "The same over the recent rounds."] = None
+    exact_uplift: Annotated[
+        Uplift | None,
+        "The uplift with an interval that is exact in every round; null without a declared range.",
+    ] = None
     guard: Annotated[
         float | None, "The share of the control's value by which tuned rounds may be worse."
     ] = None
@@ -197,6 +212,11 @@ class Status:
             yield from self._tuner_lines(self.start or {}, self.best)
         if isfinite(self.certificate):
             yield "certificate", f"{self.certificate:.6g} for the rounds so far"
+        if isfinite(self.run_certificate):
+            text = (
+                f"{self.run_certificate:.6g} for this run, with {100 * CONFIDENCE:g} % confidence"
+            )
+            yield "", f"{text} at all times together"
         if self.name is not None:
             age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
             yield "open queries", f"{self.open.count:,}{age}" if self.open.count else "none"
@@ -273,6 +293,11 @@ class Status:
         recent = self.recent_uplift
         if recent is not None and recent.rounds < uplift.rounds:
             yield "recently", f"{recent} ({recent.rounds:,} rounds)"
+        exact = self.exact_uplift
+        if exact is not None and exact.is_known:
+            _, low, high = signed((exact.mean, exact.low, exact.high))
+            sure = f"{100 * exact.confidence:g} %"
+            yield "exactly", f"{low} to {high} a round ({sure}), for values in the declared range"
         arms = f"{uplift.tuned_rounds:,} tuned, {uplift.held_back_rounds:,} held back"
         yield "compared", f"{arms} at {setting_text(self.control or {})}"
 

@@ -64,6 +64,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.kernel import compilable, from_values, to_saved
+from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_expected as contextual
@@ -92,6 +93,7 @@ from dikin.learners.predictive_outlook import look_ahead
 from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
+from dikin.status import CONFIDENCE
 from dikin.units import LossRange, Units
 from dikin.vectors import clear
 
@@ -242,7 +244,9 @@ def learn(
         state.moments,
     )
     schedule.average_shares(plan, n, memo.shares, round)
-    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    above = learnt >= level and levels.is_young(plan, n.levels, round)
+    least = adaptation.least_curvature(plan, state, stiff) if above else 0.0
+    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, least, price, trace)
     centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
@@ -849,6 +853,20 @@ class Predictive(KernelLearner):
             return nan
         value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
         return self.units.regret(value)
+
+    @locked
+    def _run_certificate(self) -> float:
+        """For the constants that were declared, where it says more than the values do.
+
+        No regret exceeds what losses were above the least possible one; and hardly any what they
+        would be above the least that was seen, had they all been the largest.
+        """
+        n, seen = self._n, self._n.levels.high - self._n.levels.low
+        if (self.smoothness is None and self.lipschitz is None) or measuring(n.levels):
+            return nan
+        bound = self._certified_run(0, n.sums.exploring[0], 1.0 - CONFIDENCE)
+        most = self.units.regret(min(n.run.losses, self._rounds_in_range * seen))
+        return bound if bound < most else nan
 
     def _certified_run(self, m: int, exploring: float, failure: float) -> float:
         """The bound for this run, but for a chance of `failure`."""

@@ -38,6 +38,7 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     ),
     "outlook_rounds": ("The rounds of dikin_outlook.", lambda status: status.ahead),
     "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
+    "run_certificate": (MEANINGS["run_certificate"], lambda status: status.run_certificate),
     "explained_share": (MEANINGS["explained"], lambda status: status.explained),
     "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (

@@ -16,7 +16,7 @@ import numpy as np
 from dikin.plotting.curves import marks, stretches
 from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
-from dikin.status import Status, explained_text, setting_text, value_text
+from dikin.status import CONFIDENCE, Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
@@ -177,7 +177,8 @@ def _settings(status: Status) -> Iterator[str]:
     before, best = status.control or status.start or {}, status.best or {}
     what = "Control" if status.control else "At the start"
     yield "<section><h2>The setting, before and after</h2><table><thead><tr>"
-    yield f'<th scope="col">Setting</th><th scope="col">{what}</th><th scope="col">Best now</th>'
+    now = "Best now, in the mean of contexts" if status.contexts else "Best now"
+    yield f'<th scope="col">Setting</th><th scope="col">{what}</th><th scope="col">{now}</th>'
     yield "</tr></thead><tbody>"
     for name, value in best.items():
         cells = value_text(before[name]), value_text(value)
@@ -185,7 +186,26 @@ def _settings(status: Status) -> Iterator[str]:
         yield f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
     yield (
         '</tbody></table><p class="how">How to read it: the best guess now is the centre of what '
-        "is played; exploring goes on around it.</p></section>"
+        "is played; exploring goes on around it.</p>"
+    )
+    yield from _by_context(status)
+    yield "</section>"
+
+
+def _by_context(status: Status) -> Iterator[str]:
+    if not status.by_context:
+        return
+    yield f'<table><thead><tr><th scope="col">{escape(", ".join(status.contexts or {}))}</th>'
+    yield '<th scope="col">Best now</th></tr></thead><tbody>'
+    for label, setting in status.by_context.items():
+        row = f'<th scope="row">{escape(label)}</th><td>{escape(setting_text(setting))}</td>'
+        yield f"<tr>{row}</tr>"
+    yield "</tbody></table>"
+    left_out = status.context_count - len(status.by_context)
+    more = f" {left_out} more are not listed." if left_out > 0 else ""
+    yield (
+        '<p class="how">How to read it: every context has a setting of its own; between two '
+        f"numbers it changes smoothly.{more}</p>"
     )
 
 
@@ -271,7 +291,20 @@ def _certificate(status: Status) -> Iterator[str]:
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
-        "</section>"
+        f"{_of_this_run(status)}</section>"
+    )
+
+
+def _of_this_run(status: Status) -> str:
+    """The bound for the rounds that were played, where it says anything."""
+    if not isfinite(status.run_certificate):
+        return ""
+    return (
+        f"<p>{number_text(status.run_certificate)} for these very rounds, with "
+        f"{100 * CONFIDENCE:g} % confidence.</p>"
+        '<p class="how">How to read it: chance may have been kind or unkind to this study. But '
+        "for a chance of one in twenty its own rounds were never farther behind the best fixed "
+        "setting than this.</p>"
     )
 
 
@@ -325,7 +358,7 @@ class Scale(NamedTuple):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers in a range, about as many as wanted.
+    """Round numbers in a range, about as many as wanted, and two at least.
 
     Parameters
     ----------
@@ -344,7 +377,8 @@ def ticks(low: float, high: float, count: int) -> list[float]:
     rough = (high - low) / count
     size = 10.0 ** floor(log10(rough))
     step = next(times * size for times in (1, 2, 5, 10) if times * size >= 0.999 * rough)
-    return [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
+    found = [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
+    return found if len(found) > 1 else ticks(low, high, 2 * count)
 
 
 def _uplift_picture(course: UpliftCourse) -> str:

@@ -121,7 +121,8 @@ class Tuner(Player[Trial]):
         Neither is required.
     value_range : tuple of float, optional
         The smallest and the largest possible value. Without it the tuner measures the range while
-        it plays.
+        it plays. With it `exact_uplift` is known and `budget` is kept exactly, and so begins later;
+        a value outside counts as the nearer end.
     seed : int, optional
         The whole number from which all randomness is derived; a fresh one by default.
     separable : bool, default False
@@ -226,11 +227,12 @@ class Tuner(Player[Trial]):
         refuse_smooth_corners(self.space, smoothness)
         self.maximize = true_or_false(maximize, "maximize")
         self._sign = -1.0 if maximize else 1.0
+        value_range = either_range(value_range, loss_range)
         self.learner = Predictive(
             self.space.domain,
             smoothness=smoothness,
             lipschitz=lipschitz,
-            loss_range=range_of_losses(either_range(value_range, loss_range), maximize),
+            loss_range=range_of_losses(value_range, maximize),
             start=self.space.start,
             memory=memory,
             seed=seed,
@@ -240,7 +242,7 @@ class Tuner(Player[Trial]):
         share, comparison = checked_holdback(holdback, control, guard, budget), None
         if share > 0.0:
             values = self.space.control_values(control)
-            comparison = Comparison(share, values, guard, budget, self.maximize)
+            comparison = Comparison(share, values, guard, budget, self.maximize, value_range)
         key = secrets.token_hex(8) if seed is None else str(seed)
         learning = CovariateLearning(self.learner, Covariates(self._declared))
         self._begin(key, self.learner.center, learning, comparison)
@@ -620,6 +622,26 @@ class Tuner(Player[Trial]):
         """
         return self._compared().recent_uplift
 
+    @property
+    @locked
+    def exact_uplift(self) -> Uplift | None:
+        """The uplift with an interval that is exact in every round, for values in `value_range`.
+
+        It needs no large number of rounds to be right, and is wider; None without that argument.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        return self._compared().exact_uplift
+
+    @property
+    def _value_range(self) -> list[float] | None:
+        """The declared range of values."""
+        losses = self.learner.loss_range
+        return losses and sorted(self._sign * end for end in losses)
+
     def _compared(self) -> Comparison:
         if self._comparison is None:
             raise StateError(NO_HOLDBACK)
@@ -720,6 +742,7 @@ class Tuner(Player[Trial]):
             log=[axis.log for axis in axes],
             labels=[list(axis.labels) for axis in axes],
             maximize=self.maximize,
+            value_range=self._value_range,
             held=self.held,
             rounds=self.rounds,
             asked=self.asked,
@@ -736,6 +759,7 @@ class Tuner(Player[Trial]):
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
+            run_certificate=nan if self._lots_interact else self.learner._run_certificate(),
             contexts=self._context_specs() or None,
             context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
@@ -904,7 +928,7 @@ class Tuner(Player[Trial]):
 
     def identity(self) -> dict[str, Any]:
         arguments = self.learner.state()["arguments"]
-        losses = arguments.pop("loss_range")
+        del arguments["loss_range"]
         del arguments["start"]  # it follows from the parameters
         parameters = self.space.parameters
         return {
@@ -916,7 +940,7 @@ class Tuner(Player[Trial]):
             "sense": "maximize" if self.maximize else "minimize",
             "arguments": arguments
             | {
-                "value_range": losses and sorted(self._sign * end for end in losses),
+                "value_range": self._value_range,
                 "separable": self.separable,
                 "covariates": specs_of(self._declared),
                 "context": self.contexts and self.contexts.spec(),

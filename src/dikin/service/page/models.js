@@ -232,8 +232,9 @@ export function certificateWords(study, history) {
   const each = certificateOf(study);
   const spread = spreadOf(history);
   const proved = `Proved: on average at most ${steady(each)} per round worse than the best fixed setting.`;
-  if (spread === null || each < spread) return proved;
-  return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
+  if (spread !== null && each >= spread) return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
+  if (!isNumber(study.run_certificate)) return proved;
+  return `${proved} Of this very run: at most ${steady(study.run_certificate / Math.max(1, study.rounds))} per round, with 95 % confidence at all times together.`;
 }
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);
