@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from math import sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
@@ -154,7 +155,7 @@ def play(game: Play) -> list[Row]:
     task, rounds = game.task, READ[-1] + AHEAD
     loop = loop_of(task, rounds)
     parameters = {f"x{i}": dikin.Real(0, 1) for i in range(task.d)}
-    constants = loop.constants if game.declared else {}
+    constants: dict[str, Any] = loop.constants if game.declared else {}
     tuner = dikin.Tuner(parameters, seed=FIRST_SEED + task.game, **constants)
     costs, rows = Costs(np.zeros(rounds), np.zeros(rounds)), []
     for round in range(1, rounds + 1):
@@ -195,7 +196,7 @@ def as_a_bowl(learner: dikin.Predictive) -> float:
     sum_y, sum_g = learner._state.tracks[:size], learner._state.tracks[size : 2 * size]
     rise = n.centres.g_y[0] - sum_g @ sum_y / n.centres.seen[0]
     spread = n.centres.y_square[0] - sum_y @ sum_y / n.centres.seen[0]
-    return learner.units.regret(0.5 * rise / spread * learner._trace(n.shift) / d)
+    return learner.units.regret(float(0.5 * rise / spread * learner._trace(n.shift) / d))
 
 
 def next_cost(loop: Loop, tuner: dikin.Tuner) -> float:
@@ -214,7 +215,7 @@ def next_cost(loop: Loop, tuner: dikin.Tuner) -> float:
 # --- what is seen ------------------------------------------------------------------------------
 
 
-def share(flags: Array) -> str:
+def share(flags: NDArray[Any]) -> str:
     return f"{100 * flags.mean():.0f} %"
 
 
@@ -241,7 +242,7 @@ def spread_text(ratios: Array) -> str:
 
 def measured_block(rows: list[Row]) -> Block:
     """Nothing declared: the upper end, and estimates that are not printed by a tuner."""
-    texts, held, nearby, sure = [], [], [], []
+    texts, held, nearby, sure = [], list[bool](), list[bool](), list[bool]()
     for title, group in groups(rows, False):
         cost = column(group, "cost")
         upper, error = column(group, "measured") / cost, column(group, "error") / cost
@@ -269,7 +270,7 @@ def measured_block(rows: list[Row]) -> Block:
 
 def declared_block(rows: list[Row]) -> Block:
     """The true constant declared: the bound of the next round, and the outlook."""
-    texts, above, beyond = [], [], []
+    texts, above, beyond = [], list[bool](), list[bool]()
     for title, group in groups(rows, True):
         bound = column(group, "bound") / column(group, "next_cost")
         outlook = column(group, "outlook") / column(group, "next_regret")

@@ -15,7 +15,7 @@ values, and so the regression finds too much slope: the bound is wide where nois
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -84,8 +84,8 @@ class ExploringCost:
         return int(self._older.rounds + self._newer.rounds)
 
     def add(self, round: int, center: Array, step: Array, surprise: float) -> None:
-        """Count a round that played center + step."""
-        if self._size > LARGEST_SIZE:
+        """Count a round that played center + step; not the first, of which nothing was expected."""
+        if self._size > LARGEST_SIZE or not isfinite(surprise):
             return
         if self._newer.rounds >= max(FIRST, 2.0 * self._older.rounds):
             self._older, self._newer = self._newer, Moments.of_none(1 + 2 * self._size)

@@ -983,8 +983,7 @@ class Tuner(Player[Trial]):
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent = RecentValues(state["recent"], state["surprises"])
-        if "exploring" in state:  # not in states of before
-            tuner._exploring.take_over(state["exploring"])
+        tuner._exploring.take_over(state["exploring"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {
