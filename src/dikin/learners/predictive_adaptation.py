@@ -100,7 +100,7 @@ def believed_curvature(
 def least_curvature(plan: Plan, state: LearnerState, stiff: float) -> float:
     """With so much more, the common centre would explore no farther out than sizes were measured.
 
-    `stiff` is the curvature of the barrier. None where a user declared how losses bend.
+    `stiff` is the curvature of the barrier. None where a constant is declared.
     """
     centres = state.numbers.centres
     if plan.smoothness >= 0.0:
