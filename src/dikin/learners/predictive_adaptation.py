@@ -100,13 +100,13 @@ def believed_curvature(
 def least_curvature(plan: Plan, state: LearnerState, stiff: float) -> float:
     """With so much more, the common centre would explore no farther out than sizes were measured.
 
-    `stiff` is the curvature of the barrier. None where a constant is declared.
+    `stiff` is the curvature of the barrier. None where a user declared the curvature of the losses.
     """
     centres = state.numbers.centres
     if plan.smoothness >= 0.0:
         return 0.0
-    wanted = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
-    return max(wanted - centres.curvature[0], 0.0)
+    wanted: float = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
+    return max(wanted - float(centres.curvature[0]), 0.0)
 
 
 @compilable
