@@ -353,15 +353,28 @@ def attempt(trial: Trial, share: float) -> Row:
 
 
 def play(trials: list[Trial], share: float, console: Console) -> Iterator[Row]:
-    """One trial after the other, with a bar that knows about how long each takes."""
-    total = sum(trial.seconds for trial in trials)
+    """One trial after the other, with a bar that knows about how long each takes.
+
+    Where there is no terminal for a bar, a line for each trial that is over.
+    """
+    total, over = sum(trial.seconds for trial in trials), 0.0
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=total)
         for trial in trials:
             bar.update(task, description=f"{trial.what}, {trial.where}", refresh=True)
-            yield attempt(trial, share)
-            bar.update(task, advance=trial.seconds, refresh=True)
+            row = attempt(trial, share)
+            over += trial.seconds
+            bar.update(task, completed=over, refresh=True)
+            if not console.is_terminal:
+                console.print(line(row, over / total), soft_wrap=True, highlight=False)
+            yield row
+
+
+def line(row: Row, over: float) -> str:
+    """A trial that is over, as a line of a log."""
+    counts = f"{row.tried:,} tried, {row.failed} failed"
+    return f"{over:4.0%}  {row.what}, {row.where}: {counts}; {row.note}"
 
 
 def shown(rows: list[Row]) -> Table:

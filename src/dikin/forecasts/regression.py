@@ -414,6 +414,11 @@ class Regression:
         -------
         Regression
             With the same future.
+
+        Raises
+        ------
+        StateError
+            If the state was altered.
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])

@@ -140,8 +140,8 @@ def certified_curvature(plan: Plan, features: list[float], sigma: float) -> floa
 def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> float:
     """At most min linear.u + sigma/2 |u|^2 over the set, and less by ACCURACY only.
 
-    The minimum with a weight w of the barrier is off by nu w at most: from the centre, with smaller
-    and smaller weights.
+    The minimum with a weight w of the barrier is off by nu w at most. Closed forms give it for the
+    smallest weight at once; other sets come there from the centre, with smaller and smaller ones.
     """
     with np.errstate(over="ignore"):
         most = float(np.linalg.norm(linear)) + sigma  # the set lies in the unit ball
@@ -149,7 +149,8 @@ def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> fl
         return nan  # of sums that have overflowed nothing is known
     if most < SMALLEST:
         return -most
-    weight, last = most, 0.5 * ACCURACY * most / nu
+    last = 0.5 * ACCURACY * most / nu
+    weight = last if geometry.compilable else most
     iterate, linear = geometry.start(), linear.copy()
     while True:
         geometry.solve(linear, sigma, weight, iterate)

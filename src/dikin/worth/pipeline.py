@@ -15,7 +15,8 @@ from math import copysign, exp, lgamma, log, log1p
 from typing import Any, Self
 
 from dikin.errors import StateError, shown
-from dikin.serialization import LARGEST_COUNT, refuse_infinite, refuse_other_form
+from dikin.serialization import LARGEST_COUNT
+from dikin.worth.states import refuse_altered
 
 LEAST_SILENCE, TIMES_SILENCE = 100, 10
 """Trials without a value, and how many times the longest such stretch before."""
@@ -217,8 +218,7 @@ class PipelineWatch:
         """
         if not isinstance(state, dict):
             raise StateError("the state of a pipeline watch must be a dictionary")
-        refuse_other_form(state, asdict(cls()), "a pipeline watch")
-        refuse_infinite(state, "a pipeline watch")
+        refuse_altered(state, asdict(cls()), "a pipeline watch")
         watch = cls(**state)
         counts = [state[field.name] for field in fields(cls) if field.type == "int"]
         if not (
