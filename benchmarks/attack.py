@@ -430,13 +430,13 @@ def main() -> None:
     if not chosen:
         names = ", ".join(dict.fromkeys(cell.learner for cell in cells()))
         raise SystemExit(f"--only is the name of a learner, one of {names}; got {arguments.only}")
-    lines, names = [], list(dict.fromkeys(cell.learner for cell in chosen))
-    with Progress(len(chosen) + len(names) * LAST, True) as progress:
+    lines, learners = [], list(dict.fromkeys(cell.learner for cell in chosen))
+    with Progress(len(chosen) + len(learners) * LAST, True) as progress:
         for cell in chosen:
             lines.append(attacked(cell))
             progress.move(1)
         found = []
-        for name in names:
+        for name in learners:
             found.append(summary(name, [line for line in lines if line.learner == name]))
             progress.move(LAST)
     if arguments.out is not None:

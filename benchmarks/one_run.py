@@ -124,14 +124,16 @@ def least_total(domain: Domain, kernel: LossKernel, rounds: int) -> tuple[Array,
         def gradient(v: Array, w: float = weight) -> Array:
             z, root = away(v)
             pull = (shares * (kernel.bend + kernel.cone / root)) @ z @ rows + slope
-            return domain.gradient(v) + basis @ pull / w
+            found: Array = domain.gradient(v) + basis @ pull / w
+            return found
 
         def hessian(v: Array, w: float = weight) -> Array:
             z, root = away(v)
             inner = (shares * (kernel.bend + kernel.cone / root)).sum() * np.eye(len(rows))
             inner -= (z.T * (shares * kernel.cone / root**3)) @ z
             within = basis @ rows.T
-            return domain.hessian(v) + within @ inner @ within.T / w
+            found: Array = domain.hessian(v) + within @ inner @ within.T / w
+            return found
 
         v, decrement = minimise(domain.barrier, gradient, hessian, v)
         if not decrement < 0.1:

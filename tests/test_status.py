@@ -82,7 +82,8 @@ def test_what_is_not_known_is_null_and_nan() -> None:
 
 
 def test_a_tuner_of_known_range_has_an_outlook_before_the_first_round() -> None:
-    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, value_range=(0.0, 10.0), seed=7)
+    declared = {"value_range": (0.0, 10.0), "lipschitz": 4.0}
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7, **declared)
     fresh = tuner.summary()
     tuner.tell(tuner.ask(), 5.0)
     assert fresh.outlook == pytest.approx(tuner.summary().outlook, rel=0.1)

@@ -44,6 +44,24 @@ def test_centers_and_certificates(name: str) -> None:
     assert run.learner.clipped > 0
 
 
+def first_answers() -> CellsReplay:
+    """On the disc, from its centre, with a seed whose first surprise is more than the level."""
+    return CellsReplay(SPACES["disc"](), Case(), seed=6).play(40)
+
+
+def test_a_first_surprise_above_the_level() -> None:
+    """It shows so much curvature that the centre goes on to be explored half-way out."""
+    cell = first_answers().reference.cells[0]
+    assert [answer.above for answer in cell.told] == [True] + 31 * [False]
+    assert cell.believed[0] > 0
+
+
+def test_one_that_shows_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adaptation, "least_curvature", lambda plan, state, stiff: 0.0)
+    with pytest.raises(AssertionError, match=r"differ|z'Hz"):
+        first_answers()
+
+
 # --- mutants -------------------------------------------------------------------------------------
 
 believed_curvature, remembered = adaptation.believed_curvature, adaptation.remembered

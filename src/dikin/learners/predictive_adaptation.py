@@ -24,6 +24,7 @@ from dikin.domains.base import Array
 from dikin.kernel import compilable
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.predictive_levels import REACH
 from dikin.learners.predictive_schedule import SPREAD
 from dikin.learners.predictive_state import MEASURED, Plan, smoothness_of
 from dikin.vectors import add_scaled, combine, dot, multiply
@@ -93,6 +94,19 @@ def believed_curvature(
     sure = 1.0 - DOUBT * DOUBT * noise / (rise * rise)
     most = MOST * smoothness_of(plan, state.numbers.levels)
     return min(BELIEVED * rise / spread * sure, most) if sure > 0.0 else 0.0
+
+
+@compilable
+def least_curvature(plan: Plan, state: LearnerState, stiff: float) -> float:
+    """With so much more, the common centre would explore no farther out than sizes were measured.
+
+    `stiff` is the curvature of the barrier. None where a user declared the curvature of the losses.
+    """
+    centres = state.numbers.centres
+    if plan.smoothness >= 0.0:
+        return 0.0
+    wanted: float = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
+    return max(wanted - float(centres.curvature[0]), 0.0)
 
 
 @compilable

@@ -122,6 +122,9 @@ class LocalBackend(Backend):
             self.session.close()
             raise
 
+    def flush_by_hand(self) -> None:
+        self.session.timed = False
+
     @property
     def _signature(self) -> str:
         """The name of this client in rows."""

@@ -54,6 +54,8 @@ class Session:
         self.keyed: set[int] = set()
         """Queries that this client asked under a key and whose commit is uncertain."""
         self._commit_within = commit_within
+        self.timed = True
+        """Whether a timer commits what waits; otherwise whoever calls has to flush."""
         self._process = os.getpid()
         self._replayed: Replica | None = None
         self._snapshot = 0
@@ -389,7 +391,7 @@ class Session:
                     self._snapshot = snapshot.number
 
     def _commit_later(self) -> None:
-        if self._timer is None:
+        if self._timer is None and self.timed:
             # Not a daemon: a program that ends waits for it.
             self._timer = threading.Timer(self._commit_within, self._commit_on_timer)
             self._timer.start()

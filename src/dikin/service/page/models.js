@@ -239,4 +239,12 @@ export function certificateWords(study, history) {
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);
 
+/** What exploring costs at most, and in which sense: as declared, or else as measured. */
+export function exploringOf(study) {
+  if (isNumber(study.exploring_cost)) return [study.exploring_cost, "at most, in the next round, as declared"];
+  const shape = study.maximize ? "concave" : "convex";
+  const measured = `at most (95 %), over the last ${count(study.exploring_rounds)}, if values are ${shape} and the best setting did not jump`;
+  return [study.exploring_measured, measured];
+}
+
 export const outlookOf = (study) => (isNumber(study.outlook) ? study.outlook / Math.max(1, study.ahead || 1) : null);
