@@ -41,7 +41,7 @@ NOISE = (0.02, 0.1, 0.5)
 """Standard deviations; losses vary by about 1."""
 DIMENSIONS = (1, 2, 4)
 LOOPS = 200
-"""Of each loss, over all dimensions and levels of noise: not quite, as nine divide no 200."""
+"""Of each loss, its dimension and noise by turns."""
 CONVEX = ("bowl", "cone", "linear", "hinge", "quartic", "flat", "valley", "drop", "corner", "bent")
 OTHERS = ("two valleys", "far valley", "saddle", "step", "stairs", "hill")
 
