@@ -29,10 +29,13 @@ CASES = {
     "simplex": Case(start=True, told=True),
     "cube": Case(late=6, told=True),
 }
+SEED_OF = {"simplex": 3}
+"""With 1, as elsewhere, noise hides the jump on the simplex, and the memory would not be tested."""
 
 
 def replay(name: str, kind: Callable[..., Any] = dikin.Predictive) -> CellsReplay:
-    return CellsReplay(SPACES[name](), CASES[name], kind=kind).play(ANSWERS)
+    seed = SEED_OF.get(name, 1)
+    return CellsReplay(SPACES[name](), CASES[name], seed, kind=kind).play(ANSWERS)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -231,7 +234,7 @@ def agree(plain: Any, other: Any) -> None:
             learner.certificate_for(smoothness=1.0, memory=memory) for learner in (plain, other)
         )
         np.testing.assert_allclose(two, one, rtol=1e-9)
-    for name in ("rounds", "curvature", "noise", "g_y"):
+    for name in ("rounds", "curvature", "noise", "rise"):
         one, two = (getattr(learner._n.centres, name) for learner in (plain, other))
         np.testing.assert_allclose(two, one, rtol=1e-7)
 
