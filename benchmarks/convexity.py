@@ -42,7 +42,7 @@ NOISE = (0.02, 0.1, 0.5)
 DIMENSIONS = (1, 2, 4)
 LOOPS = 200
 """Of each loss, its dimension and noise by turns."""
-CONVEX = ("bowl", "cone", "linear", "hinge", "quartic", "flat", "valley", "drop", "corner", "trough")
+CONVEX = ("bowl", "cone", "linear", "hinge", "quartic", "flat", "valley", "drop", "corner", "basin")
 OTHERS = ("two valleys", "far valley", "saddle", "step", "stairs", "hill")
 
 Array = np.typing.NDArray[np.float64]
@@ -78,7 +78,7 @@ class LossKernel(NamedTuple):
             loss = rest + exp(6.0 * (a - 0.9))
         elif which == 8:  # corner
             loss = max(0.8 * a, 0.2 * b - 0.3 * a, -b - 0.2)
-        elif which == 9:  # trough: steep far away, nearly level here
+        elif which == 9:  # basin: steep far away, nearly level here
             loss = rest + max(0.02 * a, 0.8 * (a - 0.5), -0.8 * (a + 0.7))
         elif which == 10:  # two valleys, the start between them
             loss = rest + 2.0 * (a * a - 0.36) ** 2 + 0.05 * a
