@@ -42,7 +42,7 @@ NOISE = (0.02, 0.1, 0.5)
 DIMENSIONS = (1, 2, 4)
 LOOPS = 200
 """Of each loss, its dimension and noise by turns."""
-CONVEX = ("bowl", "cone", "linear", "hinge", "quartic", "flat", "valley", "drop", "corner", "basin")
+CONVEX = ("bowl", "cone", "linear", "hinge", "quartic", "flat", "valley", "drop", "corner", "elbow")
 OTHERS = ("two valleys", "far valley", "saddle", "step", "stairs", "hill")
 
 Array = np.typing.NDArray[np.float64]
@@ -78,7 +78,7 @@ class LossKernel(NamedTuple):
             loss = rest + exp(6.0 * (a - 0.9))
         elif which == 8:  # corner
             loss = max(0.8 * a, 0.2 * b - 0.3 * a, -b - 0.2)
-        elif which == 9:  # basin: steep far away, nearly level here
+        elif which == 9:  # elbow: steep far away, nearly level here
             loss = rest + max(0.02 * a, 0.8 * (a - 0.5), -0.8 * (a + 0.7))
         elif which == 10:  # two valleys, the start between them
             loss = rest + 2.0 * (a * a - 0.36) ** 2 + 0.05 * a
@@ -120,11 +120,8 @@ class Losses(Environment):
 
 def reading(learner: Any) -> tuple[float, float]:
     """The rise of the estimates along the centres, and its noise."""
-    state, size = learner._state, learner.geometry.size
-    centres, sum_y, sum_g = state.numbers.centres, state.tracks[:size], state.tracks[size:][:size]
-    if not centres.seen[0]:
-        return 0.0, 0.0
-    return centres.g_y[0] - float(sum_g @ sum_y) / centres.seen[0], centres.noise[0]
+    centres = learner._state.numbers.centres
+    return centres.rise[0], centres.noise[0]
 
 
 class Loop(NamedTuple):

@@ -192,10 +192,8 @@ def reading(game: Play, loop: Loop, tuner: dikin.Tuner, costs: Costs) -> Row:
 
 def as_a_bowl(learner: dikin.Predictive) -> float:
     """Half the measured curvature times the mean square of what is added to the centre."""
-    n, size, d = learner._n, learner.geometry.size, learner.domain.dim
-    sum_y, sum_g = learner._state.tracks[:size], learner._state.tracks[size : 2 * size]
-    rise = n.centres.g_y[0] - sum_g @ sum_y / n.centres.seen[0]
-    spread = n.centres.y_square[0] - sum_y @ sum_y / n.centres.seen[0]
+    n, d = learner._n, learner.domain.dim
+    rise, spread = n.centres.rise[0], n.centres.spread[0]
     return learner.units.regret(float(0.5 * rise / spread * learner._trace(n.shift) / d))
 
 

@@ -86,10 +86,7 @@ def without_doubt(*told: Any) -> float:
     """The same, however uncertain it is."""
     believed_curvature(*told)
     _, _, state, i, _, _ = told
-    centres_, size = state.numbers.centres, told[0].size
-    sum_y, sum_g = state.tracks[:size], state.tracks[size : 2 * size]
-    rise = centres_.g_y[i] - float(sum_g @ sum_y) / centres_.seen[i]
-    spread = centres_.y_square[i] - float(sum_y @ sum_y) / centres_.seen[i]
+    rise, spread = state.numbers.centres.rise[i], state.numbers.centres.spread[i]
     return max(0.5 * rise / spread, 0.0) if spread > 0 else 0.0
 
 

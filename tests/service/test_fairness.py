@@ -259,18 +259,19 @@ def test_who_computed_more_than_one_who_waits_long_is_refused(
         except Problem as problem:
             return problem.headers == {"Retry-After": "1"} and "for long" in problem.detail
 
-    shared.charge("greedy", 2.0)
+    shared.charge("greedy", 3.0)
     shared.charge("modest", 1.0)
+    shared.begin("")  # the service itself, which looks for its page
     wait = shared.begin("modest")
     now[0] += 0.9 * limits.SLOW
     assert not refused("greedy")  # it has not waited for long
     now[0] += 0.2 * limits.SLOW
     assert refused("greedy")
     assert not refused("modest")
-    shared.charge("modest", 0.6)
+    shared.charge("modest", 1.2)
     assert not refused("greedy")  # nearly as much
     other = shared.begin("greedy")
-    shared.charge("modest", 2.0)
+    shared.charge("modest", 3.0)
     now[0] += 1.1 * limits.SLOW
     assert refused("modest")
     shared.end("greedy", other)

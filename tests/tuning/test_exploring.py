@@ -132,7 +132,10 @@ def of_a_bowl_that_fills_the_range(tuner: dikin.Tuner) -> float:
 
 
 def test_exploring_costs_no_more_than_is_measured() -> None:
-    """In `make outlook` no reading was exceeded where the minimum stays: no alarm in 12 games."""
+    """At two standard errors, 1 - 0.975^12 = 0.26 is the most for a false alarm with new seeds.
+
+    The bias of the regression is to the safe side: it makes one far less likely.
+    """
     games = [played(loss, seed) for loss in LOSSES.values() for seed in range(2)]
 
     def check(figure: Callable[[dikin.Tuner], float]) -> None:
@@ -187,7 +190,5 @@ def test_a_restored_tuner_measures_on() -> None:
     state: Any = tuner.state()
     again = dikin.Tuner.restore(state)
     assert again.summary().exploring_measured == tuner.summary().exploring_measured
-    before = {name: part for name, part in state.items() if name != "exploring"}
-    assert isnan(dikin.Tuner.restore(before).summary().exploring_measured)
     with pytest.raises(StateError, match="exploring"):
         dikin.Tuner.restore(state | {"exploring": [1.0]})

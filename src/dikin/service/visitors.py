@@ -148,7 +148,7 @@ class Visitors(Account):
             slow = [
                 self._computed_recently(each, now)
                 for each, waits in self._waits.items()
-                if each != visitor and now - next(iter(waits.values())) > SLOW
+                if each not in ("", visitor) and now - next(iter(waits.values())) > SLOW
             ]
             recently = self._computed_recently(visitor, now)
         if slow and recently > min(slow) + AHEAD:
