@@ -13,7 +13,7 @@ import dikin
 
 EXTRAS = {"openfeature": "openfeature", "gest_api": "gest", "optuna": "optuna"}
 """For each adapter, which has the name of the package that it imports, its extra."""
-SHARED = {"attributes"}
+SHARED = {"attributes", "open_trials"}
 """Modules that adapters share; they need no package."""
 ROOT = Path(__file__).resolve().parent.parent.parent
 

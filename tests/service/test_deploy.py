@@ -231,7 +231,8 @@ def test_prometheus_finds_its_rules(compose: dict[str, Any]) -> None:
 
 
 def test_the_board_asks_for_metrics_that_are_there(service: Serving) -> None:
-    played = {"tuned": TUNER | {"holdback": 0.5, "guard": 0.02}, "learnt": LEARNER}
+    tuned = TUNER | {"holdback": 0.5, "guard": 0.02, "lipschitz": 30.0}
+    played = {"tuned": tuned, "learnt": LEARNER}
     for name, spec in played.items():
         assert service.send("PUT", f"/v1/studies/{name}", spec).status == 201
         for round in range(40):  # ten of them at least play the control
