@@ -156,6 +156,10 @@ def context_numbers(docs: Path) -> Iterator[str]:
     yield command("ContextRounds", f"{max(rounds):,}".replace(",", r"\,"))
 
 
+TRIVIAL = 0.05
+"""A bound that says more than the range in fewer of the runs is that of the range."""
+
+
 def one_run_numbers(docs: Path) -> Iterator[str]:
     rows = read_csv(docs / "one_run" / "runs.csv")
     ratios = [float(row["bound"]) / float(row["regret"]) for row in rows]
@@ -164,6 +168,8 @@ def one_run_numbers(docs: Path) -> Iterator[str]:
     exceeded = [100 * int(row["exceeded"]) / int(row["runs"]) for row in rows]
     yield command("RunGames", str(len(rows)))
     yield command("RunRuns", f"{int(rows[0]['runs']):,}".replace(",", r"\,"))
+    trivial = sum(float(row["informative"]) < TRIVIAL for row in rows)
+    yield command("RunTrivial", str(trivial))
     yield command("RunExceeded", f"{max(exceeded):.1f}")
     yield command("RunMeanExceeded", f"{max(mean_exceeded):.0f}")
     yield command("RunLeast", f"{min(ratios):.0f}")
