@@ -12,25 +12,24 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from mutation_places import ROOT, SOURCE, Mutation
+from mutation_places import ROOT, SOURCE, Mutation, modules
 
 BENCHMARKS = Path(__file__).resolve().parent
-LAWS = {
-    "learners": ("tests/checks/test_learner_laws.py", "tests/reference", "tests/paper"),
-    "domains": ("tests/checks/test_domain_laws.py",),
-}
-"""Tests of a package that are not in the folder of its name."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def tests_of_package(package: str) -> list[str]:
-    """Its tests, its laws and the examples in its docstrings."""
-    return [f"tests/{package}", *LAWS.get(package, ()), f"{SOURCE}/{package}"]
+    """Its tests, those that tests/README.md names besides, and the examples in docstrings."""
+    own = f"tests/{package}"
+    named = {file for module in modules(package) for file in tests_of_module(module)}
+    elsewhere = {file for file in named if not file.startswith(f"{own}/")}
+    return [own, *sorted(elsewhere), f"{SOURCE}/{package}"]
 
 
 def tests_of_module(module: str) -> list[str]:
@@ -48,10 +47,9 @@ def tests_of_module(module: str) -> list[str]:
 
 
 def environment(work: Path, **more: str) -> dict[str, str]:
-    """Of a run of tests in the copy: nothing that a mutant compiles leaves the working folder."""
+    """Of a run of tests in the copy."""
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(work / "copy" / "src"), str(BENCHMARKS)]),
-        "NUMBA_CACHE_DIR": str(work / "compiled"),
         "PYTHONPYCACHEPREFIX": str(work / "bytecode"),
         "OPENBLAS_NUM_THREADS": "1",
         **more,
@@ -109,27 +107,29 @@ class Record(NamedTuple):
         """The files to run, and what `chosen_tests` reads.
 
         In the files of the tests that run the line, all tests count: a game may be played once
-        for several of them. The files that are named for the module come first, then those that
-        run the line, then the fast ones, until the seconds add up to the limit.
+        for several of them. Tests that run it come first, and of each test function one case
+        before a second one, until the seconds add up to the limit.
         """
         named = tests_of_module(mutation.module)
         running = self.running(lines_of(mutation)) or self.running(lines_of_module(mutation.module))
         files = {*named, *(file_of(test) for test in running)}
-
-        def order(test: str) -> tuple[bool, bool, float]:
-            return file_of(test) not in named, test not in running, self.seconds[test]
-
+        cases: Counter[tuple[bool, str]] = Counter()
+        order: dict[str, tuple[bool, int, float]] = {}
+        for test, time in sorted(self.seconds.items(), key=lambda item: item[1]):
+            if file_of(test) in files:
+                kind = test not in running, test.partition("[")[0]
+                order[test] = kind[0], cases[kind], time
+                cases[kind] += 1
         chosen, total = dict[str, float](), 0.0
-        for test in sorted((test for test in self.seconds if file_of(test) in files), key=order):
-            if chosen and total + self.seconds[test] > limit:
-                continue
-            chosen[test] = self.seconds[test]
-            total += self.seconds[test]
-        sums = dict.fromkeys(named, -1.0)
+        for test in sorted(order, key=order.__getitem__):
+            if not chosen or total + self.seconds[test] <= limit:
+                chosen[test] = self.seconds[test]
+                total += self.seconds[test]
+        sums = dict.fromkeys(named, 0.0)  # new tests may be there
         for test, time in chosen.items():
-            if file_of(test) not in named:
-                sums[file_of(test)] = sums.get(file_of(test), 0.0) + time
-        return sorted(sums, key=sums.__getitem__), {test: chosen.get(test) for test in self.seconds}
+            sums[file_of(test)] = sums.get(file_of(test), 0.0) + time
+        ordered = sorted(sums, key=lambda file: (file not in named, sums[file]))
+        return ordered, {test: chosen.get(test) for test in self.seconds}
 
 
 def file_of(test: str) -> str:
