@@ -69,6 +69,14 @@ class Row(NamedTuple):
         return self.module, self.code, self.before, self.after
 
 
+def read_rows(file: Path) -> list[Row]:
+    numbers = ("line", "column")
+    return [
+        Row(**{name: int(text) if name in numbers else text for name, text in row.items()})  # type: ignore[arg-type]
+        for row in read_csv(file)
+    ]
+
+
 class Player:
     """Plays mutants in a copy of the project, and keeps their outcomes."""
 
@@ -78,9 +86,8 @@ class Player:
         self.file = work / f"{name}_{self.code}.csv"
         self.rows: dict[Mutation, Row] = {}
         self.records: dict[str, Record] = {}
-        for row in read_csv(self.file) if self.file.exists() else []:
-            read = Row(**row | {"line": int(row["line"]), "column": int(row["column"])})  # type: ignore[arg-type]
-            self.rows[read.mutation] = read
+        if self.file.exists():
+            self.rows = {row.mutation: row for row in read_rows(self.file)}
         copy_project(self.copy)
         # No machine code or bytecode of a mutant gets to where the right one is looked for.
         apart = {"NUMBA_CACHE_DIR": str(work / "compiled"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -125,8 +132,9 @@ class Player:
             "output": str(output),
             "seconds": wait,
         }
-        self.runner.stdin.write(f"{json.dumps(request)}\n")
-        self.runner.stdin.flush()
+        assert self.runner.stdin
+        assert self.runner.stdout
+        print(json.dumps(request), file=self.runner.stdin, flush=True)
         status = self.runner.stdout.readline().strip()
         if status == "late":
             return KILLED, "no end"

@@ -13,7 +13,7 @@ from dikin.experiments.tables import read_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "src/dikin"
-PACKAGES = ("learners", "domains", "theory", "curvature", "forecasts", "tuning", "worth", "studies")
+PACKAGES = ("learners", "domains", "curvature", "theory", "forecasts", "worth", "tuning", "studies")
 SWAPS: dict[type, tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),

@@ -86,6 +86,8 @@ class Record(NamedTuple):
             subprocess.run(
                 command, cwd=work / "copy", env=environment(work, RECORD=str(folder)), check=False
             )
+        if not (folder / "seconds.json").exists():
+            sys.exit(f"the tests of {package} could not be recorded")
         lines = coverage.CoverageData(str(folder / "lines"))
         lines.read()
         seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
