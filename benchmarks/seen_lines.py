@@ -56,6 +56,8 @@ def environment(work: Path, **more: str) -> dict[str, str]:
     }
 
 
+TO_IMPORT = 1.0
+"""Seconds for one more file of tests."""
 PLUGIN = ["-p", "chosen_tests", "-p", "no:cacheprovider"]
 
 
@@ -64,6 +66,8 @@ class Record(NamedTuple):
 
     seconds: dict[str, float]
     tests: dict[str, dict[int, list[str]]]
+    changed: list[str]
+    """Files of tests that were changed since: their new tests are run for every mutant."""
 
     @classmethod
     def of(cls, package: str, work: Path, code: str) -> Record:
@@ -96,7 +100,10 @@ class Record(NamedTuple):
             file.removeprefix(copy): lines.contexts_by_lineno(file)
             for file in lines.measured_files()
         }
-        return cls(seconds, tests)
+        made = (folder / "seconds.json").stat().st_mtime
+        own = sorted((ROOT / "tests" / package).rglob("test_*.py"))
+        changed = [file.relative_to(ROOT).as_posix() for file in own if file.stat().st_mtime > made]
+        return cls(seconds, tests, changed)
 
     def running(self, lines: Iterable[tuple[str, int]]) -> set[str]:
         """The tests that run one of these lines."""
@@ -112,7 +119,7 @@ class Record(NamedTuple):
         for several of them. Tests that run it come first, and of each test function one case
         before a second one, until the seconds add up to the limit.
         """
-        named = tests_of_module(mutation.module)
+        named = [*tests_of_module(mutation.module), *self.changed]
         running = self.running(lines_of(mutation)) or self.running(lines_of_module(mutation.module))
         files = {*named, *(file_of(test) for test in running)}
         cases: Counter[tuple[bool, str]] = Counter()
@@ -123,13 +130,13 @@ class Record(NamedTuple):
                 order[test] = kind[0], cases[kind], time
                 cases[kind] += 1
         chosen, total = dict[str, float](), 0.0
-        for test in sorted(order, key=order.__getitem__):
-            if not chosen or total + self.seconds[test] <= limit:
-                chosen[test] = self.seconds[test]
-                total += self.seconds[test]
         sums = dict.fromkeys(named, 0.0)  # new tests may be there
-        for test, time in chosen.items():
-            sums[file_of(test)] = sums.get(file_of(test), 0.0) + time
+        for test in sorted(order, key=order.__getitem__):
+            seconds = self.seconds[test] + (0.0 if file_of(test) in sums else TO_IMPORT)
+            if not chosen or total + seconds <= limit:
+                chosen[test] = self.seconds[test]
+                total += seconds
+                sums[file_of(test)] = sums.get(file_of(test), 0.0) + seconds
         ordered = sorted(sums, key=lambda file: (file not in named, sums[file]))
         return ordered, {test: chosen.get(test) for test in self.seconds}
 

@@ -23,6 +23,7 @@ from dikin.curvature import (
     quadratic,
     ridge,
 )
+from dikin.curvature.gram import Gram
 from dikin.errors import CheckFailedError
 
 DOMAINS = {2: [Ball(2), Simplex(3)], 3: [Box([0, 0, 0], [1, 2, 3]), Simplex(4)]}
@@ -131,6 +132,15 @@ def test_bounds_are_close(dim: int) -> None:
     found, trace = of_contexts(Ball(dim), contexts), float(np.sum(contexts**2))
     assert 0 < values[0] - found.strong_convexity < 2e-15 * (len(contexts) + 10 * dim) * trace
     assert 0 < found.smoothness - values[-1] < 2e-15 * (len(contexts) + 10 * dim) * dim * trace
+
+
+def test_a_row_that_was_moved_is_allowed_for() -> None:
+    """A row 1 that was 1 + t or 1 - t before its rounding: (1 + t)^2 = 1 + 2t + t^2."""
+    for t in (1e-3, 0.3, 1.0):
+        moved = Gram(1, row_error=t)
+        moved.add(np.ones((1, 1)), np.ones(1), np.ones(1))
+        assert moved.least() <= (1 - t) ** 2
+        assert moved.greatest() >= (1 + t) ** 2
 
 
 def test_a_simplex_counts_curvature_along_it_alone() -> None:

@@ -163,6 +163,25 @@ def test_faults_are_told_from_the_level(monkeypatch: pytest.MonkeyPatch) -> None
     assert moved() > 2 * right
 
 
+def test_losses_that_are_all_the_same_are_measured_32_times() -> None:
+    """Then the level is provisional: four times the loss, by section 13.3."""
+    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    for _ in range(32):
+        assert learner._n.levels.current == 0.0
+        learner.tell(learner.ask(), 5.0)
+    assert learner._n.levels.current == 20.0
+
+
+def test_the_level_halves_forty_times_at_most() -> None:
+    """To 10^-12 of the range: with less, rounding would be the surprise."""
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=(-1, 1))
+    n, first = learner._n, learner._n.levels.current
+    n.levels.mean_square, n.centres.exploring[0] = 0.0, 1e9  # no surprise; all is paid for
+    for _ in range(60):
+        predictive_levels.double_or_halve(learner._plan, n, False, 1.0)
+    assert n.levels.current == first * 2.0**-40
+
+
 # --- the certificate right after the first rounds ------------------------------------------------
 
 
