@@ -31,6 +31,7 @@ QUIET = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 def run(arguments: list[str], environment: dict[str, str], output: str) -> None:
     """In the fork."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(environment)
     with open(output, "wb") as file:
         os.dup2(file.fileno(), 1)
@@ -67,13 +68,15 @@ def wait(child: int, seconds: float) -> int | None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks hears it, and closes the pipe
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)
         child = os.fork()
         if child == 0:
             run(request["arguments"], request["environment"], request["output"])
         status = wait(child, request["seconds"])
-        print("late" if status is None else status, flush=True)
+        with suppress(BrokenPipeError):
+            print("late" if status is None else status, flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Then the tests that see the place are run in a process of their own, the fastest
 one that does not matter: docs/mutants/reasons.csv says which. With `--known` the mutations of
 docs/mutants/known.csv are made instead: faults that somebody thought of.
 
-    python benchmarks/mutants.py [--number N] [--only PACKAGE] [--known] [--again] [--minutes M]
+    python benchmarks/mutants.py [--each N] [--only PACKAGE] [--known] [--again] [--minutes M]
 
 Which tests see a place is recorded once for a state of the source. Each outcome is written when it
 is known, to build/mutants: a run that was stopped goes on where it was.
@@ -19,10 +19,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -35,8 +37,8 @@ from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
 
 FOLDER, PAGE, WORK = ROOT / "docs/mutants", ROOT / "docs/mutants.md", ROOT / "build/mutants"
-SEED, NUMBER = 20_261, 160
-FIRST, AGAIN = 10.0, 30.0
+SEED, EACH = 20_261, 20
+FIRST, AGAIN = 6.0, 30.0
 """Seconds of tests for a mutant, at first and for a survivor that is played once more, as they were
 recorded: a tracer makes them twice as slow, and a busy machine slower still."""
 PATIENCE = 3
@@ -219,11 +221,13 @@ def publish(rows: Iterable[Row], name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--number", type=int, default=NUMBER, help="how many mutants to draw")
+    parser.add_argument("--each", type=int, default=EACH, help="mutants of each package (20)")
     parser.add_argument("--only", choices=PACKAGES, help="of one package alone")
     parser.add_argument("--known", action="store_true", help="those of docs/mutants/known.csv")
     parser.add_argument("--seed", type=int, default=SEED, help="another draw")
-    parser.add_argument("--again", action="store_true", help="play survivors once more")
+    parser.add_argument(
+        "--again", action="store_true", help="play survivors without a reason once more"
+    )
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md and its CSVs")
     options = parser.parse_args()
@@ -231,23 +235,28 @@ def main() -> None:
     mutations = (
         list(known(FOLDER / "known.csv"))
         if options.known
-        else chosen([options.only] if options.only else [*PACKAGES], options.number, options.seed)
+        else chosen([options.only] if options.only else [*PACKAGES], options.each, options.seed)
     )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     player = Player(WORK, name)
-    play_all(player, mutations, options.again, options.minutes)
+    with suppress(KeyboardInterrupt):
+        play_all(player, mutations, options.again, options.minutes)
     rows = [player.rows[mutation] for mutation in mutations if mutation in player.rows]
     killed = sum(row.outcome == KILLED for row in rows)
     print(f"{len(rows)} of {len(mutations)} played, {killed} killed")
+    if len(rows) < len(mutations):
+        print("stopped; the same command goes on")
     if options.page:
         publish(rows, name)
 
 
 def play_all(player: Player, mutations: list[Mutation], again: bool, minutes: float) -> None:
     """Play what is missing, until the time is over."""
+    why = reasons()
 
     def finished(mutation: Mutation) -> bool:
         row = player.rows.get(mutation)
-        return row is not None and not (again and row.outcome == SURVIVED)
+        return row is not None and not (again and row.outcome == SURVIVED and row.key not in why)
 
     missing = [mutation for mutation in mutations if not finished(mutation)]
     begin = time.monotonic()
@@ -261,7 +270,6 @@ def play_all(player: Player, mutations: list[Mutation], again: bool, minutes: fl
             flush=True,
         )
         if spent > minutes:
-            print("stopped, as the time is over; the same command goes on")
             return
 
 

@@ -13,7 +13,7 @@ from dikin.experiments.tables import read_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "src/dikin"
-PACKAGES = ("learners", "domains", "curvature", "theory", "forecasts", "worth", "tuning", "studies")
+PACKAGES = ("learners", "domains", "curvature", "tuning", "theory", "forecasts", "worth", "studies")
 SWAPS: dict[type, tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
@@ -144,13 +144,13 @@ def modules(package: str) -> list[str]:
     return [name for name in names if not name.endswith("__init__")]
 
 
-def chosen(packages: list[str], number: int, seed: int) -> list[Mutation]:
-    """As many of each package, drawn from all places of all its modules."""
-    draw, found = random.Random(seed), list[Mutation]()
-    for place, package in enumerate(packages):
-        share = (number + len(packages) - 1 - place) // len(packages)
-        everything = [each for module in modules(package) for each in places(module)]
-        found += draw.sample(everything, min(share, len(everything)))
+def chosen(packages: list[str], each: int, seed: int) -> list[Mutation]:
+    """So many of each package, drawn from all places of all its modules."""
+    found = list[Mutation]()
+    for package in packages:
+        everything = [place for module in modules(package) for place in places(module)]
+        random.Random(f"{seed} {package}").shuffle(everything)
+        found += everything[:each]
     return found
 
 

@@ -22,6 +22,7 @@ from dikin.curvature import (
     of_eigenvalues,
     quadratic,
     ridge,
+    spectrum,
 )
 from dikin.curvature.gram import Gram
 from dikin.errors import CheckFailedError
@@ -141,6 +142,24 @@ def test_a_row_that_was_moved_is_allowed_for() -> None:
         moved.add(np.ones((1, 1)), np.ones(1), np.ones(1))
         assert moved.least() <= (1 - t) ** 2
         assert moved.greatest() >= (1 + t) ** 2
+
+
+def test_products_that_underflow_are_allowed_for() -> None:
+    """Sixteen numbers whose products are half of the least float above 0: the Gram matrix is 0."""
+    row = np.full((1, 16), 2.0**-538 * 1.4)
+    lost = Gram(16)
+    lost.add(row, np.ones(1), np.sum(row**2, axis=1))
+    assert not (row.T @ row).any()
+    assert Fraction(lost.greatest()) >= 16 * Fraction(row[0, 0]) ** 2
+
+
+def test_the_last_rounding_of_a_bound_is_allowed_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 + 2^-54 and 1 - 2^-54 are rounded to 1, on the wrong side of both."""
+    for prove in ("proven_below", "proven_above"):
+        monkeypatch.setattr(spectrum, prove, lambda matrix, guess: 1.0)
+    error = 2.0**-54
+    assert Fraction(spectrum.least_eigenvalue(np.eye(1), error)) <= 1 - Fraction(error)
+    assert Fraction(spectrum.greatest_eigenvalue(np.eye(1), error)) >= 1 + Fraction(error)
 
 
 def test_a_simplex_counts_curvature_along_it_alone() -> None:

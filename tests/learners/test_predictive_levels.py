@@ -77,6 +77,12 @@ def test_the_level_follows_the_median(by_lot: bool) -> None:
         assert n.levels.current == pytest.approx(max(6 * median, top if by_lot else 0), rel=1e-9)
 
 
+def test_where_nothing_surprises_the_level_is_a_64th_of_the_largest() -> None:
+    learner, noise = dikin.Predictive(BOX, seed=1), noisy(1)
+    play(learner, lambda t, loss: noise(t, loss) if t < 60 else 0.0, 250)
+    assert learner._n.levels.current == pytest.approx(learner._n.levels.top / 64, rel=1e-9)
+
+
 def test_the_level_is_some_four_standard_deviations_of_normal_noise() -> None:
     """6 times 0.6745, and half as much again as a step of 5 % a round wanders."""
     learner = dikin.Predictive(BOX, seed=2)

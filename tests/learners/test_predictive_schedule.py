@@ -281,7 +281,7 @@ def swings(game: ScheduleReplay, late: int) -> None:
 
 
 def test_lambda_and_the_rate_are_those_of_the_page() -> None:
-    """On runs with late answers and with a memory: when the rate is looked at, what a rise costs."""
+    """On runs with late answers and with a memory: when the rate changes, what a rise costs."""
 
     def check(kind: Callable[..., ScheduleReplay]) -> None:
         swings(kind(None, seed=3, smoothness=0.3), late=3)

@@ -547,3 +547,10 @@ def test_the_summary_says_what_was_told() -> None:
 def test_names_are_escaped_in_a_notebook() -> None:
     tuner = Tuner({"<script>": Real(0, 1)})
     assert "<script>" not in tuner._repr_html_()
+
+
+def test_values_within_three_hundredths_of_the_range_are_next_to_a_bound() -> None:
+    """It is what the status of a study gives advice by."""
+    space = Tuner({"x": Real(0, 10), "n": Integer(0, 100)}).space
+    for x, n, near in ((0.29, 50, {"x": 0.0}), (0.31, 98, {"n": 100}), (9.69, 4, {})):
+        assert space.bounds_near(np.array([x, n])) == near
