@@ -23,8 +23,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -91,13 +91,17 @@ class Player:
         self.records: dict[str, Record] = {}
         if self.file.exists():
             self.rows = {row.mutation: row for row in read_rows(self.file)}
+
+    @cached_property
+    def runner(self) -> subprocess.Popen[str]:
+        """Where tests are run, in a copy of the project as it is now."""
         copy_project(self.copy)
         # No machine code or bytecode of a mutant gets to where the right one is looked for.
-        apart = {"NUMBA_CACHE_DIR": str(work / "compiled"), "PYTHONDONTWRITEBYTECODE": "1"}
-        self.runner = subprocess.Popen(
+        apart = {"NUMBA_CACHE_DIR": str(self.work / "compiled"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.Popen(
             [sys.executable, str(ROOT / "benchmarks/forked_tests.py")],
             cwd=self.copy,
-            env=environment(work, **apart),
+            env=environment(self.work, **apart),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -105,14 +109,14 @@ class Player:
 
     def play(self, mutation: Mutation) -> Row:
         """Make the change, run the tests, undo it, and write the outcome down."""
-        package = mutation.module.partition("/")[0]
+        package, runner = mutation.module.partition("/")[0], self.runner
         if package not in self.records:
             self.records[package] = Record.of(package, self.work, self.code)
         file = self.copy / SOURCE / f"{mutation.module}.py"
         text, times = file.read_bytes(), file.stat()
         file.write_bytes(mutation.of(text))
         try:
-            outcome, by = self.run_tests(mutation, self.records[package])
+            outcome, by = self.run_tests(runner, mutation, self.records[package])
         finally:
             file.write_bytes(text)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its bytecode is valid again
@@ -123,7 +127,9 @@ class Player:
         write_csv(self.file, fields(*Row._fields), self.rows.values())
         return row
 
-    def run_tests(self, mutation: Mutation, record: Record) -> tuple[str, str]:
+    def run_tests(
+        self, runner: subprocess.Popen[str], mutation: Mutation, record: Record
+    ) -> tuple[str, str]:
         limit = AGAIN if mutation in self.rows else FIRST
         files, choice = record.choice(mutation, limit)
         listed = self.work / "choice.json"
@@ -136,10 +142,10 @@ class Player:
             "output": str(output),
             "seconds": wait,
         }
-        assert self.runner.stdin
-        assert self.runner.stdout
-        print(json.dumps(request), file=self.runner.stdin, flush=True)
-        status = self.runner.stdout.readline().strip()
+        assert runner.stdin
+        assert runner.stdout
+        print(json.dumps(request), file=runner.stdin, flush=True)
+        status = runner.stdout.readline().strip()
         if status == "late":
             return KILLED, "no end"
         if status in ("0", "5"):  # 5: no test sees it
@@ -198,7 +204,8 @@ def change(row: Row) -> str:
 
 
 def quoted(text: str) -> str:
-    return f"`{text.replace('|', '¦')}`" if text.strip() else "nothing"
+    """As code in a table; its own quotes for code become plain ones."""
+    return f"`{text.replace('|', '¦').replace('`', chr(39))}`" if text.strip() else "nothing"
 
 
 def counts(name: str, rows: list[Row]) -> str:
@@ -208,15 +215,15 @@ def counts(name: str, rows: list[Row]) -> str:
     return f"| {name} | {len(rows)} | {first} | {now} |"
 
 
-def publish(rows: Iterable[Row], name: str) -> None:
-    ordered = list(rows)
-    write_csv(FOLDER / f"{name}_outcomes.csv", fields(*Row._fields), ordered)
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
-    head, _, rest = text.partition(begin)
+def publish(rows: list[Row], name: str, drawn: int) -> None:
+    """Write the CSV, and the tables between two marks of the page."""
+    write_csv(FOLDER / f"{name}_outcomes.csv", fields(*Row._fields), rows)
+    begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     tail = rest.partition(end)[2]
-    source = f"From the code `{digest(['.'])}`.\n\n"
-    replace_file(PAGE, (head + begin + source + table(ordered, reasons()) + end + tail).encode())
+    source = f"{len(rows)} of {drawn} were played, with the code `{digest(['.'])}`.\n\n"
+    text = f"{head}{begin}{source}{table(rows, reasons())}\n{end}{tail}"
+    replace_file(PAGE, text.encode())
 
 
 def main() -> None:
@@ -228,7 +235,9 @@ def main() -> None:
     parser.add_argument(
         "--again", action="store_true", help="play survivors without a reason once more"
     )
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="stop after so many; 0 plays none"
+    )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md and its CSVs")
     options = parser.parse_args()
     name = "known" if options.known else "drawn"
@@ -247,7 +256,7 @@ def main() -> None:
     if len(rows) < len(mutations):
         print("stopped; the same command goes on")
     if options.page:
-        publish(rows, name)
+        publish(rows, name, len(mutations))
 
 
 def play_all(player: Player, mutations: list[Mutation], again: bool, minutes: float) -> None:
@@ -259,8 +268,10 @@ def play_all(player: Player, mutations: list[Mutation], again: bool, minutes: fl
         return row is not None and not (again and row.outcome == SURVIVED and row.key not in why)
 
     missing = [mutation for mutation in mutations if not finished(mutation)]
-    begin = time.monotonic()
+    begin, spent = time.monotonic(), 0.0
     for number, mutation in enumerate(missing, 1):
+        if spent >= minutes:
+            return
         row = player.play(mutation)
         spent = (time.monotonic() - begin) / 60
         left = spent / number * (len(missing) - number)
@@ -269,8 +280,6 @@ def play_all(player: Player, mutations: list[Mutation], again: bool, minutes: fl
             f"{row.before!r} → {row.after!r}: {row.outcome} {row.by}",
             flush=True,
         )
-        if spent > minutes:
-            return
 
 
 if __name__ == "__main__":
