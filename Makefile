@@ -5,17 +5,20 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth one-run \
-	serve-demo told attack outside bench kills soak torture power-loss load page paper docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
+	serve-demo told attack convexity outside bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
 	$(BIN)/dikin reproduce
 
 # Tests start hundreds of processes: each would compile the package anew if bytecode were not kept,
-# and threads of a matrix product would wait for each other on cores that are all in use.
-test: $(READY) lint
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+# and threads of a matrix product would wait for each other on cores that are all in use. Tests that
+# wait for a process leave a core to a third worker and to `make lint`.
+test: $(READY)
+	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal; \
+	tests=$$?; wait $$lint || { echo "make lint failed: it says above why"; exit 1; }; exit $$tests
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -99,6 +102,10 @@ memory: $(READY)
 contexts: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py $(MEMORY_OUT)
 
+# What a tuner says of the cost of exploring beside what it was: three minutes. PAGE=1 as above.
+outlook: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outlook.py $(MEMORY_OUT)
+
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
@@ -113,9 +120,15 @@ one-run: $(READY)
 told: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/told_constants.py $(if $(PAGE),--out docs/rates/told_constants.csv)
 
-# Every certificate in 1,755 kinds of games that come near it, three minutes.
+# Every certificate in 2,331 kinds of games that come near it, eight minutes. PAGE=1 writes
+# docs/attack.md.
 attack: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py \
+		$(if $(PAGE),--out docs/attack --page docs/attack.md)
+
+# Can a loop show that its loss is not convex? Two minutes. PAGE=1 writes docs/one_run.md.
+convexity: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/convexity.py $(ONE_RUN_OUT)
 
 # Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
 # in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
@@ -140,9 +153,12 @@ matrix: $(READY)
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
 
+# Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
+# table into docs/live.md.
+KILLS ?= 2000
+KILLS_OUT := $(if $(PAGE),--out docs/kills.csv --page docs/live.md)
 kills: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 500 --crashes 5
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/kills.py --kills 250 --crashes 5 --keeps tuner
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/all_ways.py --kills $(KILLS) $(KILLS_OUT)
 
 # Everything that studies were broken with, about fifteen minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)

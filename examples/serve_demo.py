@@ -5,8 +5,11 @@
 starts `dikin serve` on a folder that is thrown away, plays a shop, an image server and a newsletter
 against it, and opens the page in a browser. Ctrl-C ends it.
 
-The shop has 600 days behind it when the page opens; one of its machines answers late. The
-newsletter is on hold: it plays its best hour and learns nothing until it is resumed on the page.
+The shop has 600 days behind it when the page opens; one of its machines answers late. One day in
+twenty is played as before tuning began, so the page can say whether tuning pays; the tuner knows
+the weekday and the number of visitors, which explain most of the noise. The image server learns a
+setting for each kind of network. The newsletter is on hold: it plays its best hour and learns
+nothing until it is resumed on the page.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ import webbrowser
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import pi, sin
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import dikin
 
@@ -36,17 +41,30 @@ LATE = 40
 DRAW = random.Random(7)
 
 
+def day(number: int) -> dict[str, Any]:
+    """What the shop knows of a day before it begins."""
+    return {"covariates": {"weekday": number % 7, "visitors": DRAW.gauss(1000, 120)}}
+
+
 def revenue(trial: dikin.Trial) -> float:
     """A day of the shop: best at a price of 6.8 with ads of 26, and the new page sells better."""
     price, ads, new = trial["price"], trial["ads"], trial["traffic"]["new"]
     shape = 620 - 7 * (price - 6.8) ** 2 - 0.06 * (ads - 26) ** 2 - 90 * (new - 0.75) ** 2
-    return float(shape) + DRAW.gauss(0, 9)
+    week = 30 * sin(2 * pi * float(trial.covariates["weekday"]) / 7)
+    crowd = 0.15 * (float(trial.covariates["visitors"]) - 1000)
+    return float(shape) + week + crowd + DRAW.gauss(0, 9)
+
+
+def network(number: int) -> dict[str, Any]:
+    """Where the image goes: of three, one is sent over a mobile network."""
+    return {"context": {"network": "mobile" if number % 3 == 0 else "cable"}}
 
 
 def waiting_time(trial: dikin.Trial) -> float:
     """Milliseconds of an image: a deep compression takes long, a shallow one is sent for long."""
     level, cache = trial["level"], trial["cache"]
-    return float(90 + 3 * (level - 5) ** 2 + 4000 / cache + 0.02 * cache) + DRAW.gauss(0, 3)
+    best = 7 if trial.context["network"] == "mobile" else 4
+    return float(90 + 3 * (level - best) ** 2 + 4000 / cache + 0.02 * cache) + DRAW.gauss(0, 3)
 
 
 def clicks(trial: dikin.Trial) -> float:
@@ -54,8 +72,21 @@ def clicks(trial: dikin.Trial) -> float:
     return float(42 - 0.25 * (trial["hour"] - 9.5) ** 2) + DRAW.gauss(0, 1.5)
 
 
-TUNERS: dict[str, tuple[dikin.Tuner, Callable[[dikin.Trial], float]]] = {
-    "shop": (
+def nothing(number: int) -> dict[str, Any]:
+    """Nothing is known beforehand."""
+    return {}
+
+
+class Product(NamedTuple):
+    """What is tuned, what a trial brings, and what is known when round `number` is asked for."""
+
+    tuner: dikin.Tuner
+    value: Callable[[dikin.Trial], float]
+    known: Callable[[int], dict[str, Any]]
+
+
+PRODUCTS = {
+    "shop": Product(
         dikin.Tuner(
             {
                 "price": dikin.Real(1, 14, start=3.5),
@@ -64,20 +95,26 @@ TUNERS: dict[str, tuple[dikin.Tuner, Callable[[dikin.Trial], float]]] = {
             },
             maximize=True,
             smoothness=2500.0,
-            value_range=(-400.0, 700.0),
+            value_range=(-500.0, 800.0),
+            covariates={"weekday": dikin.Cycle(7)},
+            holdback=0.05,
+            guard=0.02,
             seed=7,
         ),
         revenue,
+        day,
     ),
-    "image server": (
+    "image server": Product(
         dikin.Tuner(
-            {"level": dikin.Integer(1, 9, 2), "cache": dikin.Real(10, 1000, 40, log=True)}, seed=7
+            {"level": dikin.Integer(1, 9, 2), "cache": dikin.Real(10, 1000, 40, log=True)},
+            context={"network": ["cable", "mobile"]},
+            seed=7,
         ),
         waiting_time,
+        network,
     ),
-    "newsletter": (
-        dikin.Tuner({"hour": dikin.Real(0, 24, start=16)}, maximize=True, seed=7),
-        clicks,
+    "newsletter": Product(
+        dikin.Tuner({"hour": dikin.Real(0, 24, start=16)}, maximize=True, seed=7), clicks, nothing
     ),
 }
 
@@ -106,12 +143,12 @@ def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) ->
 
 
 def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
-    """Play one product: quickly through its past, then at leisure."""
-    tuner, value = TUNERS[name]
+    """Play one product: quickly through its past, then slowly."""
+    tuner, value, known = PRODUCTS[name]
     late: deque[dikin.Trial] = deque()
     with dikin.Study(url, name, tuner, client=name, patience=10.0) as study:
         for number in range(10**9):
-            trial = study.ask()
+            trial = study.ask(**known(number))
             if name == "shop" and number % 6 == 0:
                 late.append(trial)
             else:
@@ -133,9 +170,9 @@ def main() -> None:
     options.add_argument("--seconds", type=float, help="end after so long; default: at Ctrl-C")
     options.add_argument("--picture", type=Path, help="write a picture of the page and end")
     given = options.parse_args()
-    end, ready = threading.Event(), threading.Barrier(len(TUNERS) + 1)
+    end, ready = threading.Event(), threading.Barrier(len(PRODUCTS) + 1)
     with tempfile.TemporaryDirectory() as folder, service(folder) as url:
-        players = [threading.Thread(target=play, args=(url, each, end, ready)) for each in TUNERS]
+        players = [threading.Thread(target=play, args=(url, each, end, ready)) for each in PRODUCTS]
         for player in players:
             player.start()
         print(f"playing the first {PAST} rounds ...", flush=True)

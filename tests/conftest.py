@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import logging
 import signal
+from collections.abc import Generator
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says nothing on a machine that is busy with something else.
@@ -19,14 +21,20 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector leave alone what was imported and collected: it stays to the end.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the garbage collector leave alone what is imported and collected: it stays to the end.
 
-    Games make many small objects, and it would look through all others again and again: about a
-    tenth of the time of the tests in tests/checks and tests/paper.
+    It would look through all of it again and again, while it grows and in every game, as games make
+    many small objects: about a tenth of the time of the tests in tests/checks and tests/paper.
     """
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_setup() -> None:

@@ -20,7 +20,7 @@ VALUES: list[Any] = [
 
 
 def makers() -> Iterator[Any]:
-    """Learners and a tuner in the middle of their games."""
+    """Learners and tuners in the middle of their games."""
     triangle = dikin.Polytope([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])
     names = {
         "a": dikin.Real(0.1, 1, log=True),
@@ -28,17 +28,37 @@ def makers() -> Iterator[Any]:
         "c": dikin.Shares(["x", "y", "z"]),
     }
     box = dikin.Box([0, 0], [1, 2])
-    for made in (
+    players: list[Any] = [
         dikin.Predictive(dikin.Ball(2), seed=1),
         dikin.Predictive(box, smoothness=1.0, memory=50, loss_range=(0, 2), seed=1),
         dikin.AdaptiveSmooth(dikin.Simplex(3), 1.0, loss_range=None, seed=1),
         dikin.AdaptiveLipschitz(triangle, 1.0, seed=1),
         dikin.Tuner(names, maximize=True, seed=1),
-    ):
+        dikin.Tuner({"a": dikin.Real(0, 1)}, holdback=0.3, guard=0.1, budget=0.2, seed=1),
+    ]
+    for made in players:
         for i in range(12):
             made.tell(made.ask(), 0.3 + 0.1 * (i % 5))
         made.ask(), made.ask()
         yield made
+    yield with_contexts()
+
+
+def with_contexts() -> dikin.Tuner:
+    """A tuner with a context and covariates, in the middle of its game."""
+    tuner = dikin.Tuner(
+        {"a": dikin.Real(0, 1)},
+        context={"region": ["eu", "us"]},
+        covariates={"hour": dikin.Cycle(24)},
+        seed=1,
+    )
+    known = [{"hour": i % 24, "load": 0.1 * i} for i in range(14)]
+    for i in range(12):
+        trial = tuner.ask({"region": "eu" if i % 3 else "us"}, covariates=known[i])
+        tuner.tell(trial, 0.3 + 0.1 * (i % 5))
+    for i in (12, 13):
+        tuner.ask({"region": "us"}, covariates=known[i])
+    return tuner
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -69,7 +89,7 @@ def play(state: dict[str, Any]) -> bool:
     try:
         made = dikin.restore(state)
         for _ in range(3):
-            query = made.ask()
+            query = made.ask({"region": "eu"}) if getattr(made, "contexts", None) else made.ask()
             assert np.isfinite(query.point).all()
             made.tell(query, 0.5)
         for query in made.open_queries:

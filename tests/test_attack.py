@@ -22,7 +22,7 @@ def attack() -> Any:
 
 def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own(attack: Any) -> None:
     cells = list(attack.cells())
-    assert len(set(cells)) == len(cells) == 1755
+    assert len(set(cells)) == len(cells) == 2331
     starts = sorted(cell.seed for cell in cells)
     assert len(set(starts)) == len(starts)
 
@@ -30,20 +30,24 @@ def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own(attack: Any) ->
 def test_a_certificate_that_is_too_small_is_broken(
     attack: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tightest cell of SCRiBLe, 1.2 times the regret: half of it is too little."""
-    cell = attack.Cell("Scrible", "disc", "late slope", "late", "known", "nothing")
-    assert cell in set(attack.cells())
-    assert not attack.attacked(cell).suspect
+    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
+
+    One broken cell is enough for the program to fail. These are 3 of 396 such cells, of which
+    about half are suspect after their first games.
+    """
+    rest = "late slope", "at once", "known", "nothing"
+    cells = [attack.Cell("Predictive smooth", domain, *rest) for domain in ("disc", "ball", "line")]
+    assert set(cells) <= set(attack.cells())
+    assert not any(attack.attacked(cell).broken for cell in cells)
     right = attack.play
 
     def too_small(*arguments: Any) -> tuple[float, float]:
         regret, certificate = right(*arguments)
-        return regret, 0.5 * certificate
+        return regret, 0.75 * certificate
 
     monkeypatch.setattr(attack, "play", too_small)
-    line = attack.attacked(cell)
-    assert line.suspect
-    assert line.games == attack.AGAIN * attack.GAMES
+    lines = [attack.attacked(cell) for cell in cells]
+    assert any(line.broken and line.games == attack.AGAIN * attack.GAMES for line in lines)
 
 
 def test_the_best_point_of_a_game_is_no_worse_than_others(attack: Any) -> None:

@@ -25,7 +25,7 @@ def quiet() -> Any:
 
 def test_forged_states_are_refused_or_played() -> None:
     refused = list(trials(60, seed=3))
-    assert len(refused) == 300
+    assert len(refused) == 60 * len(list(makers()))
     assert sum(refused) > 100
 
 
@@ -33,19 +33,25 @@ def test_a_state_that_was_not_touched_is_played() -> None:
     assert not any(play(made.state()) for made in makers())
 
 
+def lets_a_foreign_error_out(state: dict[str, Any]) -> bool:
+    try:
+        play(state)
+    except Exception:
+        return True
+    return False
+
+
 def test_the_mutant_lets_foreign_errors_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dikin.Learner, "_refuse_altered_state", lambda self, reason: None)
-    monkeypatch.setattr(serialization, "refuse_other_form", lambda *_: None)
+    """It restores and plays what is no state; the package refuses the very same."""
     chance, state = random.Random(1), next(makers()).state()
-
-    def try_many() -> None:
-        for _ in range(200):
-            play(forged(state, chance))
-
-    kinds = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
-    with pytest.raises(kinds) as foreign:
-        try_many()
-    assert not isinstance(foreign.value, errors.DikinError)
+    with monkeypatch.context() as mutant:
+        mutant.setattr(dikin.Learner, "_refuse_altered_state", lambda self, reason: None)
+        mutant.setattr(serialization, "refuse_other_form", lambda *_: None)
+        assert not lets_a_foreign_error_out(state)
+        let_out = next(
+            filter(lets_a_foreign_error_out, (forged(state, chance) for _ in range(200)))
+        )
+    assert play(let_out)
 
 
 @pytest.mark.parametrize("kind", [ZeroDivisionError, AttributeError, IndexError, TypeError])

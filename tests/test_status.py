@@ -82,10 +82,27 @@ def test_what_is_not_known_is_null_and_nan() -> None:
 
 
 def test_a_tuner_of_known_range_has_an_outlook_before_the_first_round() -> None:
-    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, value_range=(0.0, 10.0), seed=7)
+    declared = {"value_range": (0.0, 10.0), "lipschitz": 4.0}
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7, **declared)
     fresh = tuner.summary()
     tuner.tell(tuner.ask(), 5.0)
     assert fresh.outlook == pytest.approx(tuner.summary().outlook, rel=0.1)
+
+
+@pytest.mark.parametrize(("noise", "shown"), [(0.2, True), (0.0, False)])
+def test_the_bound_for_this_run_is_shown_where_it_says_something(noise: float, shown: bool) -> None:
+    """Without noise values differ by so little that no bound of so few rounds says more."""
+    tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, value_range=(0, 1), smoothness=0.1, seed=3)
+    for side in 180 * (-1, 0, 1):
+        trial = tuner.ask()
+        tuner.tell(trial, 0.75 + 0.05 * (trial.params["x"] - 0.3) ** 2 + noise * side)
+    status, bound = tuner.summary(), tuner.certificate_for(smoothness=0.1, confidence=0.95)
+    assert status.certificate < bound < 200
+    assert ("for this run, with 95 % confidence" in str(status)) is shown
+    for each in (status, tuner.learner.status(), Status.from_json(status.to_json())):
+        assert (
+            each.run_certificate == pytest.approx(bound) if shown else isnan(each.run_certificate)
+        )
 
 
 def test_a_tuner_knows_its_columns() -> None:

@@ -133,6 +133,45 @@ def coverage_numbers(docs: Path) -> Iterator[str]:
     yield command("CoverageFixedMost", f"{max(fixed):.0f}")
 
 
+PLAYERS = ("one tuner for all", "one tuner each", "one tuner with contexts")
+DIFFERENCES = {"none": "the same", "small": "a little apart", "large": "far apart"}
+
+
+def context_numbers(docs: Path) -> Iterator[str]:
+    """The mean regret of each player, where the minima of contexts differ by so much."""
+    games: dict[tuple[str, str, str], list[float]] = {}
+    rounds = set()
+    for row in read_csv(docs / "memory" / "contexts.csv"):
+        if row["difference"] in DIFFERENCES:
+            place = row["contexts"], row["difference"], row["player"]
+            games.setdefault(place, []).append(float(row["regret"]))
+            rounds.add(int(row["rounds"]))
+    lines = []
+    for count in ("4", "10"):
+        for difference, name in DIFFERENCES.items():
+            regrets = [mean(games[count, difference, player]) for player in PLAYERS]
+            lines.append(" & ".join([count, name, *(f"{each:.1f}" for each in regrets)]) + r" \\")
+    yield command("ContextRows", "\n".join(lines))
+    yield command("ContextGames", str(len(next(iter(games.values())))))
+    yield command("ContextRounds", f"{max(rounds):,}".replace(",", r"\,"))
+
+
+def one_run_numbers(docs: Path) -> Iterator[str]:
+    rows = read_csv(docs / "one_run" / "runs.csv")
+    ratios = [float(row["bound"]) / float(row["regret"]) for row in rows]
+    means = [float(row["certificate"]) / float(row["regret"]) for row in rows]
+    mean_exceeded = [100 * int(row["mean_exceeded"]) / int(row["runs"]) for row in rows]
+    exceeded = [100 * int(row["exceeded"]) / int(row["runs"]) for row in rows]
+    yield command("RunGames", str(len(rows)))
+    yield command("RunRuns", f"{int(rows[0]['runs']):,}".replace(",", r"\,"))
+    yield command("RunExceeded", f"{max(exceeded):.1f}")
+    yield command("RunMeanExceeded", f"{max(mean_exceeded):.0f}")
+    yield command("RunLeast", f"{min(ratios):.0f}")
+    yield command("RunMost", f"{max(ratios):.0f}")
+    yield command("RunMeanLeast", f"{min(means):.1f}")
+    yield command("RunMeanMost", f"{max(means):.0f}")
+
+
 def command(name: str, text: str) -> str:
     return rf"\newcommand{{\{name}}}{{{text}}}"
 
@@ -150,6 +189,8 @@ def render(docs: Path) -> str:
         *coverage_numbers(docs),
         command("ToldRows", "\n".join(told_rows(docs))),
         *outside_numbers(docs),
+        *context_numbers(docs),
+        *one_run_numbers(docs),
     ]
     return "\n".join(lines) + "\n"
 

@@ -16,9 +16,11 @@ from dikin.errors import StateError, StateVersionError, shown
 from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
-VERSION = 7
+VERSION = 8
 LONGEST_NUMBER = 1000
 """Digits of a whole number in JSON; the time to read more grows with their square."""
+LARGEST_COUNT = 2**53
+"""Counts of a state are at most this: a number of JSON beyond it is not exact elsewhere."""
 
 
 # --- JSON from others ----------------------------------------------------------------------------
@@ -140,7 +142,14 @@ def finite_or_none(value: float) -> float | None:
 
 def number_or_nan(value: float | None) -> float:
     """The inverse of `finite_or_none`: NaN for None."""
-    return nan if value is None else value
+    return nan if value is None else float(value)
+
+
+def count_of(value: Any) -> int:
+    """A count of a state, or an error."""
+    if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
+        raise StateError(f"a count of a state must be a whole number from 0, got {shown(value)}")
+    return value
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:

@@ -13,8 +13,10 @@ from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
-from dikin.worth.uplift import Uplift
+from dikin.worth.uplift import Uplift, signed
 
+CONFIDENCE = 0.95
+"""That the regret of a run never exceeds its `run_certificate`."""
 WIDTH = 16
 """Columns of the terminal that the labels take."""
 
@@ -54,6 +56,9 @@ class Status:
         list[list[str]] | None, "The names of the numbers 0, 1, ... of a column; empty for most."
     ] = None
     maximize: Annotated[bool, "Whether large values are good."] = False
+    value_range: Annotated[
+        list[float] | None, "The least and the largest possible value, if a tuner was told."
+    ] = None
     held: Annotated[bool, "Whether a tuner is on hold: it plays its best setting."] = False
     rounds: Annotated[int, "Rounds answered so far."]
     asked: Annotated[int, "Queries or trials asked so far."] = 0
@@ -66,7 +71,9 @@ class Status:
     first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
     first_mean: Annotated[float, "The mean of the first values or losses."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
-    recent_mean: Annotated[float, "The mean of the last values or losses, without faults."] = nan
+    recent_mean: Annotated[
+        float, "The mean of the last values or losses, without faults and rounds held back."
+    ] = nan
     recent_sem: Annotated[
         float,
         "The standard error of `recent_mean` for a tuner, computed from its surprises: changes "
@@ -78,21 +85,35 @@ class Status:
     )
     exploring_cost: Annotated[
         float,
-        "The most that exploring costs in the next round, if values are about as smooth as a "
-        "bowl that fills their range, or as declared.",
+        "The most that exploring costs in the next round, for the constant that was declared. Not "
+        "known where none was.",
     ] = nan
+    exploring_measured: Annotated[
+        float,
+        "The most that exploring cost a round in the last `exploring_rounds` rounds, as their "
+        "values show: the upper end of a 95 % interval that begins at 0. It holds for values that "
+        "are convex (concave, to maximise), if the best setting stayed or moved steadily.",
+    ] = nan
+    exploring_rounds: Annotated[int, "The number of rounds in `exploring_measured`."] = 0
     ahead: Annotated[int | None, "The number of rounds in `outlook`."] = None
     outlook: Annotated[
         float,
         "How much worse than the best fixed setting the next `ahead` rounds together are "
-        "expected to be at most, if surprises stay as large as now; divide by `ahead` for one "
-        "round.",
+        "expected to be at most, for the constant that was declared, if that setting and the size "
+        "of surprises stay as they are; divide by `ahead` for one round. Not known where no "
+        "constant was declared.",
     ] = nan
     certificate: Annotated[
         float,
         "The bound on the regret of all rounds so far. Not known where no constant was "
         "declared, and for a tuner with a whole number beside other parameters unless declared "
         "separable.",
+    ] = nan
+    run_certificate: Annotated[
+        float,
+        "The bound on the regret of this run, with 95 % confidence at all times together, if "
+        "values do not react to open queries. Not known without a declared range of values, and "
+        "where it is more than values that differ as much as those seen allow.",
     ] = nan
     contexts: Annotated[
         dict[str, Any] | None,
@@ -132,6 +153,10 @@ class Status:
         "What a tuned round gains over the control, with an interval that is valid at any time.",
     ] = None
     recent_uplift: Annotated[Uplift | None, "The same over the recent rounds."] = None
+    exact_uplift: Annotated[
+        Uplift | None,
+        "The uplift with an interval that is exact in every round; null without a declared range.",
+    ] = None
     guard: Annotated[
         float | None, "The share of the control's value by which tuned rounds may be worse."
     ] = None
@@ -187,6 +212,11 @@ class Status:
             yield from self._tuner_lines(self.start or {}, self.best)
         if isfinite(self.certificate):
             yield "certificate", f"{self.certificate:.6g} for the rounds so far"
+        if isfinite(self.run_certificate):
+            text = (
+                f"{self.run_certificate:.6g} for this run, with {100 * CONFIDENCE:g} % confidence"
+            )
+            yield "", f"{text} at all times together"
         if self.name is not None:
             age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
             yield "open queries", f"{self.open.count:,}{age}" if self.open.count else "none"
@@ -227,15 +257,26 @@ class Status:
         if self.clipped:
             text = f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
             yield "clipped", text
-        if isfinite(self.exploring_cost):
-            yield "exploring", f"costs at most about {self.exploring_cost:.4g} a round now"
-        else:
-            yield "exploring", "the size of the values is not known yet"
+        yield from self._exploring_lines()
         if self.ahead and isfinite(self.outlook):
+            each = f"at most about {self.outlook / self.ahead:.4g} a round"
+            stays = "if it and the surprises stay as they are"
+            yield f"next {self.ahead:,}", f"{each} from the best fixed setting, {stays}"
+
+    def _exploring_lines(self) -> Iterator[tuple[str, str]]:
+        bounded, measured = isfinite(self.exploring_cost), isfinite(self.exploring_measured)
+        if bounded:
+            yield "exploring", f"costs at most {self.exploring_cost:.4g} a round now, as declared"
+        if measured:
             text = (
-                f"at most about {self.outlook / self.ahead:.4g} a round from the best fixed setting"
+                f"0 to {self.exploring_measured:.3g} a round in the last {self.exploring_rounds:,}"
             )
-            yield f"next {self.ahead:,}", f"{text}, if surprises stay as they are"
+            shape = "concave" if self.maximize else "convex"
+            given = f"if values are {shape} and the best setting did not jump"
+            yield "measured" if bounded else "exploring", f"cost {text} (95 %), {given}"
+        if not bounded and not measured:
+            yet = "not known" if self.rounds and not self.exploring_rounds else "not known yet"
+            yield "exploring", f"{yet}: a bound needs smoothness= or lipschitz="
 
     def _recent_text(self) -> str:
         text = f"mean {self.recent_mean:.6g}"
@@ -252,6 +293,11 @@ class Status:
         recent = self.recent_uplift
         if recent is not None and recent.rounds < uplift.rounds:
             yield "recently", f"{recent} ({recent.rounds:,} rounds)"
+        exact = self.exact_uplift
+        if exact is not None and exact.is_known:
+            _, low, high = signed((exact.mean, exact.low, exact.high))
+            sure = f"{100 * exact.confidence:g} %"
+            yield "exactly", f"{low} to {high} a round ({sure}), for values in the declared range"
         arms = f"{uplift.tuned_rounds:,} tuned, {uplift.held_back_rounds:,} held back"
         yield "compared", f"{arms} at {setting_text(self.control or {})}"
 

@@ -308,24 +308,24 @@ class KeepsTold(TunerProvider):
     """Does not begin anew after an event."""
 
     def _tell(self, key: str, details: Any) -> None:
-        waiting = self._open.get(key)
+        waiting = self._open._waiting.get(key)
         super()._tell(key, details)
         if waiting is not None:
-            self._open[key] = waiting
+            self._open._waiting[key] = waiting
 
 
 class MixesKeys(TunerProvider):
     """Tells the oldest trial."""
 
     def _tell(self, key: str, details: Any) -> None:
-        super()._tell(next(iter(self._open), key), details)
+        super()._tell(next(iter(self._open._waiting), key), details)
 
 
 class TellsTwice(TunerProvider):
     """Takes an event that comes again for one of a new trial."""
 
     def _tell(self, key: str, details: Any) -> None:
-        if key not in self._open:
+        if key not in self._open._waiting:
             self._trial_of(visit(key))
         super()._tell(key, details)
 
@@ -352,7 +352,7 @@ class DropsRefused(TunerProvider):
         try:
             super()._tell(key, details)
         except Exception:
-            self._open.pop(key, None)
+            self._open._waiting.pop(key, None)
             raise
 
 
@@ -360,7 +360,7 @@ class ForgetsRefused(TunerProvider):
     """Does not take a key back whose value could not be told."""
 
     def _tell(self, key: str, details: Any) -> None:
-        waiting = self._open.pop(key, None)
+        waiting = self._open._waiting.pop(key, None)
         if waiting is not None:
             self.tuner.tell(waiting.result(), details.value)
 
@@ -370,7 +370,7 @@ class KeepsAll(TunerProvider):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self.most_open = 10**9
+        self._open.most = 10**9
 
 
 class KnowsNothing(TunerProvider):
@@ -548,12 +548,12 @@ def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(provider.resolve_float_details, "price", 4.0, visit("a"))
         slow._barrier.wait(timeout=600)
-        waiting = provider._open["a"]
+        waiting = provider._open._waiting["a"]
         slow._barrier.wait(timeout=600)
         with pytest.raises(KeyboardInterrupt):
             asking.result(timeout=600)
     assert isinstance(waiting.exception(), InterruptedError)  # no interrupt of its own
-    assert provider._open == {}
+    assert provider._open._waiting == {}
 
 
 def test_an_event_loop_does_not_wait() -> None:

@@ -1,4 +1,4 @@
-"""Boxes: what the constructor refuses.
+"""Boxes: what the constructor refuses, and the update of few and of many sides.
 
 What every set obeys is in tests/checks: `-k box` there.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dikin import Box, errors
+from dikin.domains.box import FEW, box_solve
 from domains.constructors import HUGE, INF, NAN, Case, check_refused
 
 REFUSED: dict[str, Case] = {
@@ -57,3 +58,18 @@ def test_a_constructor_keeps_no_alias() -> None:
     box = Box(lower, upper)
     upper[0] = -5.0
     assert box.upper.tolist() == [1.0, 1.0]
+
+
+def test_few_sides_and_many_have_the_same_update_digit_for_digit() -> None:
+    """Many are computed with NumPy, few one by one."""
+    rng, size = np.random.default_rng(4), 4 * FEW
+    half, linear = rng.uniform(0.1, 1, size), rng.normal(size=size) * 10 ** rng.uniform(-8, 8, size)
+    linear[:2] = 0.0, -0.0
+    for quadratic, weight in [(0.0, 1.0), (0.7, 1e-3), (1e6, 1e-12), (1e-9, 1e3)]:
+        together, alone = np.empty(2 * size), np.empty((2, size))
+        box_solve(half, linear, quadratic, weight, together)
+        for i in range(0, size, 2):
+            part = np.empty(4)
+            box_solve(half[i : i + 2], linear[i : i + 2], quadratic, weight, part)
+            alone[:, i : i + 2] = part.reshape(2, 2)
+        assert together.tolist() == alone.ravel().tolist()

@@ -13,8 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from numba import njit
 
 import dikin
+from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, PaperConstantsWarning
@@ -29,6 +31,7 @@ from engine.games import (
     uncompiled_rounds,
 )
 from learners.predictive_games import Table, TableKernel, compile_always, hostile_losses
+from reference.barriers import Array
 
 ROUNDS = 60
 ALL = list(games())
@@ -55,6 +58,7 @@ COMPILED_OPTIONS = [
     if isinstance(game.domain, dikin.Ball)
 ]
 COVERING = covering(all_games(), COMPILED_OPTIONS)
+UNEQUAL = next(game.domain for game in OPTIONS if isinstance(game.domain, dikin.Product))
 
 
 def outcome(game: Game, begin: Begin) -> tuple[Any, Environment]:
@@ -109,6 +113,47 @@ def test_the_compiled_kernels_know_the_options(game: Game, monkeypatch: pytest.M
     """
     compile_always(monkeypatch)
     agree(game, plain_rounds, compiled_rounds)
+
+
+def call_every_method(geometry: Any, s: Array, linear: Array, parts: Any) -> tuple[float, ...]:
+    """What learners ask of a geometry while they play, one after the other."""
+    iterate, metric, u, out, x = parts
+    geometry.solve(linear, 0.3, 0.01, iterate)
+    square, trace = geometry.explore(iterate, 1.0, 0.2, s, metric)
+    length = geometry.point(iterate, metric, s, 0.3, u)
+    along, away = geometry.linear_update(iterate, metric, s, 0.5, 0.1, out)
+    numbers = square, trace, length, along, away, geometry.stiffness(metric)
+    geometry.write_vector(iterate, 0.5, u)
+    geometry.place(u, iterate)
+    geometry.write_point(u, s, 2.0, x)
+    more = geometry.barrier(iterate), geometry.product(iterate, s)
+    geometry.project(linear, iterate)
+    return numbers + more
+
+
+def methods_agree(one: Callable[..., Any], two: Callable[..., Any]) -> None:
+    """On unequal sides, with the same arguments: all numbers, and all that is written."""
+    geometry = UNEQUAL.geometry(UNEQUAL.radius)
+    outcomes = []
+    for call in (one, two):
+        rng, size = np.random.default_rng(8), geometry.size
+        s, linear = rng.normal(size=(2, size))
+        parts = geometry.start(), np.zeros(geometry.metric_size), *np.zeros((3, size))
+        outcomes.append(np.concatenate([call(geometry, s, linear, parts), s, linear, *parts]))
+    if not np.allclose(*outcomes, rtol=1e-12, atol=1e-14):
+        raise CheckFailedError(f"{outcomes[0]} and {outcomes[1]}")
+
+
+def test_the_compiled_methods_of_a_product_agree() -> None:
+    """`Predictive` is compiled on a ball, above, and calls these on a product."""
+    jit.compiled_loop()._declare_functions()
+    methods_agree(call_every_method, njit(error_model="numpy")(call_every_method))
+
+    def forgets_a_part(geometry: Any, s: Array, linear: Array, parts: Any) -> tuple[float, ...]:
+        return call_every_method(geometry, np.append(s[:-1], 0.0), linear, parts)
+
+    with pytest.raises(CheckFailedError):
+        methods_agree(call_every_method, forgets_a_part)
 
 
 def types_of(games: list[Game]) -> set[type]:

@@ -133,6 +133,7 @@ class CellsReplay:
             max(after.levels.mean_square, (after.levels.current / SPREAD) ** 2),
             max(sqrt(before.levels.mean_square), before.levels.current / SPREAD),
             memo.s / float(np.linalg.norm(memo.s)) / asked.reach,
+            learnt == level and len(reference.booked) - len(self.values) < 24,
         )
         reference.tell(told, list(after.centres.rate))
 

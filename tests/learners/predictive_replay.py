@@ -253,21 +253,21 @@ class Replay:
         gap = self.space.to_work(self.learner.center) - self.reference.center
         assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
 
-    def bound(self, beta: float | None, steep: float | None) -> float:
-        if self.learner._n.levels.current == 0:
-            return nan
-        return self.half * self.reference.certificate(beta, steep)
-
     def compare_certificates(self) -> None:
-        learner = self.learner
+        learner, measuring = self.learner, self.learner._n.levels.current == 0
+        lost = nan if measuring else self.reference.lost_to_the_best()
+
+        def bound(beta: float | None, steep: float | None) -> float:
+            return self.half * (self.reference.exploring(beta, steep) + lost)
+
         later = learner.certificate_for(smoothness=0.7 * self.smoothness_unit)
-        self.close(later, self.bound(0.7, None))
+        self.close(later, bound(0.7, None))
         later = learner.certificate_for(lipschitz=0.9 * self.slope_unit)
-        self.close(later, self.bound(None, 0.9))
+        self.close(later, bound(None, 0.9))
         if self.setting.constants == "nothing":
             assert isnan(learner.certificate)
         else:
-            self.close(learner.certificate, self.bound(self.beta, self.steep))
+            self.close(learner.certificate, bound(self.beta, self.steep))
 
     def close(self, shipped: float, wanted: float) -> None:
         """In units of the largest term: the certificate is a difference of products with slopes."""

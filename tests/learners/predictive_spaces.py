@@ -48,8 +48,10 @@ class Blocks:
         return self.scale * np.concatenate([part.gradient(w) for part, w in self.each(u)])
 
     def hessian(self, u: Array) -> Array:
-        blocks = [part.hessian(w) for part, w in self.each(u)]
-        return np.asarray(self.scale**2 * block_diag(*blocks))
+        found = np.zeros((self.dim, self.dim))  # `block_diag` takes ten times as long
+        for (part, w), r in zip(self.each(u), self.ranges, strict=True):
+            found[r, r] = self.scale**2 * part.hessian(w)
+        return found
 
     def support(self, slope: Array) -> float:
         pairs = zip(self.parts, self.ranges, strict=True)

@@ -44,6 +44,24 @@ def test_centers_and_certificates(name: str) -> None:
     assert run.learner.clipped > 0
 
 
+def first_answers() -> CellsReplay:
+    """On the disc, from its centre, with a seed whose first surprise is more than the level."""
+    return CellsReplay(SPACES["disc"](), Case(), seed=6).play(40)
+
+
+def test_a_first_surprise_above_the_level() -> None:
+    """It shows so much curvature that the centre goes on to be explored half-way out."""
+    cell = first_answers().reference.cells[0]
+    assert [answer.above for answer in cell.told] == [True] + 31 * [False]
+    assert cell.believed[0] > 0
+
+
+def test_one_that_shows_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adaptation, "least_curvature", lambda plan, state, stiff: 0.0)
+    with pytest.raises(AssertionError, match=r"differ|z'Hz"):
+        first_answers()
+
+
 # --- mutants -------------------------------------------------------------------------------------
 
 believed_curvature, remembered = adaptation.believed_curvature, adaptation.remembered
@@ -68,10 +86,7 @@ def without_doubt(*told: Any) -> float:
     """The same, however uncertain it is."""
     believed_curvature(*told)
     _, _, state, i, _, _ = told
-    centres_, size = state.numbers.centres, told[0].size
-    sum_y, sum_g = state.tracks[:size], state.tracks[size : 2 * size]
-    rise = centres_.g_y[i] - float(sum_g @ sum_y) / centres_.seen[i]
-    spread = centres_.y_square[i] - float(sum_y @ sum_y) / centres_.seen[i]
+    rise, spread = state.numbers.centres.rise[i], state.numbers.centres.spread[i]
     return max(0.5 * rise / spread, 0.0) if spread > 0 else 0.0
 
 

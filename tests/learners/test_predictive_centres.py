@@ -6,7 +6,7 @@ from the support function of the set, else from closed forms (a cube, a disc).
 """
 
 from collections.abc import Callable
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,15 @@ def test_the_least_of_models_is_that_of_a_closed_form(name: str, bend: float) ->
         found = certificate.least_of_models(learner.geometry, learner.domain.nu, linear, bend)
         scale = float(np.linalg.norm(linear)) + bend
         assert -1.1e-11 * scale <= found - wanted <= 1e-15 * scale
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf, 1e308, 1e-320, 0.0])
+def test_the_least_of_models_of_absurd_sizes_is_not_known_or_nothing(size: float) -> None:
+    """Sums in a forged file, or ones that have overflowed, must not be waited for."""
+    learner = dikin.Predictive(SPACES["cube"]().domain)
+    linear = np.array([size, -size])
+    found = certificate.least_of_models(learner.geometry, learner.domain.nu, linear, 0.0)
+    assert isnan(found) if not size < 1e308 else -1e-300 <= found <= 0.0
 
 
 # --- mutants -------------------------------------------------------------------------------------

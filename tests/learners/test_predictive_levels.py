@@ -253,7 +253,7 @@ def test_what_they_were_does_not_matter_later(first: float, same: int, scale: fl
 
 def test_a_bowl_around_its_minimum_is_no_such_case() -> None:
     """Without noise all losses are the same as long as the ellipsoid is."""
-    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    learner = dikin.Predictive(dikin.Ball(2), 2.0, seed=1)
     for _ in range(500):
         query = learner.ask()
         learner.tell(query, 7.0 + float(query.point @ query.point))

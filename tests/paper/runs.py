@@ -122,7 +122,7 @@ class Stood(NamedTuple):
     S: float
 
 
-@dataclass
+@dataclass(repr=False)  # a check that rejects a mutant would write out all its arrays
 class Record:
     """One run. Index t - 1 of a list is round t; `y`, `eta` and `S` have one entry more.
 

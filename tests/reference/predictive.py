@@ -342,9 +342,17 @@ class PredictiveReference:
 
     def certificate(self, smoothness: float | None, lipschitz: float | None) -> float:
         """C_T. At least one of the constants is declared."""
+        return self.exploring(smoothness, lipschitz) + self.lost_to_the_best()
+
+    def exploring(self, smoothness: float | None, lipschitz: float | None) -> float:
+        """The part of C_T that depends on the constants."""
         rounds = [self.round_price(a, smoothness, lipschitz) for a in self.answers]
+        return self.discounted(rounds)
+
+    def lost_to_the_best(self) -> float:
+        """The part of C_T that does not: sum L_s(y_s) - min of sum L_s."""
         own = [self.full_model(a, a.query.center) for a in self.answers]
-        return self.discounted(rounds) + self.discounted(own) - self.least_of_models()
+        return self.discounted(own) - self.least_of_models()
 
 
 def least_on_path(psi: Barrier, linear: Array, sigma: float, last: float) -> Array:
@@ -353,14 +361,17 @@ def least_on_path(psi: Barrier, linear: Array, sigma: float, last: float) -> Arr
     if scale == 0:
         return x
     weight = scale
-    while weight > last * scale:
-        weight = max(weight / 10, last * scale)
-        x = newton(psi, linear / weight, sigma / weight, x)
-    return x
+    while weight > 10 * last * scale:
+        weight /= 10
+        x = newton(psi, linear / weight, sigma / weight, x, near=0.25)  # on the way there
+    return newton(psi, linear / (last * scale), sigma / (last * scale), x)
 
 
-def newton(psi: Barrier, linear: Array, sigma: float, x: Array) -> Array:
-    """The minimiser of linear.x + sigma/2 |x|^2 + psi(x), by damped steps."""
+def newton(psi: Barrier, linear: Array, sigma: float, x: Array, near: float = 0.0) -> Array:
+    """The minimiser of linear.x + sigma/2 |x|^2 + psi(x), by damped steps.
+
+    To the last digit, or until the decrement is below `near`.
+    """
     before, least = x, inf
     for _ in range(500):
         slope = linear + sigma * x + psi.gradient(x)
@@ -370,4 +381,6 @@ def newton(psi: Barrier, linear: Array, sigma: float, x: Array) -> Array:
             return before
         before, least = x, decrement
         x = x + (step if decrement < 0.25 else step / (1 + decrement))
+        if decrement < near:
+            return x
     raise ArithmeticError(f"Newton stopped at a decrement of {least}")

@@ -61,6 +61,7 @@ class Told:
     noise: float
     typical: float
     direction: Array
+    above: bool  # in the first rounds, the surprise was more than the level
 
     @cached_property
     def g(self) -> Array:
@@ -191,6 +192,8 @@ class CellsReference:
         cell.told.append(answer)
         cell.shares.append(share)
         believed = self.measured_curvature(cell) if self.adaptive else 0.0
+        if self.adaptive and answer.above and cell is self.cells[0]:
+            believed = max(believed, self.least_curvature(cell, total, answer.query))
         cell.believed.append(believed)
         cell.lams.append(self.regularisation(cell, total, answer, believed))
         cell.rounds += share
@@ -216,6 +219,10 @@ class CellsReference:
             return 0.0
         slope = float(0.5 * rise / spread * (1 - 9 * variance / rise**2))
         return min(slope, 0.25 * cell.told[-1].smoothness)
+
+    def least_curvature(self, cell: Cell, total: float, query: Asked) -> float:
+        """So much more makes eta S three times the barrier's curvature: half-way out."""
+        return 3 * (self.dim / query.trace - query.shift) / cell.rate - total
 
     def deviations(self, cell: Cell) -> tuple[float, float, float]:
         """Sums over a cell: of g.y and of y.y, both less the means, and of the squared errors."""

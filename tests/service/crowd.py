@@ -55,14 +55,15 @@ def start(count: int, url: str, name: str, patience: float, end: Any) -> list[Cl
     return clients
 
 
+def told(clients: list[Client]) -> int:
+    """How many rounds are acknowledged by now."""
+    return sum(len(client.account.told) for client in clients)
+
+
 def wait_for_rounds(clients: list[Client], rounds: int) -> None:
     """Until so many more rounds are acknowledged than now."""
-
-    def told() -> int:
-        return sum(len(client.account.told) for client in clients)
-
-    wanted = told() + rounds
-    while told() < wanted:
+    wanted = told(clients) + rounds
+    while told(clients) < wanted:
         assert any(client.is_alive() for client in clients), "all clients have ended"
         time.sleep(0.002)
 

@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import urllib3
 
 import dikin
+from dikin.service.app import create_app
 from dikin.service.tokens import TokenStore
 
 TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True, "seed": 7}
@@ -35,6 +38,16 @@ main()
 """`dikin`, but tokens are believed for a tenth of a second: tests wait for it."""
 FRESH = 0.25
 """Seconds after which every token is known."""
+
+
+@cache
+def built_openapi() -> dict[str, Any]:
+    return create_app("sqlite:///unused.db").openapi()
+
+
+def openapi() -> dict[str, Any]:
+    """The OpenAPI file; to build it takes a quarter of a second."""
+    return deepcopy(built_openapi())
 
 
 class Answer(NamedTuple):
@@ -81,7 +94,11 @@ class Serving:
 
     def stop(self, seconds: float = 120.0) -> int:
         """End as an operator would; the exit status."""
-        self.process.send_signal(signal.SIGTERM)
+        return self.end_by(signal.SIGTERM, seconds)
+
+    def end_by(self, how: signal.Signals, seconds: float = 120.0) -> int:
+        """End by a signal; the exit status."""
+        self.process.send_signal(how)
         return self._gone(seconds)
 
     def _gone(self, seconds: float = 120.0) -> int:

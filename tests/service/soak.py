@@ -18,7 +18,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import resource
 import select
 import socket
 import sys
@@ -35,6 +34,7 @@ import urllib3
 
 from dikin.service.tokens import TokenStore
 from service import crowd, load
+from service.adversity import many_descriptors
 from service.serving import Serving, in_memory, shop
 
 SLOW = (
@@ -234,9 +234,7 @@ def main() -> int:
     options.add_argument("--silent", type=int, default=1000)
     given = options.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < 4096:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    many_descriptors()
     print(f"{given.minutes:g} minutes ...", flush=True)
     return soak(given.minutes, given.clients, given.slow, given.silent)
 

@@ -18,12 +18,11 @@ from dikin import errors
 from dikin.cli import main
 from dikin.service import app as application
 from dikin.service import limits
-from dikin.service.app import create_app
 from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
-from service.serving import FRESH, TUNER, Serving, shop
+from service.serving import FRESH, TUNER, Serving, openapi, shop
 
 PUBLIC = {"/healthz", "/readyz"}
-SCHEMA = create_app("sqlite:///unused.db").openapi()
+SCHEMA = openapi()
 ENDPOINTS = [
     pytest.param(method, path, id=f"{method} {path}")
     for path, methods in SCHEMA["paths"].items()

@@ -285,6 +285,29 @@ def test_a_file_that_is_deleted_under_the_service(file: str) -> None:
     assert (before, after) == (1, 2)
 
 
+def test_a_file_that_is_replaced_under_the_service(file: str) -> None:
+    """One request is refused; the next finds the study of the new file, and plays it."""
+    shop(file, rounds=5).close()
+    shop(f"{file}.backup", rounds=2).close()
+    with Serving(file) as running:
+        asked = running.send("POST", "/v1/studies/shop/ask").content["id"]
+        for ending in ("-wal", "-shm", "-marks"):
+            os.unlink(f"{file}{ending}")
+        os.replace(f"{file}.backup", file)
+        status, code, detail = running.problem("POST", "/v1/studies/shop/ask")
+        assert (status, code) == (503, "replaced_file")
+        assert "is another file now" in detail
+        assert running.send("GET", "/v1/studies/shop").content["rounds"] == 2
+        lost = {"id": asked, "value": 1.0}
+        assert running.send("POST", "/v1/studies/shop/tell", lost).status == 404
+        for _ in range(3):
+            told = {"id": running.send("POST", "/v1/studies/shop/ask").content["id"], "value": 1.0}
+            assert running.send("POST", "/v1/studies/shop/tell", told).status == 200
+    with dikin.Study(file, "shop") as study:
+        assert study.rounds == 5
+        assert study.verify() == 10
+
+
 def test_studies_that_nobody_uses_are_closed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OPEN_STUDIES", 3)
     for number in range(8):

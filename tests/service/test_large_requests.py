@@ -40,15 +40,12 @@ from dikin.service.limits import (
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.sizes import refuse_large, refuse_large_state
+from service.adversity import keys
 from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving
 
 LONGEST_ANSWER = 4096
 """Bytes of an error."""
-
-
-def keys(count: int) -> bytes:
-    return b"{" + b",".join(b'"%x":0' % n for n in range(count)) + b"}"
 
 
 def parameters(count: int) -> dict[str, Any]:

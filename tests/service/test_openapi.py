@@ -13,12 +13,11 @@ import pytest
 import schemathesis
 from schemathesis.checks import CHECKS
 
-from dikin.service.app import create_app
 from dikin.service.tokens import TokenStore
 from service.conftest import folder
-from service.serving import LEARNER, TUNER, Answer, Serving, shop
+from service.serving import LEARNER, TUNER, Answer, Serving, openapi, shop
 
-SCHEMA = schemathesis.openapi.from_dict(create_app("sqlite:///unused.db").openapi())
+SCHEMA = schemathesis.openapi.from_dict(openapi())
 EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
 """Requests for each endpoint and kind of data; more of them are drawn anew each time."""
 # Whether a body that the file allows is accepted: low < high cannot be said there.
@@ -96,7 +95,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("DELETE", "/v1/studies/a", None),
 ]
 NOT_JSON = {("GET", "/metrics"), ("GET", "/v1/studies/{name}/events")}
-FILE = create_app("sqlite:///unused.db").openapi()
+FILE = openapi()
 
 
 def closed(schema: Any) -> Any:

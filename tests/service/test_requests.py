@@ -369,8 +369,9 @@ def test_metrics(service: Serving) -> None:
     assert found["dikin_rounds_total"] == 30
     assert found["dikin_value_mean"] == pytest.approx(summary.recent_mean)
     assert found["dikin_surprise"] == pytest.approx(summary.surprise)
-    assert found["dikin_exploring_cost"] == pytest.approx(summary.exploring_cost)
-    assert found["dikin_outlook"] == pytest.approx(summary.outlook)
+    assert found["dikin_exploring_measured"] == pytest.approx(summary.exploring_measured)
+    assert found["dikin_exploring_rounds"] == summary.exploring_rounds > 0
+    assert not {"dikin_exploring_cost", "dikin_outlook"} & found.keys()  # nothing was declared
     assert found["dikin_open_queries"] == 1
     assert 0 <= found["dikin_oldest_open_query_seconds"] < 60
     assert found["dikin_held"] == 0

@@ -74,8 +74,9 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
         insist(lambda: study.tell(last, 0.5))
         rounds += 1
         assert insist(lambda: study.rounds) == rounds, f"{study.rounds} rounds, {rounds} told"
-        assert study.open_queries == []
-        assert study.verify() == 2 * rounds
+        assert study.open_queries == [], f"still open: {study.open_queries}"
+        events = study.verify()
+        assert events == 2 * rounds, f"{events} events of {rounds} rounds"
     return rounds, longest
 
 

@@ -58,9 +58,15 @@ def learner() -> dikin.Learner:
     return dikin.Predictive(dikin.Ball(2), seed=1)
 
 
+def play(study: dikin.Study[Any], value: float) -> None:
+    """A round, with all that a tuner may be told of it beforehand."""
+    known = {"context": {"region": "eu"}, "covariates": {"load": 0.5}}
+    study.tell(study.ask(**({} if study.space is None else known)), value)
+
+
 def consistent(study: dikin.Study[Any], told: int) -> int:
     """It can be asked and told, and no round that returned is lost; how many there are now."""
-    study.tell(study.ask(), 0.25)
+    play(study, 0.25)
     rounds = study.rounds
     assert rounds > told, f"{told + 1 - rounds} rounds are lost"
     for waiting in study.open_queries:
@@ -68,32 +74,32 @@ def consistent(study: dikin.Study[Any], told: int) -> int:
     return rounds
 
 
-def calls(url: str, every: int) -> Iterator[bool]:
+def calls(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
     """Interrupt an ask and a tell; the study stays usable. Whether each was interrupted."""
-    with dikin.Study(url, "a", learner()) as study:
+    with dikin.Study(url, "a", made()) as study:
         told = 0
-        for was in interrupted(lambda: study.tell(study.ask(), 0.5), every):
+        for was in interrupted(lambda: play(study, 0.5), every):
             told = consistent(study, told)
             yield was
         assert study.verify() > 0
 
 
-def flushes(url: str, every: int) -> Iterator[bool]:
+def flushes(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
     """Interrupt the commit of events whose calls have returned; nobody else is kept waiting."""
     with (
-        dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study,
+        dikin.Study(url, "a", made(), patience=2 * LATER, commit_within=LATER) as study,
         dikin.Study(url, "a", patience=LATER / 10) as other,  # an error if it has to wait for that
     ):
         told = 0
 
         def flush() -> None:
-            study.tell(study.ask(), 0.25)
+            play(study, 0.25)
             study.flush()
 
         for was in interrupted(flush, every):
             rounds = study.rounds  # what is left of the interrupted call is given back
             study.flush()
-            other.tell(other.ask(), 0.75)
+            play(other, 0.75)
             assert rounds >= told, "a round is lost"
             told = other.rounds
             for waiting in other.open_queries:
@@ -102,15 +108,15 @@ def flushes(url: str, every: int) -> Iterator[bool]:
         assert study.verify() > 0
 
 
-def waiting_commits(url: str, every: int) -> Iterator[bool]:
+def waiting_commits(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
     """With commit_within calls return before their events are durable: none of them is lost."""
-    with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with dikin.Study(url, "a", made(), patience=2 * LATER, commit_within=LATER) as study:
         expected = 0
-        for was in interrupted(lambda: study.tell(study.ask(), 0.5), every):
+        for was in interrupted(lambda: play(study, 0.5), every):
             rounds = study.rounds
             assert rounds >= expected  # what was acknowledged before is there
             for _ in range(3):
-                study.tell(study.ask(), 0.25)
+                play(study, 0.25)
             expected = rounds + 3
             yield was
         study.flush()
@@ -119,9 +125,9 @@ def waiting_commits(url: str, every: int) -> Iterator[bool]:
         assert again.rounds >= expected
 
 
-def openings(url: str, every: int) -> Iterator[bool]:
+def openings(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
     """Interrupt the opening of a study; the next one opens it."""
-    dikin.Study(url, "a", learner()).close()
+    dikin.Study(url, "a", made()).close()
     told = 0
     for was in interrupted(lambda: dikin.Study(url, "a").close(), every):
         with dikin.Study(url, "a") as study:

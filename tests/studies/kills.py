@@ -10,22 +10,19 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
   with the same context and covariates;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
-The full game:   python tests/studies/kills.py --kills 500 --crashes 5 [--keeps tuner]
+`make kills` plays it everywhere: see all_ways.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
 import signal
-import sys
-import tempfile
 import time
 import warnings
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import closing
 from math import sin
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,6 +174,7 @@ def game(
     folder: Path,
     kills: int,
     *,
+    store: str | None = None,
     keeps: str = "learner",
     seed: int = 0,
     crashes: int = 0,
@@ -184,7 +182,7 @@ def game(
     commit_within: float = 0.0,
     progress: Any = None,
 ) -> Report:
-    """Play, kill, and check."""
+    """Play, kill, and check; `store` is where the service at `url` keeps the study."""
     chance = random.Random(seed)
     dikin.Study(url, NAME, KEEPS[keeps]()).close()
     children = {spawn(url, folder, i, commit_within): i for i in range(CLIENTS)}
@@ -212,7 +210,7 @@ def game(
         os.waitpid(child, 0)
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
-    return check(url, folder, kills, absences, KEEPS[keeps]())
+    return check(store or url, folder, kills, absences, KEEPS[keeps]())
 
 
 # --- the reckoning -------------------------------------------------------------------------------
@@ -342,49 +340,3 @@ def close_queries(study: dikin.Study[Any], left: list[Any]) -> None:
             study.tell(query, loss(query.id))
     assert study.open_queries == []
     assert study.rounds == rounds + (len(left) + 1) // 2
-
-
-def main() -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--kills", type=int, default=500)
-    parser.add_argument("--crashes", type=int, default=5, help="of the PostgreSQL server")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keeps", choices=[*KEEPS], default="learner")
-    parser.add_argument("--backend", choices=["sqlite", "postgres", "both"], default="both")
-    wanted = parser.parse_args()
-    from postgres import Server
-
-    for backend in ("sqlite", "postgres"):
-        if wanted.backend not in (backend, "both"):
-            continue
-        # Without a thread of its own: the clients are forked from this process.
-        console = Console(stderr=True)
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            server = stack.enter_context(Server()) if backend == "postgres" else None
-            url = server.url if server else str(folder / "studies.db")
-            bar = stack.enter_context(Progress(console=console, auto_refresh=False, transient=True))
-            task = bar.add_task(f"kills, {backend}", total=wanted.kills)
-
-            def step(bar: Progress = bar, task: Any = task) -> None:
-                bar.update(task, advance=1, refresh=True)
-
-            crashes = wanted.crashes if server else 0
-            report = game(
-                url,
-                folder,
-                wanted.kills,
-                keeps=wanted.keeps,
-                seed=wanted.seed,
-                crashes=crashes,
-                server=server,
-                progress=step,
-            )
-        print(f"{backend}: {report}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

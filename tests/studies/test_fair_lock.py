@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -94,14 +95,22 @@ def test_waiting_in_vain_leaves_nothing_behind(file: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says that a process is stopped")
-def test_a_stopped_holder_is_named_with_its_age(file: str) -> None:
+def test_a_stopped_holder_is_named_with_its_age_and_a_remedy(file: str) -> None:
     with dikin.Study(file, "a", learner(), patience=0.3) as study, holder(file) as process:
-        process.send_signal(signal.SIGSTOP)
-        with pytest.raises(errors.BusyError) as busy:
+        with pytest.raises(errors.BusyError, match=f"more than 0.3 seconds: process {process.pid}"):
             study.ask()
-        words = f"process {process.pid} (stopped by a signal), for "
-        assert words in str(busy.value)
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: fair_lock._is_stopped(process.pid), lambda: process.poll() is None)
+        with pytest.raises(errors.BusyError, match="was stopped by a signal") as busy:
+            study.ask()
+        words = f"process {process.pid} holds this study, for "
         assert float(str(busy.value).partition(words)[2].split()[0]) >= 0.3
+        assert study.rounds == 0  # reading waits for nobody
+        remedy = re.search(r"end it \(kill -9 (\d+)\)", str(busy.value))
+        assert remedy is not None
+        os.kill(int(remedy[1]), signal.SIGKILL)
+        process.wait()
+        study.ask()
 
 
 def test_the_ticket_of_a_killed_process_is_removed(file: str) -> None:

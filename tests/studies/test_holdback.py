@@ -42,13 +42,23 @@ def play(player: Any, t: int, waiting: list[Any]) -> Any:
     return trial
 
 
-def test_the_same_after_every_restart(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def worth_of(player: Any) -> list[Any]:
+    """What is known of the gain, as JSON values."""
+    status = player.summary()
+    found = status.uplift, status.recent_uplift, status.exact_uplift
+    return [None if each is None else each.to_json() for each in found]
+
+
+@pytest.mark.parametrize("more", [{}, {"value_range": (340, 510)}], ids=["", "range"])
+def test_the_same_after_every_restart(
+    url: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Opened anew for every ask, with trials open and snapshots between."""
     monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    twin, other = tuner(), dikin.Study(url, "a", tuner())
+    twin, other = tuner(**more), dikin.Study(url, "a", tuner(**more))
     waiting: list[list[Any]] = [[], []]
     for t in range(30):
-        with dikin.Study(url, "a", tuner()) as study:
+        with dikin.Study(url, "a", tuner(**more)) as study:
             ours, theirs = (
                 play(player, t, queue) for player, queue in zip((study, twin), waiting, strict=True)
             )
@@ -56,7 +66,8 @@ def test_the_same_after_every_restart(url: str, monkeypatch: pytest.MonkeyPatch)
             assert ours.held_back == theirs.held_back
             assert study.state() == other.state() == twin.state()
     assert other.verify() > 50
-    assert json.dumps(other.uplift.to_json()) == json.dumps(twin.uplift.to_json())
+    for ours, theirs in zip(worth_of(other), worth_of(twin), strict=True):
+        assert json.dumps(ours) == json.dumps(theirs)
     ours, theirs = other.history(), twin.history()
     assert ours.dtype == theirs.dtype
     for name in ("held_back", "expected_control", "value"):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import logging
+import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import dikin
 from studies import fuzz, torture
@@ -31,7 +34,18 @@ def test_a_trial_that_does_harm_is_counted() -> None:
         raise AssertionError("a round was lost")
 
     row = attempt(Trial("x", "here", 1.0, harm), 1.0)
-    assert (row.failed, row.note) == (1, "AssertionError: a round was lost")
+    assert row.failed == 1
+    assert re.fullmatch(r"test_torture.py:\d+: AssertionError: a round was lost", row.note)
+
+
+def test_without_a_terminal_each_trial_that_is_over_is_a_line() -> None:
+    log = StringIO()
+    trials = [Trial(what, "here", 1.0, lambda share: (3, "well")) for what in "ab"]
+    for _ in torture.play(trials, 1.0, Console(file=log)):
+        last = log.getvalue()
+    assert (
+        last == " 50%  a, here: 3 tried, 0 failed; well\n100%  b, here: 3 tried, 0 failed; well\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,46 @@ def test_an_event_whose_outcome_is_unknown_is_decided_by_its_seal(
         wrong.setattr(Session, "_resolve_uncertain", mutant)
         with pytest.raises((AssertionError, AttributeError)):
             check(file, monkeypatch, case)
+
+
+def forgetful(session: Session) -> None:
+    """The mutant: what is uncertain is forgotten before it is known."""
+    (event, result), session._uncertain = cast(Any, session._uncertain), None
+    if session.journal.seal_at(event.number) == event.seal:
+        session.unclaimed.append((event, result))
+
+
+def lost_twice(file: str, monkeypatch: pytest.MonkeyPatch, owner: str, verb: str) -> None:
+    """The connection breaks in a commit, and again while its outcome is looked up."""
+    with dikin.Study(file, "a", fresh()) as study:
+        failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
+        with pytest.raises(errors.StoreError, match="went away"):
+            study.ask()
+        place = getattr(study._backend, owner)
+
+        def once(*_: Any) -> None:
+            monkeypatch.undo()
+            raise errors.StoreError("gone again")
+
+        monkeypatch.setattr(place, verb, once)
+        with pytest.raises(errors.StoreError, match="gone again"):
+            study.ask()
+        assert study.ask().id == 0
+        assert [query.id for query in study.open_queries] == [0]
+
+
+def test_a_query_stays_uncertain_until_its_row_was_read(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost_twice(file, monkeypatch, "journal", "seal_at")
+    dikin.Study.delete(file, "a")
+    with pytest.MonkeyPatch.context() as wrong:
+        wrong.setattr(Session, "_resolve_uncertain", forgetful)
+        with pytest.raises(AssertionError):
+            lost_twice(file, monkeypatch, "journal", "seal_at")
+
+
+def test_a_query_that_was_found_and_not_returned_is_found_again(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost_twice(file, monkeypatch, "session", "_finish")

@@ -16,12 +16,13 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -33,6 +34,8 @@ import dikin
 import forgery
 import strange
 from marks import into_page
+from service import adversity as service_adversity
+from service.serving import Serving
 from studies import adversity, damage, forked, fuzz, interrupts, kills, small
 from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
@@ -67,13 +70,34 @@ def sqlite() -> Iterator[str]:
         yield f"{folder}/studies.db"
 
 
+class Place(NamedTuple):
+    """Where clients play, where the study is kept, and what can be crashed, if anything."""
+
+    url: str
+    store: str
+    server: Any
+
+
+class Service(Serving):
+    """A service that is killed, or stopped by Ctrl-C."""
+
+    def crash(self, how: signal.Signals) -> None:
+        self.end_by(how if how is signal.SIGKILL else signal.SIGINT)
+
+
 @contextmanager
-def postgres() -> Iterator[str]:
-    with Server() as server:
-        yield server.url
+def place(name: str) -> Iterator[Place]:
+    """A place by its name: a database, or a service on one."""
+    with ExitStack() as stack:
+        if name.endswith("PostgreSQL"):
+            server = stack.enter_context(Server())
+            store = server.url
+        else:
+            server, store = None, stack.enter_context(sqlite())
+        if name.startswith("service"):
+            server = stack.enter_context(Service(store, "--log", "warning"))
+        yield Place(server.url if server else store, store, server)
 
-
-PLACES = {"SQLite": sqlite, "PostgreSQL": postgres}
 
 # --- kinds of harm -------------------------------------------------------------------------------
 
@@ -83,18 +107,17 @@ def noticed(trials: Iterator[bool]) -> tuple[int, str]:
     return len(found), f"noticed {sum(found):,}, harmless {len(found) - sum(found):,}"
 
 
-def killed(place: str, keeps: str, count: int, crashes: int = 0) -> Trial:
+def killed(where: str, keeps: str, count: int, crashes: int = 0) -> Trial:
     def run(share: float) -> tuple[int, str]:
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            server = stack.enter_context(Server()) if place == "PostgreSQL" else None
+        with place(where) as at, tempfile.TemporaryDirectory() as folder:
             report = kills.game(
-                server.url if server else f"{folder}/studies.db",
-                folder,
-                max(4, int(share * count)),
+                at.url,
+                Path(folder),
+                max(4, round(share * count)),
+                store=at.store,
                 keeps=keeps,
-                server=server,
-                crashes=crashes,
+                server=at.server,
+                crashes=min(crashes, max(1, round(share * crashes))),
             )
         acknowledged = sum(report.acknowledged[what] for what in ("ask", "tell", "forget"))
         return report.kills + report.crashes, (
@@ -103,7 +126,8 @@ def killed(place: str, keeps: str, count: int, crashes: int = 0) -> Trial:
         )
 
     crashed = f" and {crashes} crashes of the server" if crashes else ""
-    return Trial(f"kill -9 of clients{crashed}, a {keeps}", place, 0.13 * count + 5, run)
+    seconds = 0.13 * count + 2.0 * crashes + 5
+    return Trial(f"kill -9 of clients{crashed}, a {keeps}", where, seconds, run)
 
 
 def forking(way: str, count: int, seconds: float) -> Trial:
@@ -117,14 +141,18 @@ def forking(way: str, count: int, seconds: float) -> Trial:
 
 
 def interrupted(
-    what: str, place: str, seconds: float, act: Callable[[str, int], Iterator[bool]], every: int
+    what: str,
+    where: str,
+    seconds: float,
+    act: Callable[[str, int], Iterator[bool]],
+    every: int,
 ) -> Trial:
     def run(share: float) -> tuple[int, str]:
-        with PLACES[place]() as url:
-            count = sum(act(url, max(1, round(every / share))))
+        with place(where) as at:
+            count = sum(act(at.url, max(1, round(every / share))))
         return count, "usable, nothing acknowledged lost"
 
-    return Trial(f"Ctrl-C {what}", place, seconds, run)
+    return Trial(f"Ctrl-C {what}", where, seconds, run)
 
 
 def damaged_log(
@@ -159,6 +187,16 @@ def frozen(share: float) -> tuple[int, str]:
         f"{rounds:,} rounds, 0 lost, 0 twice; longest call {longest:.2f} s, with a patience of "
         f"{adversity.PATIENCE} s"
     )
+
+
+def served(
+    what: str, seconds: float, harm: Callable[[int], service_adversity.Seen], count: int
+) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        tried = max(20, int(share * count))
+        return tried, f"beside them {service_adversity.CLIENTS} clients: {harm(tried)}"
+
+    return Trial(what, "service", seconds, run)
 
 
 def harmed(what: str, seconds: float, harm: adversity.Harm, count: int, note: str) -> Trial:
@@ -239,10 +277,10 @@ def watched(file: str) -> Iterator[list[float]]:
         waits += map(float, noted.read_text().split("\n")[:-1])
 
 
-def crowded(place: str) -> Trial:
+def crowded(where: str) -> Trial:
     def run(share: float) -> tuple[int, str]:
         seconds = max(2.0, 60.0 * share)
-        few, many = (_crowd(place, clients, seconds) for clients in (8, 64))
+        few, many = (_crowd(where, clients, seconds) for clients in (8, 64))
         assert few.lost == few.doubled == many.lost == many.doubled == 0
         if share == 1.0:
             assert ratio(many, few) > 0.4, f"{many.rate:.0f} a second of 64, {few.rate:.0f} of 8"
@@ -255,12 +293,12 @@ def crowded(place: str) -> Trial:
             "0 lost, 0 twice"
         )
 
-    return Trial("8, then 64 clients at once", place, 128.0, run)
+    return Trial("8, then 64 clients at once", where, 128.0, run)
 
 
-def _crowd(place: str, clients: int, seconds: float) -> Crowd:
-    with PLACES[place]() as url:
-        return crowd(url, clients, seconds)
+def _crowd(where: str, clients: int, seconds: float) -> Crowd:
+    with place(where) as at:
+        return crowd(at.url, clients, seconds)
 
 
 TRIALS = [
@@ -287,6 +325,8 @@ TRIALS = [
     harmed(
         "full disks", 60, adversity.full_disks, 100, "nothing acknowledged lost, and it goes on"
     ),
+    served("silent connections", 40, service_adversity.silent_connections, 20_000),
+    served("requests of 990 kB", 90, service_adversity.enormous_requests, 500),
     damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
     damaged_log("cut", damage.cut, 300),
     damaged_file("a bit flipped", damage.flipped, 3000),
@@ -305,20 +345,36 @@ def attempt(trial: Trial, share: float) -> Row:
     try:
         tried, note = trial.run(share)
     except Exception as harm:
-        return Row(trial.what, trial.where, 1, 1, f"{type(harm).__name__}: {harm}"[:300])
+        last = traceback.extract_tb(harm.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        note = f"{where}: {type(harm).__name__}: {harm}"[:300]
+        return Row(trial.what, trial.where, 1, 1, note)
     return Row(trial.what, trial.where, tried, 0, note)
 
 
 def play(trials: list[Trial], share: float, console: Console) -> Iterator[Row]:
-    """One trial after the other, with a bar that knows about how long each takes."""
-    total = sum(trial.seconds for trial in trials)
+    """One trial after the other, with a bar that knows about how long each takes.
+
+    Where there is no terminal for a bar, a line for each trial that is over.
+    """
+    total, over = sum(trial.seconds for trial in trials), 0.0
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=total)
         for trial in trials:
             bar.update(task, description=f"{trial.what}, {trial.where}", refresh=True)
-            yield attempt(trial, share)
-            bar.update(task, advance=trial.seconds, refresh=True)
+            row = attempt(trial, share)
+            over += trial.seconds
+            bar.update(task, completed=over, refresh=True)
+            if not console.is_terminal:
+                console.print(line(row, over / total), soft_wrap=True, highlight=False)
+            yield row
+
+
+def line(row: Row, over: float) -> str:
+    """A trial that is over, as a line of a log."""
+    counts = f"{row.tried:,} tried, {row.failed} failed"
+    return f"{over:4.0%}  {row.what}, {row.where}: {counts}; {row.note}"
 
 
 def shown(rows: list[Row]) -> Table:
@@ -348,22 +404,27 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="a page to put the table into")
     parser.add_argument("--only", default="", help="trials whose name or place contains this")
     wanted = parser.parse_args()
-    logging.disable(logging.WARNING)
-    warnings.simplefilter("ignore")
     chosen = [trial for trial in TRIALS if wanted.only in f"{trial.what}, {trial.where}"]
-    start, rows = time.monotonic(), list[Row]()
-    for row in play(chosen, wanted.share, Console(stderr=True)):
-        rows.append(row)
-        write(rows, wanted.out)
+    rows = played(chosen, wanted.share, wanted.out)
     if wanted.page is not None:
         into_page(markdown(rows), wanted.page, "torture")
+    return 1 if any(row.failed for row in rows) else 0
+
+
+def played(trials: list[Trial], share: float, out: Path) -> list[Row]:
+    """Try everything, and print and write the table of it."""
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    start, rows = time.monotonic(), list[Row]()
+    for row in play(trials, share, Console(stderr=True)):
+        rows.append(row)
+        write(rows, out)
     Console().print(shown(rows))
-    failed = sum(row.failed for row in rows)
     print(
-        f"{sum(row.tried for row in rows):,} tried, {failed} failed, in "
-        f"{(time.monotonic() - start) / 60:.1f} minutes; {wanted.out}"
+        f"{sum(row.tried for row in rows):,} tried, {sum(row.failed for row in rows)} failed, in "
+        f"{(time.monotonic() - start) / 60:.1f} minutes; {out}"
     )
-    return 1 if failed else 0
+    return rows
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from math import isnan, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import dikin
 from dikin import Cycle, Integer, Levels, Real, Shares, Tuner
 from dikin.errors import LossError, ParameterError, StateError
 from dikin.tuning.comparison import Comparison
+from dikin.tuning.history import uplift_course
 from dikin.worth import UpliftEstimate, is_held_back
 
 PARAMETERS = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
@@ -120,9 +121,11 @@ def test_what_cannot_be_is_refused(more, words):
 
 def of_history(tuner):
     """The estimate of the values and guesses that the history has."""
-    estimate = UpliftEstimate(tuner.summary().holdback, maximize=True)
+    ends = tuner.summary().value_range
+    estimate = UpliftEstimate(tuner.summary().holdback, maximize=True, value_range=ends)
     for row in tuner.history():
-        estimate.add(row["value"], row["held_back"], row["expected"], row["expected_control"])
+        value = row["value"] if ends is None else np.clip(row["value"], *ends)
+        estimate.add(value, row["held_back"], row["expected"], row["expected_control"])
     return estimate
 
 
@@ -144,6 +147,14 @@ def test_held_back_rounds_teach_the_learner_nothing():
     assert one.uplift != two.uplift
     assert one.learner.rounds == one.rounds - one.summary().uplift.held_back_rounds
     assert one.certificate_for(lipschitz=1.0) == two.certificate_for(lipschitz=1.0)
+
+
+def test_the_recent_mean_is_that_of_tuned_rounds():
+    tuner = Tuner({"x": Real(0, 1)}, holdback=0.5, seed=1)
+    for _ in range(40):
+        trial = tuner.ask()
+        tuner.tell(trial, 10.0 if trial.held_back else 3.0)
+    assert tuner.summary().recent_mean == 3.0
 
 
 def test_held_back_rounds_teach_what_covariates_explain():
@@ -213,6 +224,49 @@ def test_the_uplift_is_that_of_the_history():
     assert tuner.uplift.mean == pytest.approx(literal(tuner.history(), 0.2))
 
 
+@pytest.mark.parametrize("is_told", [True, False], ids=["declared", "mutant: not passed on"])
+def test_a_declared_range_gives_the_exact_interval(is_told, monkeypatch):
+    if not is_told:
+        monkeypatch.setattr("dikin.tuning.tuner.Comparison", lambda *given: Comparison(*given[:5]))
+    tuner = made(value_range=(0, 600), guard=0.02)
+    played(tuner, 1)
+    assert (tuner.exact_uplift is not None) == is_told
+    played(tuner, 300)
+    for value in (-50.0, 1e6):  # a fault: it counts as an end of the range
+        for _ in range(10):
+            tuner.tell(tuner.ask(), value)
+    again = of_history(tuner)
+    assert (again.uplift() == tuner.uplift) == is_told
+    assert (again.exact() == tuner.exact_uplift == tuner.summary().exact_uplift) == is_told
+    assert ("exactly" in str(tuner.summary())) == is_told
+    if is_told:
+        assert isfinite(tuner.exact_uplift.high)
+        assert dikin.restore(tuner.state()).exact_uplift == tuner.exact_uplift
+        course = uplift_course(tuner.history(), tuner.summary()).known
+        assert course["mean"][-1] == tuner.uplift.mean_percent  # the picture counts faults alike
+
+
+def test_with_a_declared_range_a_budget_is_exact():
+    # The control earns 430, of which the account gets 0.05. Held back, a value of 600 would stand
+    # for 430 + 170/0.2 = 1280 of the control: 600 - 0.95 * 1280 = -616, or 29 rounds of 21.5.
+    sure, usual = (made(budget=0.05, **more) for more in ({"value_range": (0.0, 600.0)}, {}))
+    values = [lambda params, i=i: revenue(params, i % 3 - 1.0) for i in range(100)]
+    first = [
+        next(i for i, value in enumerate(values) if not turn(tuner, value).held_back)
+        for tuner in (sure, usual)
+    ]
+    assert first[1] < 20 < 28 <= first[0] < 40
+    turn(sure, lambda params: -5.0)  # counts as 0
+    with pytest.raises(LossError, match="not negative"):
+        turn(usual, lambda params: -5.0)
+
+
+def turn(tuner, value):
+    trial = tuner.ask()
+    tuner.tell(trial, value(trial.params))
+    return trial
+
+
 def test_guesses_are_fixed_when_a_trial_is_asked():
     # Mutant: guesses that are made once the value is known.
     tuner = played(made(), 200)
@@ -279,7 +333,7 @@ def test_what_explains_the_noise_narrows_the_interval(explains):
 
 def test_without_a_holdback_there_is_a_sentence_and_no_cost():
     tuner = played(Tuner(PARAMETERS, maximize=True, seed=7), 3)
-    for name in ("uplift", "recent_uplift"):
+    for name in ("uplift", "recent_uplift", "exact_uplift"):
         with pytest.raises(StateError, match=r"holdback=0\.05"):
             getattr(tuner, name)
     assert tuner.control is tuner.guard_reason is None

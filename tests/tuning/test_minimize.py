@@ -380,8 +380,9 @@ def test_a_result_prints_where_it_began_and_what_exploring_costs(known_costs: No
         f"{result.value:.6g} in the last 12 rounds, {result.first_value:.6g} in the first"
     )
     assert lines["price"] == f"{result.best['price']:.5g}   (began at 4)"
-    assert lines["exploring"] == "costs at most about 1.25 a round now"
-    assert len(lines) == 6
+    assert lines["exploring"] == "costs at most 1.25 a round now, as declared"
+    assert "measured" in lines
+    assert len(lines) == 7
 
 
 def test_a_long_point_prints_its_first_entries(known_costs: None) -> None:

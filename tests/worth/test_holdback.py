@@ -63,5 +63,5 @@ def test_what_is_no_share_is_refused(value: Any) -> None:
 
 
 def test_a_percentage_is_explained() -> None:
-    with pytest.raises(ParameterError, match=r"If you mean 5 % of the rounds, write 0\.05"):
+    with pytest.raises(ParameterError, match=r"If you mean 5 %, write 0\.05"):
         holdback_share(5)

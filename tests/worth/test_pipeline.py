@@ -152,9 +152,22 @@ def test_a_state_continues() -> None:
     assert after([3.0] * 120, again) == after([3.0] * 120, watch)
 
 
-@pytest.mark.parametrize("state", [{}, {"silent": 1}, [], {"size": "large"}])
-def test_an_altered_state_is_refused(state: Any) -> None:
-    if isinstance(state, dict) and "size" in state:
-        state = PipelineWatch().state() | state
+@pytest.mark.parametrize("state", [{}, {"silent": 1}, []])
+def test_what_is_no_state_is_refused(state: Any) -> None:
     with pytest.raises(StateError):
         PipelineWatch.restore(state)
+
+
+CHANGES = [
+    {"size": "large"},
+    {"tuned": -1},
+    {"holdback": 1.0},
+    {"same": 2},
+    {"values": 3, "same": 3},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_altered_state_is_refused(change: Any) -> None:
+    with pytest.raises(StateError):
+        PipelineWatch.restore(PipelineWatch().state() | change)

@@ -71,6 +71,18 @@ def page_of(study, folder):
     return file.read_text(encoding="utf-8")
 
 
+def test_every_context_has_its_setting(tmp_path):
+    tuner = dikin.Tuner(
+        {"price": dikin.Real(1, 14, start=4)}, seed=7, context={"<i>": ["eu", "us", "a&b"]}
+    )
+    with dikin.Study(tmp_path / "a.db", "shop", tuner) as study:
+        study.tell(study.ask({"<i>": "us"}), 3.0)
+        words, best = Page(page_of(study, tmp_path)).words, study.status().by_context
+    assert "Best now, in the mean of contexts" in words
+    for label in ("eu", "us", "a&b"):  # mutant: a report that has the mean alone
+        assert f"{label} price {best[label]['price']:.5g}" in words
+
+
 def test_the_page_says_what_it_should(tmp_path):
     with study_of(tmp_path, 300, holdback=0.2, guard=0.02, name="<i>&") as study:
         text = page_of(study, tmp_path)
@@ -197,3 +209,7 @@ def test_what_is_no_report(tmp_path):
 )
 def test_ticks_are_round_numbers(low, high, wanted):
     assert ticks(low, high, 3) == wanted
+
+
+def test_one_tick_is_no_scale():
+    assert ticks(4.5, 9.5, 2) == [6, 8]  # mutant: steps of 5, and so 5 alone

@@ -8,8 +8,6 @@ and covariates, by their names. No call raises an error, as the host must go on.
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Mapping
-from concurrent.futures import Future
 from copy import deepcopy
 from functools import wraps
 from threading import Lock
@@ -17,6 +15,7 @@ from typing import Any
 
 from dikin import extras
 from dikin.adapters.attributes import AttributeNames
+from dikin.adapters.open_trials import OpenTrials
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
@@ -148,8 +147,8 @@ class TunerProvider(AbstractProvider):
         self.most_open = whole(most_open, "most_open", 1, "how many keys may wait")
         self._names = AttributeNames(tuner)
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
-        self._open: dict[str, Future[Trial]] = {}
-        """By targeting key, oldest first. Futures, as several threads may want the same one."""
+        self._open = OpenTrials(self.most_open, self._give_up)
+        """By targeting key."""
         self._lock, self._log_limit = Lock(), LogLimit()
 
     def get_metadata(self) -> Metadata:
@@ -189,40 +188,19 @@ class TunerProvider(AbstractProvider):
             )
 
     def _trial_of(self, context: EvaluationContext | None) -> Trial:
-        """The open trial of a key; the first thread that wants it asks, the others wait."""
-        key = _key_of(context)
-        with self._lock:
-            is_new = key not in self._open
-            waiting = self._open.setdefault(key, Future())
-            overdue = []
-            while is_new and len(self._open) > self.most_open:
-                overdue.append(self._open.pop(next(iter(self._open))))
-        for each in overdue:
-            each.add_done_callback(self._give_up)
-        if is_new:
-            self._ask_for(key, waiting, context.attributes if context else {})
-        return waiting.result()
+        """The open trial of a key, asked for with the attributes of the first context."""
+        key, about = _key_of(context), context.attributes if context else {}
+        return self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
 
-    def _ask_for(self, key: str, waiting: Future[Trial], about: Mapping[str, Any]) -> None:
-        try:
-            waiting.set_result(self.tuner.ask(**self._names.asked_with(about)))
-        except BaseException as error:
-            with self._lock:
-                if self._open.get(key) is waiting:
-                    del self._open[key]
-            waiting.set_exception(error if isinstance(error, Exception) else InterruptedError())
-            raise
-
-    def _give_up(self, waiting: Future[Trial]) -> None:
+    def _give_up(self, trial: Trial) -> None:
         """Close a trial whose event will not be waited for."""
-        if waiting.exception() is None:
-            try:
-                if self.untracked is None:
-                    self.tuner.forget(waiting.result())
-                else:
-                    self.tuner.tell(waiting.result(), self.untracked)
-            except Exception as error:
-                self._warn(f"a trial that was never tracked is still open: {error}")
+        try:
+            if self.untracked is None:
+                self.tuner.forget(trial)
+            else:
+                self.tuner.tell(trial, self.untracked)
+        except Exception as error:
+            self._warn(f"a trial that was never tracked is still open: {error}")
 
     # --- tracking --------------------------------------------------------------------------------
 
@@ -253,29 +231,21 @@ class TunerProvider(AbstractProvider):
 
     def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
         details = details or TrackingEventDetails()
-        id = details.attributes.get(TRIAL)
-        with self._lock:
-            waiting = self._open.get(key)
-            if id is not None and not (waiting and waiting.done() and waiting.result().id == id):
-                waiting = None
-            if waiting is not None:
-                del self._open[key]
-        if waiting is None and id is None:
+        id: Any = details.attributes.get(TRIAL)
+        trial = self._open.take(key, id)
+        if trial is None and id is None:
             raise UnknownQueryError(
                 f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
                 "tracked, or has waited for too long"
             )
-        trial: Any = id if waiting is None else waiting.result()
         try:
-            self.tuner.tell(trial, details.value, **self._names.told_with(details.attributes))
+            covariates = self._names.told_with(details.attributes)
+            self.tuner.tell(id if trial is None else trial, details.value, **covariates)
         except QueryError:  # answered elsewhere
             raise
         except BaseException:  # the right value may still come
-            if waiting is not None:
-                with self._lock:
-                    is_back = self._open.setdefault(key, waiting) is waiting
-                if not is_back:
-                    self._give_up(waiting)
+            if trial is not None:
+                self._open.put_back(key, trial)
             raise
 
     def _warn(self, text: str) -> None:

@@ -20,6 +20,9 @@ from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
 from dikin.kernel import choose, compilable, looped
 from dikin.vectors import copy, diagonal_sums, log_sum
 
+FEW = 6
+"""Up to so many sides the update is computed one by one: NumPy's calls take longer than that."""
+
 
 class Box(Domain):
     """All points between `lower` and `upper`, entry by entry.
@@ -224,6 +227,10 @@ def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iter
 def box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
     """The update of every coordinate."""
     n = half.size
+    if n <= FEW:
+        for i, (h, g) in enumerate(zip(half.tolist(), linear.tolist(), strict=True)):
+            iterate[i], iterate[n + i] = box_entry(h, g, quadratic, weight)
+        return
     iterate[:n], iterate[n:] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
 
 

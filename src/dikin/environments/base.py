@@ -9,7 +9,7 @@ are accumulated during the game, and the point itself is exact.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf, nan
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -56,7 +56,6 @@ UNKNOWN = (inf, inf)
 """Constants of a round where only those of all losses are known."""
 
 
-@runtime_checkable
 class HasConstants(Protocol):
     """A kernel that knows the constants of each loss, which may be less than those of all."""
 
@@ -82,7 +81,8 @@ def _constants_of(kernel: Any, round: int) -> tuple[float, float]:
 @looped(_constants_of)
 def constants_of(kernel: Any, round: int) -> tuple[float, float]:
     """The constants of a round's loss; infinite ones, if the kernel does not know them."""
-    return kernel.constants(round) if isinstance(kernel, HasConstants) else UNKNOWN
+    constants: Callable[[int], tuple[float, float]] | None = getattr(kernel, "constants", None)
+    return UNKNOWN if constants is None else constants(round)
 
 
 @compilable

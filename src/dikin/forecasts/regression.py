@@ -19,17 +19,19 @@ numbers have shown how large it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from math import nan, sqrt
 from statistics import median
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dikin.errors import StateError, shown
 from dikin.forecasts import mixture
 from dikin.forecasts.mixture import Forecasters
 from dikin.kernel import from_values, to_saved
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import count_of, finite_or_none, number_or_nan
 
 SHORT, LONG = 64.0, 2000.0
 """Rounds after which the means and the slopes forget."""
@@ -138,8 +140,9 @@ class Fit(NamedTuple):
             The same.
         """
         mean, limit, slope, middle, level = state
-        known = from_values(Forecasters(), level)
-        return cls(list(mean), list(limit), list(slope), float(middle), known)
+        known, size = from_values(Forecasters(), level), len(mean)
+        mean, limit, slope = (_finite_numbers(part, size) for part in (mean, limit, slope))
+        return cls(mean, limit, slope, _finite_number(middle), known)
 
 
 class Lesson(NamedTuple):
@@ -411,19 +414,65 @@ class Regression:
         -------
         Regression
             With the same future.
+
+        Raises
+        ------
+        StateError
+            If the state was altered.
         """
         regression = cls()
         regression.fit = Fit.restore(state["fit"])
-        regression._rounds, regression._answers = map(int, state["rounds"])
-        regression._early = [(tuple(map(number_or_nan, e)), loss) for e, loss in state["early"]]
+        size = len(regression.fit.mean)
+        regression._rounds, regression._answers = map(count_of, state["rounds"])
+        regression._early = [
+            (tuple(map(number_or_nan, e)), _finite_number(loss)) for e, loss in state["early"]
+        ]
         regression._bounded = list(map(bool, state["bounded"]))
-        regression._samples = list(map(list, state["samples"]))
-        regression._count, regression._square = map(list, state["spread"])
-        regression._lessons = [Lesson(*lesson) for lesson in state["lessons"]]
-        regression._learnt = int(state["learnt"])
-        regression._weight, regression._product, regression._gram = state["sums"]
-        regression._total, regression._left = state["variance"]
+        regression._samples = [_finite_numbers(part, len(part)) for part in state["samples"]]
+        _refuse_other_count(regression._bounded, size)
+        _refuse_other_count(regression._samples, size)
+        regression._count, regression._square = (
+            _finite_numbers(part, size) for part in state["spread"]
+        )
+        if min([*regression._count, *regression._square], default=0.0) < 0.0:
+            raise StateError("the counts and squares of a regression in a state are below 0")
+        regression._lessons = [_restored_lesson(*lesson) for lesson in state["lessons"]]
+        regression._learnt = count_of(state["learnt"])
+        regression._weight, regression._product, regression._gram = (
+            np.asarray(part, dtype=float).reshape(shape)
+            for part, shape in zip(state["sums"], (size, size, (size, size)), strict=True)
+        )
+        regression._total, regression._left = _finite_numbers(state["variance"], 2)
+        longest = max((len(lesson.deviations) for lesson in regression._lessons), default=0)
+        if max([longest, *(len(e) for e, _ in regression._early)]) > size:
+            raise StateError(f"a round of a regression of {size} features in a state has more")
         return regression
+
+
+def _restored_lesson(deviations: Any, loss: Any, weight: Any) -> Lesson:
+    known = _finite_numbers(deviations, len(deviations))
+    return Lesson(tuple(known), _finite_number(loss), _finite_number(weight))
+
+
+def _refuse_other_count(parts: Sequence[Any], size: int) -> None:
+    """Raise an error unless a state has as many parts as there are features."""
+    if len(parts) != size:
+        raise StateError(f"a regression in a state needs {size} numbers, got {shown(parts)}")
+
+
+def _finite_numbers(values: Iterable[Any], size: int) -> list[float]:
+    """The numbers of a state, which must be so many."""
+    numbers = list(map(_finite_number, values))
+    _refuse_other_count(numbers, size)
+    return numbers
+
+
+def _finite_number(value: Any) -> float:
+    """A number of a state, as it is."""
+    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+        raise StateError(f"a regression in a state has {shown(value)} in place of a number")
+    number: float = value
+    return number
 
 
 def _variance(samples: list[float]) -> float:

@@ -64,6 +64,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.kernel import compilable, from_values, to_saved
+from dikin.learners import predictive_adaptation as adaptation
 from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_expected as contextual
@@ -92,6 +93,7 @@ from dikin.learners.predictive_outlook import look_ahead
 from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
+from dikin.status import CONFIDENCE
 from dikin.units import LossRange, Units
 from dikin.vectors import clear
 
@@ -242,7 +244,9 @@ def learn(
         state.moments,
     )
     schedule.average_shares(plan, n, memo.shares, round)
-    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, price, trace)
+    above = learnt >= level and levels.is_young(plan, n.levels, round)
+    least = adaptation.least_curvature(plan, state, stiff) if above else 0.0
+    centres.add_to_centres(geometry, plan, state, features, learnt, curvature, least, price, trace)
     centres.compare_features(geometry, plan, state, features, learnt)
     levels.update_levels(plan, n, weighed, level, loss, round)
     if abs(loss) > 0.5 * plan.widest + ROUNDING and learnt == weighed:
@@ -759,7 +763,7 @@ class Predictive(KernelLearner):
         without a range their order must not either, and losses must not depend on the directions of
         those before.
         """
-        if self.smoothness is None and self.lipschitz is None:
+        if not self._has_constant:
             return nan
         return self._certified(0, self._n.sums.exploring[0])
 
@@ -850,6 +854,20 @@ class Predictive(KernelLearner):
         value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
         return self.units.regret(value)
 
+    @locked
+    def _run_certificate(self) -> float:
+        """For the constants that were declared, where it says more than the values do.
+
+        No regret exceeds what losses were above the least possible one; and hardly any what they
+        would be above the least that was seen, had they all been the largest.
+        """
+        n, seen = self._n, self._n.levels.high - self._n.levels.low
+        if (self.smoothness is None and self.lipschitz is None) or measuring(n.levels):
+            return nan
+        bound = self._certified_run(0, n.sums.exploring[0], 1.0 - CONFIDENCE)
+        most = self.units.regret(min(n.run.losses, self._rounds_in_range * seen))
+        return bound if bound < most else nan
+
     def _certified_run(self, m: int, exploring: float, failure: float) -> float:
         """The bound for this run, but for a chance of `failure`."""
         plan, n, state = self._plan, self._n, self._state
@@ -869,15 +887,31 @@ class Predictive(KernelLearner):
         return self.units.regret(value)
 
     @property
+    def _has_constant(self) -> bool:
+        """Whether there is a constant to bound with."""
+        return self.smoothness is not None or self.lipschitz is not None
+
+    def _explored(self, memo: Any) -> tuple[Array, Array] | None:
+        """The centre of a query and what was added to it; None if it only measured losses.
+
+        Both are working vectors.
+        """
+        if not isinstance(memo, Memo) or measuring(memo.state.numbers.levels):
+            return None
+        center, played = self.geometry.vector(memo.state.iterate), np.empty(self.geometry.size)
+        self.geometry.point(memo.state.iterate, memo.metric, memo.s, memo.asked[2], played)
+        return center, played - center
+
+    @property
     @locked
     def exploring_cost(self) -> float:
         """What exploring costs at most in the next round, in the user's units.
 
-        It is for the constants that were declared; where none was, for the smoothness that is
-        guessed, and then it is no bound. NaN while losses are only measured.
+        A bound for the constants that were declared: NaN where none was, and while losses are only
+        measured.
         """
         n = self._n
-        if measuring(n.levels):
+        if measuring(n.levels) or not self._has_constant:
             return nan
         trace = self._trace(n.shift)
         price, _ = certificate.exploring_price(self._plan, n.levels, trace, 1.0, 1.0)
@@ -888,9 +922,8 @@ class Predictive(KernelLearner):
         """How much the certificate is expected to grow: a forecast of the bound, not a bound.
 
         It is what the schedule would come to if surprises stayed as large as they are now, none
-        were clipped, the curvature told stayed at its mean and the centre did not move. Where no
-        constant was declared, it is for the smoothness that is guessed. With a `memory` the price
-        of exploring is forgotten too, and the growth may be negative.
+        were clipped, the curvature told stayed at its mean and the centre did not move. With a
+        `memory` the price of exploring is forgotten too, and the growth may be negative.
 
         Parameters
         ----------
@@ -900,11 +933,12 @@ class Predictive(KernelLearner):
         Returns
         -------
         float
-            The growth over these rounds, in the user's units; NaN while losses are only measured.
+            The growth over these rounds, in the user's units; NaN while losses are only measured,
+            and where no constant was declared.
         """
         ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
         plan, n = self._plan, self._n
-        if measuring(n.levels):
+        if measuring(n.levels) or not self._has_constant:
             return nan
         later = look_ahead(plan, n.copy(), self._rounds_in_range, ahead, self._trace)
         return self.units.regret(later - n.sums.exploring[0])
@@ -924,7 +958,7 @@ class Predictive(KernelLearner):
     @property
     def curvature_limit(self) -> tuple[float, str]:
         """The largest possible curvature in the user's units, and the reason for it."""
-        if self._ranged or self.smoothness is not None or self.lipschitz is not None:
+        if self._ranged or self._has_constant:
             return self._fixed_limit
         if measuring(self._n.levels):
             return LARGEST, "the largest number that can be computed with"

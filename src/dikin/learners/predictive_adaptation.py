@@ -24,6 +24,7 @@ from dikin.domains.base import Array
 from dikin.kernel import compilable
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.predictive_levels import REACH
 from dikin.learners.predictive_schedule import SPREAD
 from dikin.learners.predictive_state import MEASURED, Plan, smoothness_of
 from dikin.vectors import add_scaled, combine, dot, multiply
@@ -45,7 +46,7 @@ LEFT = 3.0
 than FORGET of what was."""
 FORGET = 0.5
 TRACKS = 4 + PATHS
-"""Vectors that are kept for a centre: sums of y and of g, the averages of its steps, and for a
+"""Vectors that are kept for a centre: means of y and of g, the averages of its steps, and for a
 feature of contexts the slope of its models at the common centre, and where that was."""
 OWN_TRACK, COMMON_TRACK = 2 + PATHS, 3 + PATHS
 
@@ -68,21 +69,22 @@ def believed_curvature(
     """
     centres, size = state.numbers.centres, geometry.size
     gradient, point = state.scratch[:size], state.scratch[size : 2 * size]
-    sum_y, sum_g = track(geometry, state, i, 0), track(geometry, state, i, 1)
+    mean_y, mean_g = track(geometry, state, i, 0), track(geometry, state, i, 1)
     keep = 1.0 - share / (SEEN + centres.rounds[i])
-    combine(keep, sum_y, share, point, sum_y)
-    combine(keep, sum_g, share * learnt, gradient, sum_g)
     n = centres.seen[i] = keep * centres.seen[i] + share
-    g_y = learnt * dot(gradient, point)
-    off = g_y - learnt * dot(gradient, sum_y) / n
-    centres.g_y[i] = keep * centres.g_y[i] + share * g_y
-    centres.y_square[i] = keep * centres.y_square[i] + share * dot(point, point)
-    centres.noise[i] = keep * centres.noise[i] + share * off * off
-    rise = centres.g_y[i] - dot(sum_g, sum_y) / n
-    spread = centres.y_square[i] - dot(sum_y, sum_y) / n
-    noise = centres.noise[i]
+    left = 1.0 - share / n
+    # Deviations from the means, of which products are added: sums of g.y would cancel where centres
+    # are near each other.
+    combine(1.0, point, -1.0, mean_y, mean_y)
+    combine(learnt, gradient, -1.0, mean_g, mean_g)
+    off = left * learnt * dot(gradient, mean_y)
+    rise = keep * centres.rise[i] + share * left * dot(mean_y, mean_g)
+    spread = keep * centres.spread[i] + share * left * dot(mean_y, mean_y)
+    combine(1.0, point, -left, mean_y, mean_y)
+    combine(learnt, gradient, -left, mean_g, mean_g)
+    noise = keep * centres.noise[i] + share * off * off
+    centres.rise[i], centres.spread[i], centres.noise[i] = rise, spread, noise
     if i > 0:  # what features show of it together: each has its own minimum
-        centres.rise[i], centres.spread[i] = rise, spread
         rise = spread = noise = 0.0
         for c in range(1, plan.cells):
             rise += centres.rise[c]
@@ -93,6 +95,19 @@ def believed_curvature(
     sure = 1.0 - DOUBT * DOUBT * noise / (rise * rise)
     most = MOST * smoothness_of(plan, state.numbers.levels)
     return min(BELIEVED * rise / spread * sure, most) if sure > 0.0 else 0.0
+
+
+@compilable
+def least_curvature(plan: Plan, state: LearnerState, stiff: float) -> float:
+    """With so much more, the common centre would explore no farther out than sizes were measured.
+
+    `stiff` is the curvature of the barrier. None where a user declared the curvature of the losses.
+    """
+    centres = state.numbers.centres
+    if plan.smoothness >= 0.0:
+        return 0.0
+    wanted: float = (1.0 / (REACH * REACH) - 1.0) * stiff / centres.rate[0]
+    return max(wanted - float(centres.curvature[0]), 0.0)
 
 
 @compilable

@@ -81,13 +81,15 @@ def add_to_centres(
     features: list[float],
     learnt: float,
     sigma: float,
+    least: float,
     price: tuple[float, bool],
     trace: float,
 ) -> None:
     """What an answer adds to every centre that has a share in its context.
 
     The scratch begins with the estimate for a surprise of 1, of which `learnt` counts, and the
-    point around which it was explored. `price` is that of exploring.
+    point around which it was explored. `least` is the least curvature that it shows to the common
+    centre, and `price` that of exploring.
     """
     size, centres = geometry.size, state.numbers.centres
     gradient, point = state.scratch[:size], state.scratch[size : 2 * size]
@@ -97,7 +99,8 @@ def add_to_centres(
         if share > 0.0:
             curved = sigma
             if plan.adaptive:
-                curved += adaptation.believed_curvature(geometry, plan, state, i, learnt, share)
+                believed = adaptation.believed_curvature(geometry, plan, state, i, learnt, share)
+                curved += max(believed, least) if i == 0 else believed
             linear = state.linear[i * size : (i + 1) * size]
             fade(centres, i, kept_share(plan, share), linear)
             add_combination(share * learnt, gradient, -share * curved, point, linear)

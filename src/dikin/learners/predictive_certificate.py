@@ -8,7 +8,7 @@ Theorem 13.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ ACCURACY = 1e-11
 """The least of the models is known to this, in units of the largest that it may be."""
 WEIGHT_FACTOR = 1e-2
 """The weight of the barrier falls by this factor a step on the way there."""
+SMALLEST = 1e-250
+"""Models below this are bounded by their size: the weights on the way would underflow."""
 
 
 @compilable
@@ -138,13 +140,17 @@ def certified_curvature(plan: Plan, features: list[float], sigma: float) -> floa
 def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> float:
     """At most min linear.u + sigma/2 |u|^2 over the set, and less by ACCURACY only.
 
-    The minimum with a weight w of the barrier is off by nu w at most: from the centre, with smaller
-    and smaller weights.
+    The minimum with a weight w of the barrier is off by nu w at most. Closed forms give it for the
+    smallest weight at once; other sets come there from the centre, with smaller and smaller ones.
     """
-    most = float(np.linalg.norm(linear)) + sigma  # the set lies in the unit ball
-    if most == 0.0:
-        return 0.0
-    weight, last = most, 0.5 * ACCURACY * most / nu
+    with np.errstate(over="ignore"):
+        most = float(np.linalg.norm(linear)) + sigma  # the set lies in the unit ball
+    if not isfinite(most):
+        return nan  # of sums that have overflowed nothing is known
+    if most < SMALLEST:
+        return -most
+    last = 0.5 * ACCURACY * most / nu
+    weight = last if geometry.compilable else most
     iterate, linear = geometry.start(), linear.copy()
     while True:
         geometry.solve(linear, sigma, weight, iterate)

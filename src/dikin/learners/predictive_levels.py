@@ -62,6 +62,9 @@ ROUNDED = 1e-12
 UNVARIED = 0.5
 """Where all of them are the same: their deviation is taken for so much of the largest. A bowl
 around its minimum has four times the measured loss farther out, within LEVEL such deviations."""
+ABSURD = 256.0
+"""Measured losses so many times farther apart than five of the eight are no measure of the rest. In
+SETTLING rounds the level would fall by about this factor, and the largest level then stays."""
 TOO_HIGH = 8.0
 """A provisional level of so many times the one that is found later is given up."""
 TINY = 1.0 / LARGEST
@@ -99,6 +102,13 @@ def measuring(levels: Levels) -> bool:
 def provisional(plan: Plan, levels: Levels) -> bool:
     """Whether there is a level, but one of losses that were nearly all the same."""
     return plan.widest == inf and levels.known_since == 0.0
+
+
+@compilable
+def is_young(plan: Plan, levels: Levels, rounds: int) -> bool:
+    """Whether sizes were measured a few rounds ago. By lot a large value may be a rare one."""
+    measured = plan.widest == inf and not plan.by_lot
+    return measured and rounds - levels.known_since < SETTLING - MEASURED
 
 
 @compilable
@@ -237,6 +247,8 @@ def measure(plan: Plan, n: Numbers, loss: float, rounds: int) -> None:
     insert_sample(samples, loss, rounds - 1)
     if rounds < MEASURED:
         return
+    if plan.dim > 1.0 and not plan.by_lot:
+        bring_in_faults(samples)
     deviation = sample_deviation(samples)
     levels.known_since = float(rounds) if deviation > 0.0 else 0.0
     if deviation == 0.0 and rounds >= LONGEST:
@@ -297,6 +309,24 @@ def insert_sample(samples: list[float], value: float, count: int) -> None:
         samples[k] = samples[k - 1]
         k -= 1
     samples[k] = value
+
+
+@compilable
+def bring_in_faults(samples: list[float]) -> None:
+    """Where three of eight sorted samples are absurd, they count as the nearest of the others.
+
+    Not on a line, nor by lot: only two points are played there, and three losses of eight may well
+    be those of the other one.
+    """
+    first, most = 0, MEASURED // 2
+    for i in range(1, MEASURED - most):
+        if samples[i + most] - samples[i] < samples[first + most] - samples[first]:
+            first = i
+    low, high = samples[first], samples[first + most]
+    width = high - low
+    if width > same_within(samples) and samples[MEASURED - 3] - samples[2] > ABSURD * width:
+        for i in range(MEASURED):
+            samples[i] = min(max(samples[i], low), high)
 
 
 @compilable

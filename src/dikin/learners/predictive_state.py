@@ -163,10 +163,6 @@ class Centres(Lists):
     """Answers that it has learnt, by the weight of its cell; those that are remembered."""
     seen: list[float]
     """Answers in the regression of the estimates on the centres."""
-    g_y: list[float]
-    """Sum of g.y over them."""
-    y_square: list[float]
-    """Sum of |y|^2 over them."""
     noise: list[float]
     """Sum of (g.(y - their mean))^2 over them."""
     rise: list[float]

@@ -28,13 +28,13 @@ def _refuse_shape(value: Any) -> None:
     level = [value]
     for _ in range(DEEPEST_REQUEST):
         level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
-    if level:
-        raise Problem(
-            422,
-            "request",
-            f"lists and objects are nested more than {DEEPEST_REQUEST} levels deep; send "
-            "fewer levels",
-        )
+        if not level:
+            return
+    raise Problem(
+        422,
+        "request",
+        f"lists and objects are nested more than {DEEPEST_REQUEST} levels deep; send fewer levels",
+    )
 
 
 def _parts(value: Any) -> Collection[Any]:
@@ -53,7 +53,7 @@ def _parts(value: Any) -> Collection[Any]:
 def written(answer: BaseModel | dict[str, Any]) -> bytes:
     """An answer as JSON.
 
-    Lists are written entry by entry: while Python writes a value, no other thread runs.
+    Long lists are written entry by entry: while Python writes a value, no other thread runs.
     """
     return _text(answer).encode()
 
@@ -61,12 +61,22 @@ def written(answer: BaseModel | dict[str, Any]) -> bytes:
 def _text(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = _fields(value)
+    if not isinstance(value, NESTED) or _is_short(value):
+        return ENCODER.encode(value)
     if isinstance(value, dict):
         fields = (f"{json.dumps(name)}: {_text(part)}" for name, part in value.items())
         return "{" + ", ".join(fields) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(ENCODER.encode, value)) + "]"
-    return ENCODER.encode(value)
+    return "[" + ", ".join(map(ENCODER.encode, value)) + "]"
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is written in no time: nothing in it has many parts."""
+    if isinstance(value, BaseModel):
+        value = vars(value)
+    parts = value.values() if isinstance(value, dict) else value
+    return len(parts) <= SHORT and all(
+        _is_short(part) for part in parts if isinstance(part, NESTED)
+    )
 
 
 def _fields(model: BaseModel) -> dict[str, Any]:
@@ -74,4 +84,7 @@ def _fields(model: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name in model.model_fields_set}
 
 
+NESTED = (list, dict, BaseModel)
+SHORT = 20
+"""Parts of an object or list that is written at once."""
 ENCODER = json.JSONEncoder(allow_nan=False, default=_fields)

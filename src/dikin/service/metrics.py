@@ -23,13 +23,22 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
     "surprise": (MEANINGS["surprise"], lambda status: status.surprise),
     "exploring_cost": (MEANINGS["exploring_cost"], lambda status: status.exploring_cost),
+    "exploring_measured": (
+        MEANINGS["exploring_measured"].replace("`exploring_rounds`", "dikin_exploring_rounds"),
+        lambda status: status.exploring_measured,
+    ),
+    "exploring_rounds": (
+        "The rounds of dikin_exploring_measured.",
+        lambda status: status.exploring_rounds,
+    ),
     "outlook": (
         "How much worse than the best fixed setting the next rounds together are expected to be "
-        "at most; divide by dikin_outlook_rounds.",
+        "at most, for the declared constant, if nothing changes; divide by dikin_outlook_rounds.",
         lambda status: status.outlook,
     ),
     "outlook_rounds": ("The rounds of dikin_outlook.", lambda status: status.ahead),
     "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
+    "run_certificate": (MEANINGS["run_certificate"], lambda status: status.run_certificate),
     "explained_share": (MEANINGS["explained"], lambda status: status.explained),
     "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
+from itertools import count
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -54,12 +55,13 @@ class RequestMiddleware:
         self._app, self._endpoints, self._service = app, endpoints, service
         self._largest = largest
         self._kinds = OncePerMinute()
+        self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, id = time.perf_counter(), secrets.token_hex(4)
+        began, id = time.perf_counter(), f"{next(self._ids) % 2**32:08x}"
         state = scope.setdefault("state", {})
         # The undecoded path: the name of a study may contain a slash, which is written as %2F.
         raw: bytes = scope.get("raw_path") or scope["path"].encode()

@@ -29,6 +29,37 @@ from dikin.service.service import Service
 log = logging.getLogger("dikin.service")
 
 
+class Answer:
+    """The transport of one answer: its head is sent together with what follows at once."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._head: bytes | None = None
+        self._begun = False
+
+    def write(self, data: bytes) -> None:
+        """Send something, or keep it until the next turn of the event loop if it is the first."""
+        if self._begun:
+            self._flush(data)
+        else:
+            self._begun, self._head = True, data
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        """Send what is left, and close."""
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether the connection ends."""
+        return self._transport.is_closing()
+
+    def _flush(self, data: bytes = b"") -> None:
+        head, self._head = self._head or b"", None
+        if head or data:
+            self._transport.write(head + data if head else data)
+
+
 class Connection(HttpToolsProtocol):
     """A connection, with limits on what its client may send, leave unsaid and leave unread."""
 
@@ -86,6 +117,7 @@ class Connection(HttpToolsProtocol):
         if len(self.pipeline) >= PIPELINE:
             raise httptools.HttpParserError("too many requests before the first was answered")
         super().on_headers_complete()
+        self.cycle.transport = cast(Any, Answer(self.transport, self.loop))
         if not self.pipeline:  # or an earlier request is being answered
             self._budget.note(self, Waits.BODY)
 

@@ -79,6 +79,9 @@ class Backend(Protocol):
 
     def flush(self) -> None: ...
 
+    def flush_by_hand(self) -> None:
+        """Let no timer commit what waits: the caller flushes."""
+
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Query:

@@ -152,11 +152,18 @@ class FairLock:
 
 
 def _explanation(turn: _Turn, patience: float, waiting: int) -> str:
-    holder, age = turn.holder()
-    if holder and age >= patience:
+    process, age = turn.holder()
+    if process and _is_stopped(process):
+        # Nobody can take the turn from it: SQLite's own lock would stay with it.
+        return (
+            f"process {process} holds this study, for {age:.1f} s, and was stopped by a signal or "
+            f"a debugger. Let it continue (kill -CONT {process}), or end it (kill -9 {process}): "
+            "nothing that was acknowledged is lost. Nothing was changed"
+        )
+    if process and age >= patience:
         why = (
-            f"another process has held this study for more than {patience:g} seconds: {holder}, "
-            f"for {age:.1f} s"
+            f"another process has held this study for more than {patience:g} seconds: process "
+            f"{process}, for {age:.1f} s"
         )
     else:
         why = f"{waiting} others wait for this study, and {patience:g} seconds were not enough"
@@ -219,17 +226,16 @@ class _Turn:
     def unlock(self) -> None:
         fcntl.flock(self._file.file, fcntl.LOCK_UN)
 
-    def holder(self) -> tuple[str, float]:
-        """The holder, for a message, and for how many seconds; empty if there is none."""
+    def holder(self) -> tuple[int, float]:
+        """The process that holds it, and for how many seconds; 0 if there is none, or unknown."""
         if self._lock():
             self.unlock()
-            return "", 0.0
+            return 0, 0.0
         try:
             process, since = os.pread(self._file.file, 64, 0).split()
-            stopped = " (stopped by a signal)" if _is_stopped(int(process)) else ""
-            return f"process {int(process)}{stopped}", time.time() - float(since)
+            return int(process), time.time() - float(since)
         except (OSError, ValueError):
-            return "", 0.0
+            return 0, 0.0
 
     def close(self) -> None:
         self._file.close()

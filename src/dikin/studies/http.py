@@ -43,6 +43,7 @@ from dikin.status import Status
 from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
 from dikin.studies.history import HistoryColumns, in_parts
+from dikin.studies.name_lookup import pool_manager
 from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
@@ -55,7 +56,7 @@ PATIENCE = 30.0
 FIRST_PATIENCE = 5.0
 """The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
 CONNECT = 10.0
-"""Seconds that a connection may take."""
+"""Seconds that a connection may take, and before it the lookup of the service's name."""
 SLOWEST = 5.0
 """The least time limit in seconds for all attempts together, however small the patience."""
 FIRST_ATTEMPT = 1 / 8
@@ -100,7 +101,7 @@ class ServiceClient:
         self.url, self.patience = _checked_address(url), patience
         self._failures = urllib3.exceptions.HTTPError
         self._silences = urllib3.exceptions.TimeoutError
-        self._pool = urllib3.PoolManager(maxsize=8, retries=False)
+        self._pool = pool_manager(urllib3)
         self._timeout = urllib3.Timeout
         self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
         self.headers = {"Dikin-Client": client, "Accept": "application/json"}

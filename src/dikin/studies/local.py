@@ -122,6 +122,9 @@ class LocalBackend(Backend):
             self.session.close()
             raise
 
+    def flush_by_hand(self) -> None:
+        self.session.timed = False
+
     @property
     def _signature(self) -> str:
         """The name of this client in rows."""
@@ -279,9 +282,11 @@ class LocalBackend(Backend):
 
     def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
         session, result = self.session, list[tuple[Event, Query]]()
+        again = list[tuple[Event, Query]]()
 
         def act(replica: Replica) -> tuple[Sequence[Event], Query]:
-            again = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
+            session.unclaimed[:0] = again  # of an attempt before, which failed
+            again[:] = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
             result[:] = again or [replica.ask(arguments, self._signature, _now())]
             # Only now: after a refused ask, the next one gets them.
             session.unclaimed = [
@@ -292,7 +297,11 @@ class LocalBackend(Backend):
             event, question = result[0]
             return () if again else (event,), question
 
-        session.write(act)
+        try:
+            session.write(act)
+        except BaseException:
+            session.unclaimed += again  # found, but the caller does not get it
+            raise
         return result[0]
 
     def tell(self, query: Query | int, answer: Answer) -> None:

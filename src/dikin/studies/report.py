@@ -16,7 +16,7 @@ import numpy as np
 from dikin.plotting.curves import marks, stretches
 from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
-from dikin.status import Status, explained_text, setting_text, value_text
+from dikin.status import CONFIDENCE, Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
@@ -177,7 +177,8 @@ def _settings(status: Status) -> Iterator[str]:
     before, best = status.control or status.start or {}, status.best or {}
     what = "Control" if status.control else "At the start"
     yield "<section><h2>The setting, before and after</h2><table><thead><tr>"
-    yield f'<th scope="col">Setting</th><th scope="col">{what}</th><th scope="col">Best now</th>'
+    now = "Best now, in the mean of contexts" if status.contexts else "Best now"
+    yield f'<th scope="col">Setting</th><th scope="col">{what}</th><th scope="col">{now}</th>'
     yield "</tr></thead><tbody>"
     for name, value in best.items():
         cells = value_text(before[name]), value_text(value)
@@ -185,7 +186,26 @@ def _settings(status: Status) -> Iterator[str]:
         yield f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
     yield (
         '</tbody></table><p class="how">How to read it: the best guess now is the centre of what '
-        "is played; exploring goes on around it.</p></section>"
+        "is played; exploring goes on around it.</p>"
+    )
+    yield from _by_context(status)
+    yield "</section>"
+
+
+def _by_context(status: Status) -> Iterator[str]:
+    if not status.by_context:
+        return
+    yield f'<table><thead><tr><th scope="col">{escape(", ".join(status.contexts or {}))}</th>'
+    yield '<th scope="col">Best now</th></tr></thead><tbody>'
+    for label, setting in status.by_context.items():
+        row = f'<th scope="row">{escape(label)}</th><td>{escape(setting_text(setting))}</td>'
+        yield f"<tr>{row}</tr>"
+    yield "</tbody></table>"
+    left_out = status.context_count - len(status.by_context)
+    more = f" {left_out} more are not listed." if left_out > 0 else ""
+    yield (
+        '<p class="how">How to read it: every context has a setting of its own; between two '
+        f"numbers it changes smoothly.{more}</p>"
     )
 
 
@@ -200,21 +220,36 @@ def _pictures(status: Status, rounds: Table) -> Iterator[str]:
     yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
 
 
+def _with_share(status: Status, cost: float) -> str:
+    """A cost, and which share of the control's value that is, where there is a control."""
+    if status.uplift is None or not status.uplift.control_mean:
+        return number_text(cost)
+    part = 100 * cost / abs(status.uplift.control_mean)
+    share = f", {part:.2g} % of the control's value," if isfinite(part) else ""
+    return number_text(cost) + share
+
+
 def _exploring(status: Status) -> Iterator[str]:
     yield "<section><h2>What exploring costs</h2>"
-    if isfinite(status.exploring_cost):
-        share = ""
-        if status.uplift is not None and status.uplift.control_mean:
-            part = 100 * status.exploring_cost / abs(status.uplift.control_mean)
-            share = f", {part:.2g} % of the control's value" if isfinite(part) else ""
-        yield f"<p>At most about {number_text(status.exploring_cost)} a round now{share}.</p>"
-    else:
-        yield "<p>Not known yet.</p>"
+    bounded, measured = isfinite(status.exploring_cost), isfinite(status.exploring_measured)
+    if bounded:
+        most = _with_share(status, status.exploring_cost)
+        yield f"<p>At most {most} a round now, as declared.</p>"
+    if measured:
+        shape = "concave" if status.maximize else "convex"
+        most = _with_share(status, status.exploring_measured)
+        yield (
+            f"<p>Measured over the last {status.exploring_rounds:,} rounds: 0 to {most} a round "
+            f"(95 %), if values are {shape} and the best setting did not jump.</p>"
+        )
+    if not bounded and not measured:
+        yield "<p>Not known: a bound needs a declared smoothness or lipschitz.</p>"
     if status.ahead and isfinite(status.outlook):
         each = status.outlook / status.ahead
         yield (
             f"<p>In the next {status.ahead:,} rounds the values are expected to be at most about "
-            f"{number_text(each)} a round from those of the best fixed setting.</p>"
+            f"{number_text(each)} a round from those of the best fixed setting, if it and the "
+            "surprises stay as they are.</p>"
         )
     yield (
         '<p class="how">How to read it: values around the best guess are needed to learn. The gain '
@@ -256,7 +291,20 @@ def _certificate(status: Status) -> Iterator[str]:
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
-        "</section>"
+        f"{_of_this_run(status)}</section>"
+    )
+
+
+def _of_this_run(status: Status) -> str:
+    """The bound for the rounds that were played, where it says anything."""
+    if not isfinite(status.run_certificate):
+        return ""
+    return (
+        f"<p>{number_text(status.run_certificate)} for these very rounds, with "
+        f"{100 * CONFIDENCE:g} % confidence.</p>"
+        '<p class="how">How to read it: chance may have been kind or unkind to this study. But '
+        "for a chance of one in twenty its own rounds were never farther behind the best fixed "
+        "setting than this.</p>"
     )
 
 
@@ -310,7 +358,7 @@ class Scale(NamedTuple):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers in a range, about as many as wanted.
+    """Round numbers in a range, about as many as wanted, and two at least.
 
     Parameters
     ----------
@@ -329,7 +377,8 @@ def ticks(low: float, high: float, count: int) -> list[float]:
     rough = (high - low) / count
     size = 10.0 ** floor(log10(rough))
     step = next(times * size for times in (1, 2, 5, 10) if times * size >= 0.999 * rough)
-    return [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
+    found = [round(k * step, 12) for k in range(ceil(low / step), floor(high / step) + 1)]
+    return found if len(found) > 1 else ticks(low, high, 2 * count)
 
 
 def _uplift_picture(course: UpliftCourse) -> str:

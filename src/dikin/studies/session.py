@@ -54,6 +54,8 @@ class Session:
         self.keyed: set[int] = set()
         """Queries that this client asked under a key and whose commit is uncertain."""
         self._commit_within = commit_within
+        self.timed = True
+        """Whether a timer commits what waits; otherwise whoever calls has to flush."""
         self._process = os.getpid()
         self._replayed: Replica | None = None
         self._snapshot = 0
@@ -346,8 +348,9 @@ class Session:
     def _resolve_uncertain(self) -> None:
         """Find out whether an event was written although the connection broke during its commit."""
         assert self._uncertain is not None
-        (event, result), self._uncertain = self._uncertain, None
+        event, result = self._uncertain
         is_written = self.journal.seal_at(event.number) == event.seal
+        self._uncertain = None  # only now: the connection may break in reading, too
         # A query asked under a key is found by its key.
         if is_written and isinstance(result, Query) and result.id not in self.keyed:
             self.unclaimed.append((event, result))
@@ -388,7 +391,7 @@ class Session:
                     self._snapshot = snapshot.number
 
     def _commit_later(self) -> None:
-        if self._timer is None:
+        if self._timer is None and self.timed:
             # Not a daemon: a program that ends waits for it.
             self._timer = threading.Timer(self._commit_within, self._commit_on_timer)
             self._timer.start()

@@ -17,6 +17,7 @@ from dikin.errors import ParameterError, StateError, shown
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 from dikin.worth.budget import Budget
+from dikin.worth.clipping import in_range
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.guard import Guard
 from dikin.worth.holdback import holdback_share, is_held_back
@@ -49,6 +50,9 @@ class Comparison:
         The limits of `Guard` and `Budget`.
     maximize : bool
         Whether large values are good.
+    value_range : tuple of float, optional
+        The least and the largest possible value, if they are declared. A value outside is a fault,
+        and counts as the nearer end.
 
     Attributes
     ----------
@@ -73,11 +77,13 @@ class Comparison:
         guard: float | None,
         budget: float | None,
         maximize: bool,
+        value_range: tuple[float, float] | None = None,
     ) -> None:
         self.holdback, self.control = holdback, control
-        self.estimate = UpliftEstimate(holdback, maximize=maximize)
-        self.guard = None if guard is None else Guard(guard, holdback, maximize=maximize)
-        self.budget = None if budget is None else Budget(budget, holdback, maximize=maximize)
+        known: dict[str, Any] = {"maximize": maximize, "value_range": value_range}
+        self.estimate = UpliftEstimate(holdback, **known)
+        self.guard = None if guard is None else Guard(guard, holdback, **known)
+        self.budget = None if budget is None else Budget(budget, holdback, **known)
         self.draws: dict[int, Draw] = {}
 
     @property
@@ -140,7 +146,7 @@ class Comparison:
             If there is a budget and it is negative.
         """
         if self.budget is not None:
-            self.budget.refuse(value)
+            self.budget.refuse(in_range(value, self.estimate.value_range))
 
     def add(self, id: int, value: float, expected: float) -> bool:
         """Count the value of a trial.
@@ -162,6 +168,7 @@ class Comparison:
         draw, before = self.draws.pop(id, None), self.reason
         if draw is None:
             return False
+        value = in_range(value, self.estimate.value_range)
         if self.budget is not None:
             self.budget.add(value, draw.held_back, draw.control, draw.amount)
         if draw.by_coin:
@@ -200,12 +207,18 @@ class Comparison:
         """The gain over the recent rounds."""
         return self.estimate.recent()
 
+    @property
+    def exact_uplift(self) -> Uplift | None:
+        """The gain with its exact interval; None where no range of values is declared."""
+        return None if self.estimate.value_range is None else self.estimate.exact()
+
     def standing(self) -> dict[str, Any]:
         """The parts of a status that it knows."""
         return {
             "holdback": self.holdback,
             "uplift": self.uplift,
             "recent_uplift": self.recent_uplift,
+            "exact_uplift": self.exact_uplift,
             "guard": None if self.guard is None else self.guard.limit,
             "guard_reason": self.reason,
             "budget": None if self.budget is None else self.budget.share,

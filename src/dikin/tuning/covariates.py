@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import cos, isfinite, nan, pi, sin
 from typing import Any, Protocol, Self
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from dikin import serialization
 from dikin.arguments import LARGEST, as_float
-from dikin.errors import CovariateError, ParameterError, shown
+from dikin.errors import CovariateError, ParameterError, StateError, shown
 from dikin.forecasts.regression import Regression
 from dikin.plotting.notebook import pairs_table
 from dikin.status import explained_text
@@ -379,8 +380,14 @@ class Covariates:
         for name, spec in state["kinds"].items():
             covariates.kinds[name] = Category(()) if spec == [] else _declared_kind(name, spec)
             covariates._places[name] = list(map(int, state["places"][name]))
-        covariates._size = sum(map(len, covariates._places.values()))
+        places = list(chain.from_iterable(covariates._places.values()))
+        covariates._size = len(places)
         covariates.regression = Regression.restore(serialization.decode(state["regression"]))
+        wide = [len(kind.labels) for kind in covariates.kinds.values()]
+        if [len(each) for each in covariates._places.values()] != wide or sorted(places) != list(
+            range(len(covariates.regression.fit.mean))
+        ):
+            raise StateError("the covariates of a state are not the features of its regression")
         return covariates
 
 

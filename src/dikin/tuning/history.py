@@ -19,6 +19,7 @@ from dikin.tuning.contexts import Contexts, Part, Values
 from dikin.tuning.covariates import LONGEST
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
+from dikin.worth.clipping import in_range
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.uplift import Uplift
 
@@ -121,12 +122,14 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
     `table` is a history with the columns of the comparison. The gain is in per cent of the
     control's mean value where the last interval is known so.
     """
-    estimate = UpliftEstimate(status.holdback, maximize=status.maximize)
+    low_high = status.value_range
+    ends = None if low_high is None else (low_high[0], low_high[1])
+    estimate = UpliftEstimate(status.holdback, maximize=status.maximize, value_range=ends)
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
     for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
         round, value, held_back, *guesses = row
-        estimate.add(value, held_back, *guesses)
+        estimate.add(in_range(value, ends), held_back, *guesses)
         if place in at:
             uplifts.append((round, estimate.uplift()))
     in_percent = bool(uplifts) and uplifts[-1][1].has_percent

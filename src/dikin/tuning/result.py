@@ -144,6 +144,7 @@ class Result:
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
             clipped=self.clipped,
+            **({} if self.tuner is None else self.tuner._exploring.standing()),
         )
 
     def _named(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -50,6 +50,7 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
+from dikin.tuning.exploring import ExploringCost
 from dikin.tuning.history import (
     Row,
     context_panels,
@@ -120,7 +121,8 @@ class Tuner(Player[Trial]):
         Neither is required.
     value_range : tuple of float, optional
         The smallest and the largest possible value. Without it the tuner measures the range while
-        it plays.
+        it plays. With it `exact_uplift` is known and `budget` is kept exactly, and so begins later;
+        a value outside counts as the nearer end.
     seed : int, optional
         The whole number from which all randomness is derived; a fresh one by default.
     separable : bool, default False
@@ -225,11 +227,12 @@ class Tuner(Player[Trial]):
         refuse_smooth_corners(self.space, smoothness)
         self.maximize = true_or_false(maximize, "maximize")
         self._sign = -1.0 if maximize else 1.0
+        value_range = either_range(value_range, loss_range)
         self.learner = Predictive(
             self.space.domain,
             smoothness=smoothness,
             lipschitz=lipschitz,
-            loss_range=range_of_losses(either_range(value_range, loss_range), maximize),
+            loss_range=range_of_losses(value_range, maximize),
             start=self.space.start,
             memory=memory,
             seed=seed,
@@ -239,7 +242,7 @@ class Tuner(Player[Trial]):
         share, comparison = checked_holdback(holdback, control, guard, budget), None
         if share > 0.0:
             values = self.space.control_values(control)
-            comparison = Comparison(share, values, guard, budget, self.maximize)
+            comparison = Comparison(share, values, guard, budget, self.maximize, value_range)
         key = secrets.token_hex(8) if seed is None else str(seed)
         learning = CovariateLearning(self.learner, Covariates(self._declared))
         self._begin(key, self.learner.center, learning, comparison)
@@ -263,6 +266,7 @@ class Tuner(Player[Trial]):
         """The faults of the pipeline that were logged and are not over."""
         self.learner._user_sense = "value", self._sign
         self._recent = RecentValues()
+        self._exploring = ExploringCost(self.learner.geometry.size)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are the learner's."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
@@ -414,13 +418,17 @@ class Tuner(Player[Trial]):
             if covariates and not held:
                 self._learn_from_control(asked, memo, number, covariates, error)
         else:
-            loss = self._sign * number
-            self.clipped += self._learning.tell(asked, loss, curvature, covariates, error)
+            loss, memo = self._sign * number, self._open[asked.id][1]
+            clipped = self._learning.tell(asked, loss, curvature, covariates, error)
+            self.clipped += clipped
+            if not clipped:
+                self._measure_exploring(asked, memo, loss)
         self._learning.fits.pop(asked.id, None)
         expected_control = self._compare(asked, number)
         self.rounds += 1
         self.sem_rounds += error is not None
-        self._recent.add(number, asked.expected)
+        if held or not asked.held_back:
+            self._recent.add(number, asked.expected)
         self._history.append(
             Row(
                 round=self.rounds,
@@ -437,6 +445,12 @@ class Tuner(Player[Trial]):
                 expected_control=expected_control,
             )
         )
+
+    def _measure_exploring(self, trial: Trial, memo: Any, loss: float) -> None:
+        """Count a round that was learnt; in contexts there is a minimum for each, and none is."""
+        explored = None if self.contexts else self.learner._explored(memo)
+        if explored is not None:
+            self._exploring.add(self.rounds, *explored, loss - self._sign * trial.expected)
 
     def _checked_value(self, id: int, value: Any) -> float:
         number = real_number(value, "value", LossError)
@@ -608,6 +622,26 @@ class Tuner(Player[Trial]):
         """
         return self._compared().recent_uplift
 
+    @property
+    @locked
+    def exact_uplift(self) -> Uplift | None:
+        """The uplift with an interval that is exact in every round, for values in `value_range`.
+
+        It needs no large number of rounds to be right, and is wider; None without that argument.
+
+        Raises
+        ------
+        StateError
+            If the tuner was made without a holdback.
+        """
+        return self._compared().exact_uplift
+
+    @property
+    def _value_range(self) -> list[float] | None:
+        """The declared range of values."""
+        losses = self.learner.loss_range
+        return losses and sorted(self._sign * end for end in losses)
+
     def _compared(self) -> Comparison:
         if self._comparison is None:
             raise StateError(NO_HOLDBACK)
@@ -708,6 +742,7 @@ class Tuner(Player[Trial]):
             log=[axis.log for axis in axes],
             labels=[list(axis.labels) for axis in axes],
             maximize=self.maximize,
+            value_range=self._value_range,
             held=self.held,
             rounds=self.rounds,
             asked=self.asked,
@@ -724,6 +759,7 @@ class Tuner(Player[Trial]):
             ahead=AHEAD,
             outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
+            run_certificate=nan if self._lots_interact else self.learner._run_certificate(),
             contexts=self._context_specs() or None,
             context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
@@ -735,6 +771,7 @@ class Tuner(Player[Trial]):
             restarts=self.learner.restarts,
             control=self.control,
             warnings=tuple(self._warnings()),
+            **self._exploring.standing(),
             **({} if compared is None else compared.standing()),
         )
 
@@ -884,13 +921,14 @@ class Tuner(Player[Trial]):
             "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
             "comparison": self._comparison and self._comparison.state(),
             "watch": self._watch.state(),
+            "exploring": self._exploring.state(),
             **self._learning.state(),
             **self._recent.state(),
         }
 
     def identity(self) -> dict[str, Any]:
         arguments = self.learner.state()["arguments"]
-        losses = arguments.pop("loss_range")
+        del arguments["loss_range"]
         del arguments["start"]  # it follows from the parameters
         parameters = self.space.parameters
         return {
@@ -902,7 +940,7 @@ class Tuner(Player[Trial]):
             "sense": "maximize" if self.maximize else "minimize",
             "arguments": arguments
             | {
-                "value_range": losses and sorted(self._sign * end for end in losses),
+                "value_range": self._value_range,
                 "separable": self.separable,
                 "covariates": specs_of(self._declared),
                 "context": self.contexts and self.contexts.spec(),
@@ -945,6 +983,7 @@ class Tuner(Player[Trial]):
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent = RecentValues(state["recent"], state["surprises"])
+        tuner._exploring.take_over(state["exploring"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {

@@ -12,12 +12,12 @@ from math import inf, isfinite, isnan, nan
 from typing import Any, Self
 
 from dikin.arguments import LARGEST, true_or_false
-from dikin.errors import LossError, ParameterError, StateError, shown
-from dikin.serialization import finite_or_none, refuse_infinite, refuse_other_form
-from dikin.units import checked_range
-from dikin.worth.clipping import limited, next_level
+from dikin.errors import LossError, ParameterError, shown
+from dikin.serialization import finite_or_none
+from dikin.worth.clipping import declared_range, limited, next_level
 from dikin.worth.holdback import limit_share, share_above_zero
 from dikin.worth.offsets import MEMORY
+from dikin.worth.states import number_or, refuse_altered, whole_state
 
 
 class Budget:
@@ -74,9 +74,7 @@ class Budget:
         self.share = limit_share(share, "budget")
         self.holdback = share_above_zero(holdback)
         self.maximize = true_or_false(maximize, "maximize")
-        self.value_range = (
-            value_range if value_range is None else checked_range(value_range, "value")
-        )
+        self.value_range = declared_range(value_range)
         if self.value_range is not None and self.value_range[0] < 0.0:
             raise ParameterError(
                 "a budget is a share of what the control earns or costs, which must not be "
@@ -255,23 +253,16 @@ class Budget:
         StateError
             If the state was altered.
         """
-        try:
+        with whole_state("a budget"):
             found = cls(
                 state["share"],
                 state["holdback"],
                 maximize=state["maximize"],
                 value_range=state["value_range"],
             )
-            refuse_other_form(
-                state,
-                {**found.state(), "level": None, "mean": None, "value_range": None},
-                "a budget",
-            )
-            refuse_infinite(state, "a budget")
+            form = {**found.state(), "level": None, "mean": None, "value_range": None}
+            refuse_altered(state, form, "a budget")
             found.account, found._answers = float(state["account"]), int(state["answers"])
             found.set_aside = float(state["set_aside"])
-            found.level = inf if state["level"] is None else float(state["level"])
-            found._mean = nan if state["mean"] is None else float(state["mean"])
-        except (KeyError, TypeError, ParameterError) as reason:
-            raise StateError(f"the state of a budget is not whole: {reason}") from reason
+            found.level, found._mean = number_or(inf, state["level"]), number_or(nan, state["mean"])
         return found

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from math import exp, inf, isnan
+from typing import Any
+
+from dikin.units import checked_range
 
 QUANTILE, TIMES, STEP = 0.98, 3.0, 0.5
 """The level is three times the 98 % quantile of the residuals, 7 standard deviations of normal
@@ -30,6 +33,45 @@ def next_level(level: float, size: float) -> float:
     if level == inf:
         return TIMES * size
     return level * exp(STEP * (QUANTILE if TIMES * size > level else QUANTILE - 1.0))
+
+
+def declared_range(ends: Any) -> tuple[float, float] | None:
+    """A declared range of values, checked.
+
+    Parameters
+    ----------
+    ends : tuple of float or None
+        The least and the largest possible value; None if they are not known.
+
+    Returns
+    -------
+    tuple of float or None
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If they are no such range.
+    """
+    return None if ends is None else checked_range(ends, "value")
+
+
+def in_range(value: float, ends: tuple[float, float] | None) -> float:
+    """A value as it counts: outside the declared range it is a fault, and counts as an end of it.
+
+    Parameters
+    ----------
+    value : float
+        A value, or a guess of one.
+    ends : tuple of float or None
+        The declared range; None if there is none.
+
+    Returns
+    -------
+    float
+        The nearest value of the range; NaN for NaN.
+    """
+    return value if ends is None else limited(value, *ends)
 
 
 def limited(x: float, low: float, high: float) -> float:

@@ -24,17 +24,12 @@ from typing import Any, Self
 
 from dikin.arguments import LARGEST, number, true_or_false
 from dikin.errors import LossError, ParameterError, StateError, shown
-from dikin.serialization import (
-    finite_or_none,
-    number_or_nan,
-    refuse_infinite,
-    refuse_other_form,
-)
-from dikin.units import checked_range
-from dikin.worth.clipping import limited, next_level
+from dikin.serialization import finite_or_none
+from dikin.worth.clipping import declared_range, in_range, limited, next_level
 from dikin.worth.holdback import share_above_zero
 from dikin.worth.intervals import empirical_bernstein
 from dikin.worth.offsets import Offsets
+from dikin.worth.states import number_or, refuse_altered, whole_state
 from dikin.worth.sums import Sums
 from dikin.worth.uplift import Uplift
 
@@ -105,9 +100,7 @@ class UpliftEstimate:
     ) -> None:
         self.holdback = share_above_zero(holdback)
         self.maximize = true_or_false(maximize, "maximize")
-        self.value_range = (
-            value_range if value_range is None else checked_range(value_range, "value")
-        )
+        self.value_range = declared_range(value_range)
         self.confidence = number(confidence, "confidence")
         if not 0.0 < self.confidence < 1.0:
             raise ParameterError(
@@ -139,10 +132,7 @@ class UpliftEstimate:
         float
             The guess; NaN if nothing is known.
         """
-        return self._in_range(forecast + self._offsets.control)
-
-    def _in_range(self, guess: float) -> float:
-        return guess if self.value_range is None else limited(guess, *self.value_range)
+        return in_range(forecast + self._offsets.control, self.value_range)
 
     def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:
         """Add a round that a coin decided, once its value has come.
@@ -166,7 +156,7 @@ class UpliftEstimate:
         self._refuse(value)
         if isnan(forecast) or isnan(control_guess):
             return
-        guesses = self._in_range(forecast + self._offsets.tuned), control_guess
+        guesses = in_range(forecast + self._offsets.tuned, self.value_range), control_guess
         guess = control_guess if held_back else guesses[0]
         residual = value - guess
         clipped = limited(residual, -self.level, self.level)
@@ -342,21 +332,16 @@ class UpliftEstimate:
         StateError
             If the state was altered.
         """
-        try:
+        with whole_state("an uplift"):
             found = cls(
                 state["holdback"],
                 maximize=state["maximize"],
                 value_range=state["value_range"],
                 confidence=state["confidence"],
             )
-            refuse_other_form(
-                {**state, "level": None, "value_range": None, "windows": None},
-                {**found.state(), "level": None, "value_range": None, "windows": None},
-                "an uplift",
-            )
-            refuse_infinite(state, "an uplift")
-            level = number_or_nan(state["level"])
-            found.level = inf if isnan(level) else float(level)
+            form = {**found.state(), "level": None, "value_range": None, "windows": None}
+            refuse_altered(state, form, "an uplift")
+            found.level = number_or(inf, state["level"])
             found.clipped = int(state["clipped"])
             found._offsets = Offsets(**state["offsets"])
             found._reach = [float(each) for each in state["reach"]]
@@ -365,6 +350,4 @@ class UpliftEstimate:
             found._windows = [Sums(**sums) for sums in state["windows"]]
             if not 1 <= len(found._windows) <= 2:
                 raise StateError(f"an uplift has one or two windows, got {len(found._windows)}")
-        except (KeyError, TypeError, ParameterError) as reason:
-            raise StateError(f"the state of an uplift is not whole: {reason}") from reason
         return found

@@ -10,9 +10,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, Self
 
-from dikin.errors import ParameterError, StateError
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.holdback import limit_share
+from dikin.worth.states import whole_state
 from dikin.worth.uplift import Uplift
 
 
@@ -123,13 +123,11 @@ class Guard:
         StateError
             If the state was altered.
         """
-        try:
+        with whole_state("a guard"):
             estimate = UpliftEstimate.restore(state["estimate"])
             found = cls(state["limit"], estimate.holdback)
             found._estimate = estimate
             if state["reason"] is not None:
                 found.reason = str(state["reason"])
                 found.shown_by = Uplift.from_json(state["shown_by"])
-        except (KeyError, TypeError, ParameterError) as reason:
-            raise StateError(f"the state of a guard is not whole: {reason}") from reason
         return found

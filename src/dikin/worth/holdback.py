@@ -6,6 +6,7 @@ the same coins, and no generator has a state that could be lost or shared.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dikin.arguments import number
@@ -34,16 +35,8 @@ def holdback_share(value: Any) -> float:
     ParameterError
         If it is not such a number.
     """
-    share = number(value, "holdback")
-    if not 0.0 <= share <= MOST:
-        hint = ""
-        if MOST < share <= 100.0:
-            hint = f". If you mean {share:g} % of the rounds, write {share / 100:g}"
-        raise ParameterError(
-            "holdback must be the share of rounds that play the control, from 0 (none) to "
-            f"{MOST:g}, got {shown(value)}{hint}"
-        )
-    return share
+    wanted = f"the share of rounds that play the control, from 0 (none) to {MOST:g}"
+    return _checked_share(value, "holdback", wanted, lambda share: 0.0 <= share <= MOST)
 
 
 def share_above_zero(value: Any) -> float:
@@ -93,13 +86,15 @@ def limit_share(value: Any, name: str) -> float:
     ParameterError
         If it is not such a number.
     """
+    wanted = "a share of what the control earns, above 0 and below 1"
+    return _checked_share(value, name, wanted, lambda share: 0.0 < share < 1.0)
+
+
+def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float], bool]) -> float:
     share = number(value, name)
-    if not 0.0 < share < 1.0:
-        hint = f". If you mean {share:g} %, write {share / 100:g}" if 1 <= share < 100 else ""
-        raise ParameterError(
-            f"{name} must be a share of what the control earns, above 0 and below 1, got "
-            f"{shown(value)}{hint}"
-        )
+    if not is_right(share):
+        hint = f". If you mean {share:g} %, write {share / 100:g}" if is_right(share / 100) else ""
+        raise ParameterError(f"{name} must be {wanted}, got {shown(value)}{hint}")
     return share
 
 

@@ -10,12 +10,13 @@ get lost (Lindon and Malek, NeurIPS 2022).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from math import copysign, exp, lgamma, log, log1p
 from typing import Any, Self
 
-from dikin.errors import StateError
-from dikin.serialization import refuse_infinite, refuse_other_form
+from dikin.errors import StateError, shown
+from dikin.serialization import LARGEST_COUNT
+from dikin.worth.states import refuse_altered
 
 LEAST_SILENCE, TIMES_SILENCE = 100, 10
 """Trials without a value, and how many times the longest such stretch before."""
@@ -217,9 +218,17 @@ class PipelineWatch:
         """
         if not isinstance(state, dict):
             raise StateError("the state of a pipeline watch must be a dictionary")
-        refuse_other_form(state, asdict(cls()), "a pipeline watch")
-        refuse_infinite(state, "a pipeline watch")
-        return cls(**state)
+        refuse_altered(state, asdict(cls()), "a pipeline watch")
+        watch = cls(**state)
+        counts = [state[field.name] for field in fields(cls) if field.type == "int"]
+        if not (
+            (watch.holdback == 0.0 or 1e-300 < watch.holdback < 1.0)
+            and all(isinstance(count, int) and 0 <= count <= LARGEST_COUNT for count in counts)
+            and watch.same <= watch.values
+            and watch.same <= watch.repeats + 1
+        ):
+            raise StateError(f"the counts of a pipeline watch cannot be {shown(state)}")
+        return watch
 
 
 def _log_beta(a: float, b: float) -> float:

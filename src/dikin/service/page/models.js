@@ -232,10 +232,19 @@ export function certificateWords(study, history) {
   const each = certificateOf(study);
   const spread = spreadOf(history);
   const proved = `Proved: on average at most ${steady(each)} per round worse than the best fixed setting.`;
-  if (spread === null || each < spread) return proved;
-  return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
+  if (spread !== null && each >= spread) return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
+  if (!isNumber(study.run_certificate)) return proved;
+  return `${proved} Of this very run: at most ${steady(study.run_certificate / Math.max(1, study.rounds))} per round, with 95 % confidence at all times together.`;
 }
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);
+
+/** What exploring costs at most, and in which sense: as declared, or else as measured. */
+export function exploringOf(study) {
+  if (isNumber(study.exploring_cost)) return [study.exploring_cost, "at most, in the next round, as declared"];
+  const shape = study.maximize ? "concave" : "convex";
+  const measured = `at most (95 %), over the last ${count(study.exploring_rounds)}, if values are ${shape} and the best setting did not jump`;
+  return [study.exploring_measured, measured];
+}
 
 export const outlookOf = (study) => (isNumber(study.outlook) ? study.outlook / Math.max(1, study.ahead || 1) : null);

@@ -5,7 +5,7 @@ import { Chart } from "./charts.js";
 import { History, KEEP } from "./data.js";
 import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
 import {
-  certificateModel, certificateOf, certificateWords, decisionModel, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
+  certificateModel, certificateOf, certificateWords, decisionModel, exploringOf, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
 } from "./models.js";
 import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady, upliftText } from "./words.js";
 
@@ -392,9 +392,11 @@ class StudyView {
     const error = isNumber(study.recent_sem) ? `standard error ${steady(study.recent_sem, 2)}; ` : "";
     fill(numbers.mean, study.recent_mean, error + began, 4);
     fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean of |value − expected|");
-    fill(numbers.cost, study.held ? null : study.exploring_cost, "at most, in the next round");
+    const [cost, costWords] = exploringOf(study);
+    fill(numbers.cost, study.held ? null : cost, costWords);
     if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
-    fill(numbers.outlook, outlookOf(study), `upper bound per round, estimated for the next ${count(study.ahead)}`);
+    fill(numbers.outlook, outlookOf(study), `at most about, per round of the next ${count(study.ahead)}, if nothing changes`);
+    if (study.kind !== "learner" && !isNumber(study.outlook)) setText(numbers.outlook.note, "not known: needs a declared smoothness or lipschitz");
     const against = spread === null ? "" : `range of the values: ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
     numbers.certificate.element.hidden = !isNumber(study.certificate);
