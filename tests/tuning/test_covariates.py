@@ -499,5 +499,5 @@ def test_the_fit_is_not_written() -> None:
 
 def test_a_standard_error_says_nothing_while_surprises_have_no_size() -> None:
     """V = 0: all losses so far were as expected, and every value weighs the same."""
-    assert Precision(mean=2.0, count=3.0).weight(0.25, 0.0) == 1.0
+    assert Precision(mean=2.0, count=3.0).weight(4.0, 0.0) == 1.0
     assert Precision(mean=2.0, count=3.0).weight(0.25, 1.0) == 0.4
