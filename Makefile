@@ -136,13 +136,15 @@ outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
 		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
 
-# Places of the source that are made wrong on purpose: hours. PAGE=1 writes docs/mutants.md.
-MUTANTS_OUT := $(if $(PAGE),--out docs/mutants --page docs/mutants.md)
+# Places of the source that are made wrong on purpose: most of an hour the first time, when it is recorded
+# which tests see which line. WITHIN=20 stops after so many minutes, and the same command goes on;
+# AGAIN=1 plays survivors once more; PAGE=1 writes docs/mutants.md.
+MUTANTS = $(if $(WITHIN),--minutes $(WITHIN)) $(if $(AGAIN),--again) $(if $(PAGE),--page)
 mutants: $(READY)
-	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS_OUT)
+	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS)
 
 known-mutants: $(READY)
-	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS_OUT)
+	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

@@ -22,7 +22,9 @@ from dikin.curvature import (
     of_eigenvalues,
     quadratic,
     ridge,
+    spectrum,
 )
+from dikin.curvature.gram import Gram
 from dikin.errors import CheckFailedError
 
 DOMAINS = {2: [Ball(2), Simplex(3)], 3: [Box([0, 0, 0], [1, 2, 3]), Simplex(4)]}
@@ -131,6 +133,33 @@ def test_bounds_are_close(dim: int) -> None:
     found, trace = of_contexts(Ball(dim), contexts), float(np.sum(contexts**2))
     assert 0 < values[0] - found.strong_convexity < 2e-15 * (len(contexts) + 10 * dim) * trace
     assert 0 < found.smoothness - values[-1] < 2e-15 * (len(contexts) + 10 * dim) * dim * trace
+
+
+def test_a_row_that_was_moved_is_allowed_for() -> None:
+    """A row 1 that was 1 + t or 1 - t before its rounding: (1 + t)^2 = 1 + 2t + t^2."""
+    for t in (1e-3, 0.3, 1.0):
+        moved = Gram(1, row_error=t)
+        moved.add(np.ones((1, 1)), np.ones(1), np.ones(1))
+        assert moved.least() <= (1 - t) ** 2
+        assert moved.greatest() >= (1 + t) ** 2
+
+
+def test_products_that_underflow_are_allowed_for() -> None:
+    """Sixteen numbers whose products are half of the least float above 0: the Gram matrix is 0."""
+    row = np.full((1, 16), 2.0**-538 * 1.4)
+    lost = Gram(16)
+    lost.add(row, np.ones(1), np.sum(row**2, axis=1))
+    assert not (row.T @ row).any()
+    assert Fraction(lost.greatest()) >= 16 * Fraction(row[0, 0]) ** 2
+
+
+def test_the_last_rounding_of_a_bound_is_allowed_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 + 2^-54 and 1 - 2^-54 are rounded to 1, on the wrong side of both."""
+    for prove in ("proven_below", "proven_above"):
+        monkeypatch.setattr(spectrum, prove, lambda matrix, guess: 1.0)
+    error = 2.0**-54
+    assert Fraction(spectrum.least_eigenvalue(np.eye(1), error)) <= 1 - Fraction(error)
+    assert Fraction(spectrum.greatest_eigenvalue(np.eye(1), error)) >= 1 + Fraction(error)
 
 
 def test_a_simplex_counts_curvature_along_it_alone() -> None:

@@ -16,9 +16,11 @@ from dikin.curvature import (
     Curvature,
     CurvatureSum,
     Huber,
+    bounds,
     losses,
     of_contexts,
     projection,
+    quadratic,
     spectrum,
 )
 from dikin.curvature.gram import Gram
@@ -71,6 +73,27 @@ def projection_error() -> None:
         terms = zip(context, line.basis[:, 0], strict=True)
         along = sum((Fraction(c) * Fraction(b) for c, b in terms), Fraction(0))
         require_between(of_contexts(line, [context]), along**2, along**2)
+
+
+# --- quadratics along a plane --------------------------------------------------------------------
+
+
+def quadratic_error() -> None:
+    """b'Ab is 1 or little more, and the entries of A are 10^11: they cancel but for rounding.
+
+    A = 2^30 (v.v - v v') + 1 for the direction v of a line, all in whole numbers.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        v = rng.integers(1, 10, 4).astype(float)
+        line = Affine(Ball(1), v[:, None], np.zeros(4))
+        matrix = 2.0**30 * (v @ v * np.eye(4) - np.outer(v, v)) + np.eye(4)
+        b = [Fraction(entry) for entry in line.basis[:, 0].tolist()]
+        along = sum(
+            (b[i] * Fraction(matrix[i, j]) * b[j] for i, j in product(range(4), repeat=2)),
+            Fraction(0),
+        )
+        require_between(quadratic(line, matrix), along, along)
 
 
 # --- Cholesky's factorisation as a proof ---------------------------------------------------------
@@ -182,6 +205,7 @@ def negligible(_: int) -> float:
 GUARDS: list[tuple[Callable[[], None], Patch]] = [
     (gram_error, (Gram, "_error", lambda self: 0.0)),
     (projection_error, (Projection, "relative_error", 0.0)),
+    (quadratic_error, (bounds, "SLACK", 0.0)),
     (cholesky_rounding_below, (spectrum, "gamma", negligible)),
     (cholesky_rounding_above, (spectrum, "gamma", negligible)),
     (cholesky_decides, (spectrum, "is_positive_definite", lambda matrix: True)),

@@ -269,6 +269,13 @@ def test_two_learners_on_one_domain_do_not_meet(make: Callable[..., Learner]) ->
     assert alone[0] != alone[1]
 
 
+def test_in_a_thin_set_no_point_passes_unseen() -> None:
+    """What is within the inscribed ball need not be looked at: here a thousandth of the radius."""
+    thin = dikin.Box([0, 0], [1, 1000])
+    learner = dikin.AdaptiveSmooth(thin, 1.0)
+    assert 0.9 < learner._surely_inside / (thin.inradius / thin.radius) ** 2 < 1
+
+
 def test_a_domain_without_its_centre_is_an_error_and_not_an_endless_loop() -> None:
     broken = dikin.Box([0, 0], [1, 1])
     vars(broken)["center"] = np.array([99.0, 0.5])

@@ -13,6 +13,7 @@ import pytest
 import dikin
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
+from dikin.learners.two_point import convex_pace, strongly_convex_pace
 from learners import literal_descent as texts
 from learners.literal import OffTheSphereError
 from learners.projections import SETS, Array
@@ -396,3 +397,9 @@ def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> Non
 
 def test_every_text_is_spoiled() -> None:
     assert SPOILED.keys() == BUILD.keys()
+
+
+def test_two_points_stay_within_half_of_the_inscribed_ball_in_short_games() -> None:
+    """1/T and ln T/T are larger then, and both points must be in the set."""
+    assert convex_pace(2, 0.3, 1, 1.0).reach == 0.15
+    assert strongly_convex_pace(2, 0.3, 3, 1.0).reach == 0.15

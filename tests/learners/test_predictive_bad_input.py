@@ -1,5 +1,6 @@
 """What `Predictive` refuses: with an error of the library that says what was wanted, unchanged."""
 
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -229,3 +230,20 @@ def test_certificate_for_needs_one_constant(constants: dict[str, Any], words: st
     refuses(learner(), lambda m: m.certificate_for(**constants), errors.ParameterError, words)
     with pytest.raises(TypeError):
         learner().certificate_for(1.0)  # which of the two would it be?
+
+
+@pytest.mark.parametrize(("room", "warned"), [(0.049, True), (0.051, False)])
+def test_a_start_within_a_twentieth_of_the_boundary_is_warned_of(room: float, warned: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dikin.Predictive(dikin.Ball(2), start=[1 - room, 0.0])
+    assert [each.category for each in caught] == [errors.StartWarning] * warned
+
+
+@pytest.mark.parametrize(("forecast", "counts"), [(1e9, 8.0), (-1e9, -4.0), (5.0, 5.0)])
+def test_an_absurd_forecast_counts_as_one_within_reach(forecast: float, counts: float) -> None:
+    """One range of the losses so far, here 0 to 4, beyond either end of it."""
+    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    for t in range(20):
+        learner.tell(learner.ask(), float(t % 5))
+    assert learner._within_reach(forecast, learner._n) == counts

@@ -77,6 +77,12 @@ def test_the_level_follows_the_median(by_lot: bool) -> None:
         assert n.levels.current == pytest.approx(max(6 * median, top if by_lot else 0), rel=1e-9)
 
 
+def test_where_nothing_surprises_the_level_is_a_64th_of_the_largest() -> None:
+    learner, noise = dikin.Predictive(BOX, seed=1), noisy(1)
+    play(learner, lambda t, loss: noise(t, loss) if t < 60 else 0.0, 250)
+    assert learner._n.levels.current == pytest.approx(learner._n.levels.top / 64, rel=1e-9)
+
+
 def test_the_level_is_some_four_standard_deviations_of_normal_noise() -> None:
     """6 times 0.6745, and half as much again as a step of 5 % a round wanders."""
     learner = dikin.Predictive(BOX, seed=2)
@@ -161,6 +167,25 @@ def test_faults_are_told_from_the_level(monkeypatch: pytest.MonkeyPatch) -> None
     right = moved()
     monkeypatch.setattr(predictive_levels, "FAR", 1e12)
     assert moved() > 2 * right
+
+
+def test_losses_that_are_all_the_same_are_measured_32_times() -> None:
+    """Then the level is provisional: four times the loss, by section 13.3."""
+    learner = dikin.Predictive(dikin.Ball(2), seed=1)
+    for _ in range(32):
+        assert learner._n.levels.current == 0.0
+        learner.tell(learner.ask(), 5.0)
+    assert learner._n.levels.current == 20.0
+
+
+def test_the_level_halves_forty_times_at_most() -> None:
+    """To 10^-12 of the range: with less, rounding would be the surprise."""
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=(-1, 1))
+    n, first = learner._n, learner._n.levels.current
+    n.levels.mean_square, n.centres.exploring[0] = 0.0, 1e9  # no surprise; all is paid for
+    for _ in range(60):
+        predictive_levels.double_or_halve(learner._plan, n, False, 1.0)
+    assert n.levels.current == first * 2.0**-40
 
 
 # --- the certificate right after the first rounds ------------------------------------------------

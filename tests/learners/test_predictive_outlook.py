@@ -11,6 +11,7 @@ import dikin
 from dikin.errors import ParameterError
 from dikin.learners import predictive_outlook
 from learners.predictive_replay import Replay, Setting
+from learners.predictive_schedule_replay import DIM, ScheduleReplay
 from learners.predictive_spaces import SPACES
 from paper.charts import holds
 
@@ -132,3 +133,24 @@ def test_rounds_taken_together_are_as_good_as_one_by_one(
 def test_the_rounds_ahead_are_a_whole_number(rounds: Any) -> None:
     with pytest.raises(ParameterError, match="rounds must be"):
         dikin.Predictive(dikin.Ball(2), 1.0, seed=2).outlook(rounds)
+
+
+def test_one_round_ahead_by_hand() -> None:
+    """What exploring costs, and eta d^2 V/2 as often as 1 + sum lambda/S says: section 13.3."""
+    game = ScheduleReplay(seed=3, smoothness=0.3)
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        game.ask()
+        game.tell(np.array([0.3, 0.1]), 0.2 * rng.uniform(-1, 1), 0.0)
+    game.compare()
+    expected, level = game.learner.outlook(1), game.level
+    game.ask()
+    _, tau, shift, _, _ = game.asked[-1]
+    price, noise = game.price(tau), game.learner._n.levels.mean_square
+    game.add(price, tau, 0.0)
+    game.rounds += 1
+    wanted = game.balance(game.stiffness(tau, shift))
+    rate = wanted if max(wanted / game.eta, game.eta / wanted) >= game.step else game.eta
+    noise *= rate * DIM**2 / 2 * (1 + game.lam / game.S)
+    assert game.level == level
+    assert expected == pytest.approx(price + noise, rel=1e-8)

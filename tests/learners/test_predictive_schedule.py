@@ -13,13 +13,13 @@ from dikin.learners import predictive_schedule as schedule
 from dikin.learners.predictive_schedule import (
     CURVED,
     FACTOR,
-    SPREAD,
     STEEP_CURVED,
     STEEP_FACTOR,
     STEP,
 )
 from dikin.learners.predictive_state import Numbers, first_numbers
 from learners.predictive_games import HOSTILE, hostile
+from learners.predictive_schedule_replay import ScheduleReplay
 from paper.charts import holds
 
 
@@ -174,7 +174,7 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
         n.centres.curvature[0] = 0.0
         balance = sqrt(2 * plan.nu * log(span) / (span * n.levels.mean_square)) / 3
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
-        n.levels.current, n.levels.mean_square = 10 * SPREAD, 1e-20
+        n.levels.current, n.levels.mean_square = 80.0, 1e-20  # v is an eighth of the level
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(
             min(FACTOR / (3 * noise), 0.9 / (3 * n.levels.current))
@@ -234,6 +234,70 @@ def test_constants_that_are_told_count_in_the_rate_by_their_mean(
         )
 
     holds(check, mean_shares, lambda told, memory: 1.0, lambda told, memory: told[-1] or 0.5)
+
+
+# --- both, as section 13.3 has them --------------------------------------------------------------
+
+
+class LooksEveryNinthRound(ScheduleReplay):
+    every = 9
+
+
+class RegularisesMore(ScheduleReplay):
+    fold = 4.4
+
+
+class RegularisesMoreWhereSteep(ScheduleReplay):
+    steep_fold = 3.3
+
+
+class MovesTooLate(ScheduleReplay):
+    step = 1.11
+
+
+class LooksAtTheBarrierNow(ScheduleReplay):
+    """Not where the query was asked: h with eta S of the answer's own round."""
+
+    def stiffness(self, tau: float, shift: float) -> float:
+        return super().stiffness(tau, self.learner._n.shift)
+
+
+class PaysForWhatIsForgotten(ScheduleReplay):
+    def rise(self, before: float, after: float) -> float:
+        return 1 / before - 1 / after
+
+
+def swings(game: ScheduleReplay, late: int) -> None:
+    """Slopes and noise that change, answered so many rounds late."""
+    rng = np.random.default_rng(1)
+    for t in range(300):
+        while len(game.asked) <= late:
+            game.ask()
+        slope = np.array([0.45, -0.2]) if t < 100 else np.array([-0.2, 0.45])
+        noise = (0.5 if t % 100 < 30 else 0.01) * rng.uniform(-1, 1)
+        share = 0.2 if t < 60 else 1.0
+        game.tell(share * slope, noise, 0.05 if t % 7 == 0 else 0.0)
+        game.compare()
+
+
+def test_lambda_and_the_rate_are_those_of_the_page() -> None:
+    """On runs with late answers and with a memory: when the rate changes, what a rise costs."""
+
+    def check(kind: Callable[..., ScheduleReplay]) -> None:
+        swings(kind(None, seed=3, smoothness=0.3), late=3)
+        swings(kind(60.0, seed=3, smoothness=0.3), late=3)
+        swings(kind(60.0, seed=3, lipschitz=0.6), late=0)
+
+    holds(
+        check,
+        ScheduleReplay,
+        LooksEveryNinthRound,
+        RegularisesMore,
+        RegularisesMoreWhereSteep,
+        MovesTooLate,
+        LooksAtTheBarrierNow,
+        PaysForWhatIsForgotten,
+    )
 
 
 # --- the level -----------------------------------------------------------------------------------

@@ -492,3 +492,10 @@ def test_play_takes_it_without_a_range_and_the_bound_holds() -> None:
         rows.append((run.regret[-1], run.certificate[-1]))
     regret, certificate = np.mean(rows, axis=0)
     assert 0 < regret < certificate
+
+
+def test_the_first_range_is_the_one_of_the_page() -> None:
+    """f +- 2^-16 |f|, or LR/32 if that is more; 2^-100 if both are 0: section 5.5."""
+    assert first_range(-3.0, 0.0) == (-3 - 3 * 2**-16, -3 + 3 * 2**-16)
+    assert first_range(1.0, 8.0) == (0.75, 1.25)
+    assert first_range(0.0, 0.0) == (-(2.0**-100), 2.0**-100)

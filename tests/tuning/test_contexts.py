@@ -123,6 +123,7 @@ def test_a_mutant_that_does_not_come_round(monkeypatch: pytest.MonkeyPatch) -> N
         ({"region": ["eu", "eu"]}, "two different words"),
         ({"region": "eu"}, "two different words"),
         ({"region": ["eu", 3]}, "two different words"),
+        ({"region": ["eu", "u" * 101]}, "two different words"),
         ({"load": (1, 0)}, "two ends"),
         ({"load": (0, 0)}, "two ends"),
         ({"load": (0, inf)}, "two ends"),

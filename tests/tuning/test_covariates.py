@@ -15,6 +15,7 @@ from dikin.errors import CovariateError, LossError, ParameterError
 from dikin.forecasts.regression import Fit
 from dikin.learners.predictive import Besides, Predictive
 from dikin.tuning.covariates import WORDS
+from dikin.tuning.several_values import Precision
 from paper.charts import holds
 
 PARAMETERS = {"x": dikin.Real(0, 1, start=0.3), "y": dikin.Real(0, 1, start=0.6)}
@@ -494,3 +495,9 @@ def test_the_fit_is_not_written() -> None:
     before = str(fit.state())
     play(player, 5, seed=4)
     assert str(fit.state()) == before
+
+
+def test_a_standard_error_says_nothing_while_surprises_have_no_size() -> None:
+    """V = 0: all losses so far were as expected, and every value weighs the same."""
+    assert Precision(mean=2.0, count=3.0).weight(4.0, 0.0) == 1.0
+    assert Precision(mean=2.0, count=3.0).weight(0.25, 1.0) == 0.4

@@ -15,7 +15,6 @@ import pytest
 import dikin
 from dikin import Integer, Real, Shares, Tuner, errors
 from dikin.players import Player
-from dikin.tuning.space import ROOM
 
 SHOP = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
 SHOP_TODAY = {"price": 4, "ads": 40}
@@ -126,7 +125,7 @@ def test_a_start_at_a_bound_is_moved_inside_and_still_the_best_guess() -> None:
     tuner = Tuner({"x": Real(0, 10, start=0), "mix": Shares(["old", "new"], start=[1, 0])}, seed=1)
     assert tuner.best == {"x": 0.0, "mix": {"old": 1.0, "new": 0.0}}
     x, old, new = tuner.learner.center
-    assert (x, old, new) == pytest.approx((ROOM, 1 - ROOM, ROOM), abs=1e-9)
+    assert (x, old, new) == pytest.approx((0.15, 0.85, 0.15), abs=1e-9)  # as the guide says
     played(tuner, 30, lambda p: p["x"] + p["mix"]["new"])
     assert tuner.best["x"] < 1.5
 
@@ -548,3 +547,10 @@ def test_the_summary_says_what_was_told() -> None:
 def test_names_are_escaped_in_a_notebook() -> None:
     tuner = Tuner({"<script>": Real(0, 1)})
     assert "<script>" not in tuner._repr_html_()
+
+
+def test_values_within_three_hundredths_of_the_range_are_next_to_a_bound() -> None:
+    """It is what the status of a study gives advice by."""
+    space = Tuner({"x": Real(0, 10), "n": Integer(0, 100)}).space
+    for x, n, near in ((0.29, 50, {"x": 0.0}), (0.31, 98, {"n": 100}), (9.69, 4, {})):
+        assert space.bounds_near(np.array([x, n])) == near

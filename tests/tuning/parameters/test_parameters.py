@@ -261,3 +261,10 @@ def test_a_smoothness_cannot_hold_between_whole_numbers() -> None:
 def test_a_pair_of_numbers_is_taken_for_a_range() -> None:
     with pytest.raises(ParameterError, match=r"Did you mean dikin.Real\(1, 14\)"):
         dikin.Tuner({"price": (1, 14)})  # type: ignore[dict-item]
+
+
+def test_the_best_whole_number_is_the_nearest() -> None:
+    count = Integer(10, 20)
+    assert [count.best(u) for u in (0.0, 0.04, 0.06, 0.44, 0.46, 1.0)] == [10, 10, 11, 14, 15, 20]
+    level = Levels(["low", "middle", "high"])
+    assert [level.best(u) for u in (0.24, 0.26, 0.74, 0.76)] == [0, 1, 1, 2]
