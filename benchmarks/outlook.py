@@ -38,6 +38,8 @@ GAMES, FIRST_GAME, WORKERS = 3, 20_000, 1
 READ, AHEAD = (250, 1000), 1000
 DRAWS = 200
 """Queries around one centre, with which the cost of the next round is computed."""
+LEAST = 1e-6
+"""Of its bound: a cost below this is none, as between two kinks, and has no ratio."""
 CLOSE = 1.5
 MOVING = ("still", "circling 10000", "jumping 1000")
 
@@ -270,13 +272,15 @@ def declared_block(rows: list[Row]) -> Block:
     """The true constant declared: the bound of the next round, and the outlook."""
     texts, above, beyond = [], list[bool](), list[bool]()
     for title, group in groups(rows, True):
-        bound = column(group, "bound") / column(group, "next_cost")
+        bound, cost = column(group, "bound"), column(group, "next_cost")
+        costs = cost > LEAST * bound
         outlook = column(group, "outlook") / column(group, "next_regret")
         if not title.startswith("jumping"):
             beyond = [*beyond, *(outlook < 1)]
-        above = [*above, *(bound < 1)]
+        above = [*above, *(bound < cost)]
         close_to = share((outlook > 1 / CLOSE) & (outlook < CLOSE))
-        texts.append([title, spread_text(bound), spread_text(outlook), close_to])
+        ratios = bound[costs] / cost[costs]
+        texts.append([title, spread_text(ratios), spread_text(outlook), close_to])
     notes = [
         f"The cost of the next round was above its bound in {share(np.array(above))} of "
         f"{len(above)} readings.",
