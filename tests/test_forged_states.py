@@ -41,6 +41,13 @@ def lets_a_foreign_error_out(state: dict[str, Any]) -> bool:
     return False
 
 
+def test_an_array_with_nan_is_refused() -> None:
+    state = next(makers()).state()
+    state["numbers"]["items"]["iterate"]["array"][0] = float("nan")
+    with pytest.raises(errors.StateError, match="NaN"):
+        dikin.restore(state)
+
+
 def test_the_mutant_lets_foreign_errors_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """It restores and plays what is no state; the package refuses the very same."""
     chance, state = random.Random(1), next(makers()).state()

@@ -96,7 +96,10 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict) and "items" in value:
         return {key: decode(part) for key, part in value["items"].items()}
     if isinstance(value, dict):
-        return np.array(value["array"], dtype=float).reshape(value["shape"])
+        array = np.array(value["array"], dtype=float).reshape(value["shape"])
+        if np.isnan(array).any():
+            raise StateError("an array of a state has NaN in it: the state was altered")
+        return array
     return value
 
 
