@@ -244,47 +244,6 @@ def test_who_computes_more_than_a_share_waits_for_others(monkeypatch: pytest.Mon
         assert not refused("greedy")  # who only watches does not wait
 
 
-def test_who_computed_more_than_one_who_waits_long_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Whatever share of the machine is left: the clock does not matter here."""
-    now = [0.0]
-    monkeypatch.setattr(visitors.time, "monotonic", lambda: now[0])
-    shared = Visitors(Metrics(), 1e9)
-
-    def refused(token: str) -> bool:
-        try:
-            with shared.request(token, large=False):
-                return False
-        except Problem as problem:
-            return problem.headers == {"Retry-After": "1"} and "for long" in problem.detail
-
-    shared.charge("greedy", 3.0)
-    shared.charge("modest", 1.0)
-    shared.begin("")  # the service itself, which looks for its page
-    wait = shared.begin("modest")
-    now[0] += 0.9 * limits.SLOW
-    assert not refused("greedy")  # it has not waited for long
-    now[0] += 0.2 * limits.SLOW
-    assert refused("greedy")
-    assert not refused("modest")
-    shared.charge("modest", 1.2)
-    assert not refused("greedy")  # nearly as much
-    other = shared.begin("greedy")
-    shared.charge("modest", 3.0)
-    now[0] += 1.1 * limits.SLOW
-    assert refused("modest")
-    shared.end("greedy", other)
-    assert not refused("modest")  # nobody else waits
-    shared.charge("greedy", 4.0)
-    assert refused("greedy")
-    shared.end("modest", wait)
-    assert not refused("greedy")
-    shared.begin("modest")
-    now[0] += 5 * limits.RECENTLY
-    assert not refused("greedy")  # it is long ago
-
-
 def test_a_limit_of_streams_is_not_passed_by_being_quick() -> None:
     with serving("limits.STREAMS_EACH = 2") as running:
 

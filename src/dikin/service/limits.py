@@ -69,13 +69,6 @@ COMPUTING = 0.8
 """Seconds of computing in a second that tokens share equally while requests of several wait."""
 COMPUTED_AT_ONCE = 5.0
 """Seconds of computing that a token may use before that."""
-SLOW = 0.5
-"""Seconds after which a request that waits for a study counts as slow. While one is, no other token
-computes more than its sender does, which is a share of whatever the machine has left."""
-RECENTLY = 10.0
-"""Seconds in which what was computed for a token is forgotten, but for a third of it."""
-AHEAD = 1.0
-"""Seconds by which a token may be ahead of one whose requests are slow."""
 STREAMS = 200
 """Concurrent streams of events."""
 STREAMS_EACH = 40

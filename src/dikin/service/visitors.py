@@ -11,17 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
-from math import ceil, exp
+from math import ceil
 
 from dikin.service.limits import (
-    AHEAD,
     COMPUTED_AT_ONCE,
     COMPUTING,
     IN_FLIGHT_EACH,
     LARGE_EACH,
-    RECENTLY,
-    SLOW,
     STREAMS,
     STREAMS_EACH,
 )
@@ -43,11 +39,6 @@ class Visitors(Account):
         self._computed: dict[str, tuple[float, float]] = {}
         """Seconds that the threads of studies computed for each visitor, less what has been worked
         off since, and when that was so."""
-        self._recent: dict[str, tuple[float, float]] = {}
-        """The same, of the last seconds: all of it is forgotten in time."""
-        self._waits: dict[str, dict[int, float]] = {}
-        """When the requests of each visitor that wait for a study began to, the oldest first."""
-        self._numbers = count()
         self._lock = threading.Lock()
 
     @contextmanager
@@ -91,25 +82,8 @@ class Visitors(Account):
     def charge(self, visitor: str, seconds: float) -> None:
         """Note that something was computed for a token; called by the threads that did it."""
         with self._lock:
-            now = time.monotonic()
-            before, then = self._computed.get(visitor, (0.0, now))
+            before, then = self._computed.get(visitor, (0.0, time.monotonic()))
             self._computed[visitor] = before + seconds, then
-            self._recent[visitor] = self._computed_recently(visitor, now) + seconds, now
-
-    def begin(self, visitor: str) -> int:
-        """Note that a visitor waits for a study from now on; the number of this wait."""
-        number = next(self._numbers)
-        with self._lock:
-            self._waits.setdefault(visitor, {})[number] = time.monotonic()
-        return number
-
-    def end(self, visitor: str, number: int) -> None:
-        """Note that the wait of this number has ended."""
-        with self._lock:
-            waits = self._waits[visitor]
-            del waits[number]
-            if not waits:
-                del self._waits[visitor]
 
     def refuse_greedy(self, visitor: str) -> None:
         """Refuse a token that has had more than its share, if others have requests waiting.
@@ -117,11 +91,6 @@ class Visitors(Account):
         Asked when a request comes and again when its turn has come: the cost of a request is known
         only afterwards. Without tokens nobody is refused.
         """
-        if visitor:
-            self._refuse_beyond_share(visitor)
-            self._refuse_ahead_of_slow(visitor)
-
-    def _refuse_beyond_share(self, visitor: str) -> None:
         now, in_flight = time.monotonic(), dict(self._in_flight)
         waiting = sum(
             count > self._streams[each] for each, count in in_flight.items() if each != visitor
@@ -131,36 +100,12 @@ class Visitors(Account):
             computed, then = self._computed.get(visitor, (0.0, now))
             computed = max(0.0, computed - share * (now - then))
             self._computed[visitor] = computed, now
-        if waiting and computed > COMPUTED_AT_ONCE:
+        if visitor and waiting and computed > COMPUTED_AT_ONCE:
             raise _too_many(
                 f"what token {visitor!r} asked for took {computed:.1f} seconds to compute, and "
                 "others wait",
                 ceil((computed - COMPUTED_AT_ONCE) / share),
             )
-
-    def _refuse_ahead_of_slow(self, visitor: str) -> None:
-        """On a busy machine a share of the clock may be all there is: compare with those who wait.
-
-        Who has computed least of them sets the pace.
-        """
-        with self._lock:
-            now = time.monotonic()
-            slow = [
-                self._computed_recently(each, now)
-                for each, waits in self._waits.items()
-                if each not in ("", visitor) and now - next(iter(waits.values())) > SLOW
-            ]
-            recently = self._computed_recently(visitor, now)
-        if slow and recently > min(slow) + AHEAD:
-            raise _too_many(
-                f"what token {visitor!r} asked for took {recently:.1f} of the last seconds to "
-                "compute, and others have waited for long",
-                1,
-            )
-
-    def _computed_recently(self, visitor: str, now: float) -> float:
-        seconds, then = self._recent.get(visitor, (0.0, now))
-        return seconds * exp((then - now) / RECENTLY)
 
     @contextmanager
     def stream(self, visitor: str) -> Iterator[None]:

@@ -74,13 +74,6 @@ class Account:
     def charge(self, visitor: str, seconds: float) -> None:
         """Note that something was computed for a visitor."""
 
-    def begin(self, visitor: str) -> int:
-        """Note that a visitor waits for a study from now on; the number of this wait."""
-        return 0
-
-    def end(self, visitor: str, number: int) -> None:
-        """Note that the wait of this number has ended."""
-
 
 class StuckError(BusyError):
     """A study or the database has not answered for too long."""
@@ -128,11 +121,9 @@ class Worker:
         self.users += 1
         self._jobs.put(Job(act, client, visitor, loop, answer))
         timer = loop.call_later(self._deadline, self._give_up, answer)
-        wait = self._account.begin(visitor)
         try:
             return await answer
         finally:
-            self._account.end(visitor, wait)
             timer.cancel()
             self.users -= 1
 
