@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +19,12 @@ import urllib3
 import dikin
 from dikin import errors
 from dikin.service import workers as module
-from dikin.service.workers import Worker, Workers
+from dikin.service.workers import Account, Worker, Workers
 from dikin.studies.database import LostConnection, Sqlite
 from dikin.studies.session import Session
 from service import crowd
 from service.proxy import Proxy
-from service.serving import Serving, shop
+from service.serving import Serving, begin_and_go_on, shop
 from studies.postgres import Server
 
 
@@ -395,15 +396,58 @@ def test_a_fault_of_any_kind_does_not_end_the_thread(
     assert again == 1
 
 
-def test_a_verification_beside_does_not_take_the_commits_error(file: str) -> None:
-    """It has a study of its own: a commit's error goes to those whose events were in it."""
+def test_what_takes_long_has_a_process_of_its_own(file: str) -> None:
+    """A thread would hold the interpreter, and a commit's error could reach it."""
+    charged: list[str] = []
 
-    async def play() -> bool:
+    class Noted(Account):
+        def charge(self, visitor: str, seconds: float) -> None:
+            if seconds > 0 and visitor == "auditor":
+                charged.append(visitor)
+
+        def refuse_greedy(self, visitor: str) -> None:
+            if visitor == "greedy":
+                raise errors.BusyError("others wait")
+
+    async def play() -> None:
+        async with working(file) as before:
+            rows = await before.do("shop", lambda study: study.verify())
+        workers = Workers(file, 600.0, account=Noted())
+        try:
+            assert await workers.do_apart("shop", "verify", visitor="auditor") == rows
+            assert charged == ["auditor"]
+            with pytest.raises(errors.UnknownStudyError, match="'other'"):
+                await workers.do_apart("other", "verify", visitor="auditor")
+            assert charged == ["auditor"] * 2  # an error has its price too
+            with pytest.raises(errors.BusyError, match="others wait"):
+                await workers.do_apart("shop", "verify", visitor="greedy")
+        finally:
+            workers.close()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("by", ["the service closes", "it is killed"])
+def test_a_process_that_is_ended(
+    file: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_call_apart", begin_and_go_on)
+    begun = tmp_path / "begun"
+    monkeypatch.setenv("BEGUN", str(begun))
+
+    async def play() -> None:
         async with working(file) as workers:
-            own = await workers.do("shop", lambda study: study)
-            return own is not await workers.do_apart("shop", lambda study: study)
+            call = asyncio.ensure_future(workers.do_apart("shop", "verify"))
+            while not call.done() and not (begun.exists() and begun.read_text()):
+                await asyncio.sleep(0.01)
+            if by == "it is killed":
+                os.kill(int(begun.read_text()), signal.SIGKILL)
+            else:
+                await asyncio.to_thread(workers.close)
+            with pytest.raises(errors.StoreError, match="Send the request again"):
+                await call
 
-    assert asyncio.run(play())
+    asyncio.run(play())
 
 
 def test_a_batch_ends_after_some_time(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

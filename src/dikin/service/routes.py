@@ -561,7 +561,7 @@ async def verify(request: Request, name: Name) -> Response:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
     service = _service(request)
     with service.alone(name, "verification"):
-        rows = await service.workers.do_apart(name, Study.verify, _visitor(request))
+        rows = await service.workers.do_apart(name, "verify", visitor=_visitor(request))
     return as_json(schemas.Verified(rows=rows))
 
 
@@ -570,7 +570,5 @@ async def trim(request: Request, name: Name, body: schemas.TrimBody) -> Response
     """Remove the history of early rounds; the learner stays as it is."""
     service = _service(request)
     with service.alone(name, "trim"):
-        rows = await service.workers.do_apart(
-            name, lambda study: study.trim(body.before), _visitor(request)
-        )
+        rows = await service.workers.do_apart(name, "trim", body.before, visitor=_visitor(request))
     return as_json(schemas.Trimmed(rows=rows))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import queue
 import threading
 import time
@@ -15,6 +16,7 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import nan
@@ -33,6 +35,7 @@ from dikin.service.limits import (
 from dikin.status import Status
 from dikin.studies.database import ReplacedFileError
 from dikin.studies.history import value_or_loss
+from dikin.studies.processes import processes
 from dikin.studies.study import Study
 
 T = TypeVar("T")
@@ -41,6 +44,9 @@ FIRST = 20
 """The number of first rounds whose mean is the baseline."""
 KEPT_WARNINGS = 20
 """The number of warnings remembered for a study."""
+
+LOW_PRIORITY = 10
+"""By which work that takes long gives way to other processes (`nice`)."""
 
 log = logging.getLogger("dikin.service")
 
@@ -351,8 +357,10 @@ class Workers:
         self.abandoned = False
         """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
-        # A verification takes long: it has threads of its own, so that nothing else waits for it.
+        # Threads that wait for processes which do what takes long.
         self._long = ThreadPoolExecutor(2, "long")
+        self._stops = set[Callable[[], None]]()
+        """What ends these processes."""
         # One, so that a database that does not answer takes no more of them.
         self._short = ThreadPoolExecutor(1, "names")
 
@@ -364,18 +372,32 @@ class Workers:
         self._workers.move_to_end(name)
         return await worker.do(act, client, visitor)
 
-    async def do_apart(self, name: str, act: Callable[[Study], T], visitor: str = "") -> T:
-        """Do something that takes long, with a separate connection, so that the study goes on."""
+    async def do_apart(self, name: str, method: str, *arguments: Any, visitor: str = "") -> Any:
+        """Call a method of a study that takes long, in a process of its own.
 
-        def apart() -> T:
-            began = time.thread_time()
+        A thread would hold the interpreter, and every other request would wait for it.
+        """
+        call = self.store, self.patience, name, method, arguments
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._long, self._charged_apart, call, visitor)
+
+    def _charged_apart(self, call: tuple[Any, ...], visitor: str) -> Any:
+        self._account.refuse_greedy(visitor)
+        with processes(1) as (pool, stop):
+            self._stops.add(stop)
             try:
-                with Study(self.store, name, client="dikin serve", patience=self.patience) as study:
-                    return act(study)
+                result, error, seconds = pool.submit(_call_apart, *call).result()
+            except BrokenProcessPool:
+                raise StoreError(
+                    "the process that did this was ended before it was done, by a shutdown or for "
+                    "lack of memory. Send the request again"
+                ) from None
             finally:
-                self._account.charge(visitor, time.thread_time() - began)
-
-        return await asyncio.get_running_loop().run_in_executor(self._long, apart)
+                self._stops.discard(stop)
+        self._account.charge(visitor, seconds)
+        if error is not None:
+            raise error
+        return result
 
     async def of(self, name: str) -> Worker:
         """The worker of a study; an unknown name starts no thread."""
@@ -419,6 +441,8 @@ class Workers:
 
     def close(self) -> None:
         """End all workers, and wait some seconds until their jobs are written."""
+        for stop in list(self._stops):
+            stop()
         workers = list(self._workers.values())
         for worker in workers:
             worker.end()
@@ -430,6 +454,19 @@ class Workers:
         if not all(ended):
             self.abandoned = True
             log.error("%d studies did not end: their database does not answer", ended.count(False))
+
+
+def _call_apart(
+    store: str, patience: float, name: str, method: str, arguments: tuple[Any, ...]
+) -> tuple[Any, Exception | None, float]:
+    """The result or the error of a method of a study, and the seconds that were computed."""
+    if hasattr(os, "nice"):  # Windows has none
+        os.nice(LOW_PRIORITY)
+    try:
+        with Study(store, name, client="dikin serve", patience=patience) as study:
+            return getattr(study, method)(*arguments), None, time.process_time()
+    except Exception as error:
+        return None, error, time.process_time()
 
 
 class _Warnings(threading.local):

@@ -6,21 +6,17 @@ beginning gives the snapshot at its end, bit for bit. If all pieces are correct,
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from itertools import islice, pairwise
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
 from dikin.errors import StateError, StoreError
 from dikin.studies.database import Database
 from dikin.studies.journal import Event, Journal, Snapshot
+from dikin.studies.processes import processes
 from dikin.studies.replica import Replica
 
 if TYPE_CHECKING:
@@ -84,12 +80,9 @@ def _counted(rows: Iterator[Event], count: Count) -> Iterator[Event]:
 
 def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count: Count) -> None:
     """Replay pieces in separate processes."""
-    # Spawned: a fork would copy threads and connections in the middle of their work.
-    context = get_context("spawn")
-    wanted, us = context.Pipe(duplex=False)
-    with us, wanted, ProcessPoolExecutor(workers, context, _begin_process, (wanted,)) as pool:
-        database = journal.database
-        source = type(database), database.url, database.patience, journal.name
+    database = journal.database
+    source = type(database), database.url, database.patience, journal.name
+    with processes(workers) as (pool, _):
         running = {pool.submit(_check_apart, *source, part): part.rows for part in parts}
         try:
             for future in as_completed(running):
@@ -100,20 +93,6 @@ def check_in_processes(journal: Journal, parts: list[Piece], workers: int, count
                 "a verifying process was killed, which is no sign of damage. Verify again, "
                 "with fewer workers if memory ran out"
             ) from None
-        except BaseException:
-            us.close()
-            raise
-
-
-def _begin_process(wanted: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
-    threading.Thread(target=_end_when_closed, args=(wanted,), daemon=True).start()
-
-
-def _end_when_closed(wanted: Connection) -> None:
-    """End this process when its parent has no use for it any more, or was killed."""
-    wanted.poll(None)
-    os._exit(1)
 
 
 def _check_apart(kind: type[Database], url: URL, patience: float, name: str, piece: Piece) -> None:
