@@ -160,7 +160,7 @@ KILLS_OUT := $(if $(PAGE),--out docs/kills.csv --page docs/live.md)
 kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/all_ways.py --kills $(KILLS) $(KILLS_OUT)
 
-# Everything that studies were broken with, about fifteen minutes. PAGE=1 writes it into docs/live.md.
+# Everything that studies were broken with, about twenty minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
