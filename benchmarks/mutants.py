@@ -8,8 +8,9 @@ docs/mutants/known.csv are made instead: faults that somebody thought of.
 
     python benchmarks/mutants.py [--each N] [--only PACKAGE] [--known] [--again] [--minutes M]
 
-Which tests see a place is recorded once for a state of the source. Each outcome is written when it
-is known, to build/mutants: a run that was stopped goes on where it was.
+Which tests see a place is recorded once for a state of its package. Each outcome is written when it
+is known, to build/mutants: a run that was stopped goes on where it was, and what was played in a
+package stays until the package changes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -84,13 +85,15 @@ class Player:
     """Plays mutants in a copy of the project, and keeps their outcomes."""
 
     def __init__(self, work: Path, name: str) -> None:
-        self.work, self.copy = work, work / "copy"
-        self.code = sha256(b"".join(f.read_bytes() for f in sources())).hexdigest()[:12]
-        self.file = work / f"{name}_{self.code}.csv"
-        self.rows: dict[Mutation, Row] = {}
+        self.work, self.copy, self._name = work, work / "copy", name
         self.records: dict[str, Record] = {}
-        if self.file.exists():
-            self.rows = {row.mutation: row for row in read_rows(self.file)}
+        files = [self.file(folder.name) for folder in (ROOT / SOURCE).iterdir() if folder.is_dir()]
+        played = (row for file in files if file.exists() for row in read_rows(file))
+        self.rows = {row.mutation: row for row in played}
+
+    def file(self, package: str) -> Path:
+        """The outcomes of a package as it is now."""
+        return self.work / f"{self._name}_{package}_{code_of(package)}.csv"
 
     @cached_property
     def runner(self) -> subprocess.Popen[str]:
@@ -109,9 +112,9 @@ class Player:
 
     def play(self, mutation: Mutation) -> Row:
         """Make the change, run the tests, undo it, and write the outcome down."""
-        package, runner = mutation.module.partition("/")[0], self.runner
+        package, runner = mutation.package, self.runner
         if package not in self.records:
-            self.records[package] = Record.of(package, self.work, self.code)
+            self.records[package] = Record.of(package, self.work, code_of(package))
         file = self.copy / SOURCE / f"{mutation.module}.py"
         text, times = file.read_bytes(), file.stat()
         file.write_bytes(mutation.of(text))
@@ -124,7 +127,8 @@ class Player:
         first = self.rows[mutation].first if mutation in self.rows else outcome
         row = Row(*mutation[:3], code, *mutation[3:], first, outcome, by)
         self.rows[mutation] = row
-        write_csv(self.file, fields(*Row._fields), self.rows.values())
+        rows = [row for each, row in self.rows.items() if each.package == package]
+        write_csv(self.file(package), fields(*Row._fields), rows)
         return row
 
     def run_tests(
@@ -155,8 +159,11 @@ class Player:
         return KILLED, failed[1].removeprefix("tests/") if failed else "no test could be run"
 
 
-def sources() -> list[Path]:
-    return sorted((ROOT / SOURCE).rglob("*.py"))
+@cache
+def code_of(package: str) -> str:
+    """A digest of its files: another one where a line has moved."""
+    files = sorted((ROOT / SOURCE / package).rglob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def copy_project(folder: Path) -> None:
@@ -182,10 +189,11 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 def table(rows: list[Row], why: dict[tuple[str, ...], str]) -> str:
     """The page's tables: how many of each package were killed, and those that survived at first."""
-    packages = dict.fromkeys(row.module.partition("/")[0] for row in rows)
+    packages = dict.fromkeys(row.mutation.package for row in rows)
     lines = ["| package | mutants | killed at first | killed now |", "|---|---|---|---|"]
     for package in packages:
-        lines.append(counts(f"`{package}`", [r for r in rows if r.module.startswith(package)]))
+        own = [row for row in rows if row.mutation.package == package]
+        lines.append(counts(f"`{package}`", own))
     lines += [counts("**all**", rows), ""]
     lines += ["| survived at first | line | changed to | now |", "|---|---|---|---|"]
     for row in rows:
@@ -221,7 +229,9 @@ def publish(rows: list[Row], name: str, drawn: int) -> None:
     begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     tail = rest.partition(end)[2]
-    source = f"{len(rows)} of {drawn} were played, with the code `{digest(['.'])}`.\n\n"
+    packages = dict.fromkeys(row.mutation.package for row in rows)
+    codes = ", ".join(f"{package} `{digest([package])}`" for package in packages)
+    source = f"{len(rows)} of {drawn} were played, with the code {codes}.\n\n"
     text = f"{head}{begin}{source}{table(rows, reasons())}\n{end}{tail}"
     replace_file(PAGE, text.encode())
 

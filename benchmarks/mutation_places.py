@@ -40,6 +40,11 @@ class Mutation(NamedTuple):
     before: str
     after: str
 
+    @property
+    def package(self) -> str:
+        """The package of its module."""
+        return self.module.partition("/")[0]
+
     def of(self, text: bytes) -> bytes:
         """The text of the module with the change."""
         start = sum(map(len, text.splitlines(keepends=True)[: self.line - 1])) + self.column
