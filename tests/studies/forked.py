@@ -14,6 +14,7 @@ import fcntl
 import gc
 import multiprocessing
 import os
+import platform
 import random
 import signal
 import sys
@@ -161,6 +162,9 @@ def by_dask(place: Place, study: dikin.Study) -> Join:
     import distributed
 
     dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
+    # Python asks a subprocess, once. Dask's scheduler would do so while a worker is forked, which
+    # then holds the other end of the pipe, and would wait for ever.
+    platform.processor()
     cluster = distributed.LocalCluster(
         n_workers=len(ROUNDS), threads_per_worker=1, dashboard_address=None
     )
