@@ -39,6 +39,7 @@ def render(folder: Path) -> str:
         most_setting=most["setting"],
         least=1 - _ratio(least),
         least_setting=least["setting"],
+        gains=sum(float(row["ratio_high"]) < 1.0 for row in told),
         middle=1 - _ratio(middle),
         fkm_least=min(fkm),
         fkm_most=max(fkm),

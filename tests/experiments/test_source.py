@@ -58,3 +58,14 @@ def test_a_record_is_written_beside_its_csv(tmp_path: Path) -> None:
     assert sources.older(tmp_path) == set()
     (tmp_path / "price.source.json").write_text(json.dumps(made | {"code": "000000000000"}))
     assert sources.older(tmp_path) == {"price.csv"}
+
+
+def test_whether_a_csv_is_from_the_code_as_it_is(tmp_path: Path) -> None:
+    csv = tmp_path / "games.csv"
+    assert not source.is_current(csv)  # nothing is known of it
+    source.record(csv, {})
+    assert source.is_current(csv)
+    record = csv.with_suffix(source.ENDING)
+    older = record.read_text(encoding="utf-8").replace(source.digest(source.LEARNERS), "0" * 12)
+    record.write_text(older, encoding="utf-8")
+    assert not source.is_current(csv)

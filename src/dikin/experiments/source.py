@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,15 @@ def record(csv: Path, settings: Mapping[str, Any], parts: Sequence[str] = LEARNE
     replace_file(csv.with_suffix(ENDING), text.encode())
 
 
+def is_current(csv: Path) -> bool:
+    """Whether a CSV is recorded to be from the code as it is now."""
+    file = csv.with_suffix(ENDING)
+    if not file.exists():
+        return False
+    made = json.loads(file.read_text(encoding="utf-8"))
+    return bool(made["code"] == digest(made["parts"]))
+
+
 def digest(parts: Iterable[str], package: Path = PACKAGE) -> str:
     """Of modules, or of all modules in folders, of the package: twelve hexadecimal digits."""
     total = sha256()
@@ -68,7 +78,12 @@ def _modules(parts: Iterable[str], package: Path) -> Iterator[Path]:
 
 def content(file: Path) -> str:
     """What a module does, as a text: without comments, docstrings and the way it is laid out."""
-    return _text(ast.parse(file.read_text(encoding="utf-8")))
+    return _content(file.read_text(encoding="utf-8"))
+
+
+@cache
+def _content(module: str) -> str:
+    return _text(ast.parse(module))
 
 
 def _text(node: Any) -> str:
