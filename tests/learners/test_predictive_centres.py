@@ -285,3 +285,12 @@ def test_an_estimate_that_is_half_as_large_would_be_noticed(
     monkeypatch.setattr(certificate, "add_estimate", half)
     mean, error = gap_of("nothing, then linear", between, None)
     assert mean < -3 * error
+
+
+def test_what_is_played_without_a_context_is_the_mean_of_the_contexts() -> None:
+    """Weighted by their rounds; a context between two counts half for each."""
+    learner = dikin.Predictive(dikin.Ball(2), contexts=2, seed=3)
+    for t, context in enumerate(([1, 0], [0, 1], [1, 0], [0.5, 0.5]) * 3):
+        query = learner.ask(context=context)
+        learner.tell(query, float(query.point @ [0.3, -0.2]) + 0.01 * (t % 3))
+    np.testing.assert_allclose(learner._n.features, [1, 7.5 / 12, 4.5 / 12], rtol=1e-12)

@@ -169,6 +169,17 @@ def test_faults_are_told_from_the_level(monkeypatch: pytest.MonkeyPatch) -> None
     assert moved() > 2 * right
 
 
+def test_a_usual_value_takes_one_fault_back() -> None:
+    """Faults that come now and then are none the less faults, however many there were."""
+    learner = dikin.Predictive(BOX, seed=4)
+    play(learner, noisy(4), 100)
+    counts = []
+    for value in (1e6, -1e6, 0.2, 1e6, 0.2, 0.2, 0.2):
+        learner.tell(learner.ask(), value)
+        counts.append(learner._n.levels.faults)
+    assert counts == [1, 2, 1, 2, 1, 0, 0]
+
+
 def test_losses_that_are_all_the_same_are_measured_32_times() -> None:
     """Then the level is provisional: four times the loss, by section 13.3."""
     learner = dikin.Predictive(dikin.Ball(2), seed=1)
