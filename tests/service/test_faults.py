@@ -396,8 +396,10 @@ def test_a_fault_of_any_kind_does_not_end_the_thread(
     assert again == 1
 
 
-def test_what_takes_long_has_a_process_of_its_own(file: str) -> None:
-    """A thread would hold the interpreter, and a commit's error could reach it."""
+@pytest.mark.parametrize("small", [10**9, -1])
+def test_what_takes_long_is_charged(file: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a thread or in a process, it has a study of its own, and no commit's error reaches it."""
+    monkeypatch.setattr(module, "SMALL_STUDY", small)
     charged: list[str] = []
 
     class Noted(Account):
@@ -415,10 +417,13 @@ def test_what_takes_long_has_a_process_of_its_own(file: str) -> None:
         workers = Workers(file, 600.0, account=Noted())
         try:
             assert await workers.do_apart("shop", "verify", visitor="auditor") == rows
-            assert charged == ["auditor"]
+            asked_and_verified = ["auditor"] * 3  # the commit of a question is charged apart
+            assert charged == asked_and_verified
+            with pytest.raises(errors.ParameterError, match="before"):
+                await workers.do_apart("shop", "trim", -1, visitor="auditor")
+            assert charged == asked_and_verified * 2  # an error has its price too
             with pytest.raises(errors.UnknownStudyError, match="'other'"):
                 await workers.do_apart("other", "verify", visitor="auditor")
-            assert charged == ["auditor"] * 2  # an error has its price too
             with pytest.raises(errors.BusyError, match="others wait"):
                 await workers.do_apart("shop", "verify", visitor="greedy")
         finally:
@@ -431,7 +436,8 @@ def test_what_takes_long_has_a_process_of_its_own(file: str) -> None:
 def test_a_process_that_is_ended(
     file: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_call_apart", begin_and_go_on)
+    monkeypatch.setattr(module, "SMALL_STUDY", -1)
+    monkeypatch.setattr(module, "_call_with_low_priority", begin_and_go_on)
     begun = tmp_path / "begun"
     monkeypatch.setenv("BEGUN", str(begun))
 

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from math import nan
 from typing import Any, NamedTuple, TypeVar
 
@@ -45,6 +46,8 @@ FIRST = 20
 KEPT_WARNINGS = 20
 """The number of warnings remembered for a study."""
 
+SMALL_STUDY = 1000
+"""Queries and answers of a study that are read in a tenth of a second, and need no process."""
 LOW_PRIORITY = 10
 """By which work that takes long gives way to other processes (`nice`)."""
 
@@ -357,7 +360,7 @@ class Workers:
         self.abandoned = False
         """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
-        # Threads that wait for processes which do what takes long.
+        # Threads for what reads a whole study, or that wait for a process which does.
         self._long = ThreadPoolExecutor(2, "long")
         self._stops = set[Callable[[], None]]()
         """What ends these processes."""
@@ -373,20 +376,32 @@ class Workers:
         return await worker.do(act, client, visitor)
 
     async def do_apart(self, name: str, method: str, *arguments: Any, visitor: str = "") -> Any:
-        """Call a method of a study that takes long, in a process of its own.
+        """Call a method of a study that reads all of it, while the study goes on.
 
-        A thread would hold the interpreter, and every other request would wait for it.
+        A large study has a process of its own for it: a thread would hold the interpreter, and
+        every other request would wait for it.
         """
+        status = await self.do(name, Study.status, visitor=visitor)
+        small = status.asked + status.rounds <= SMALL_STUDY
         call = self.store, self.patience, name, method, arguments
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._long, self._charged_apart, call, visitor)
+        do = partial(self._charged_apart, _call_apart if small else self._in_process, call, visitor)
+        return await asyncio.get_running_loop().run_in_executor(self._long, do)
 
-    def _charged_apart(self, call: tuple[Any, ...], visitor: str) -> Any:
+    def _charged_apart(
+        self, do: Callable[..., LongCall], call: tuple[Any, ...], visitor: str
+    ) -> Any:
         self._account.refuse_greedy(visitor)
+        result, error, seconds = do(*call)
+        self._account.charge(visitor, seconds)
+        if error is not None:
+            raise error
+        return result
+
+    def _in_process(self, *call: Any) -> LongCall:
         with processes(1) as (pool, stop):
             self._stops.add(stop)
             try:
-                result, error, seconds = pool.submit(_call_apart, *call).result()
+                return pool.submit(_call_with_low_priority, *call).result()
             except BrokenProcessPool:
                 raise StoreError(
                     "the process that did this was ended before it was done, by a shutdown or for "
@@ -394,10 +409,6 @@ class Workers:
                 ) from None
             finally:
                 self._stops.discard(stop)
-        self._account.charge(visitor, seconds)
-        if error is not None:
-            raise error
-        return result
 
     async def of(self, name: str) -> Worker:
         """The worker of a study; an unknown name starts no thread."""
@@ -456,17 +467,32 @@ class Workers:
             log.error("%d studies did not end: their database does not answer", ended.count(False))
 
 
+class LongCall(NamedTuple):
+    """The result or the error of a method of a study, and the seconds that were computed."""
+
+    result: Any
+    error: Exception | None
+    seconds: float
+
+
 def _call_apart(
     store: str, patience: float, name: str, method: str, arguments: tuple[Any, ...]
-) -> tuple[Any, Exception | None, float]:
-    """The result or the error of a method of a study, and the seconds that were computed."""
-    if hasattr(os, "nice"):  # Windows has none
-        os.nice(LOW_PRIORITY)
+) -> LongCall:
+    """Call a method of a study over a connection of its own."""
+    began = time.thread_time()
     try:
         with Study(store, name, client="dikin serve", patience=patience) as study:
-            return getattr(study, method)(*arguments), None, time.process_time()
-    except Exception as error:
-        return None, error, time.process_time()
+            result, error = getattr(study, method)(*arguments), None
+    except Exception as reason:
+        result, error = None, reason
+    return LongCall(result, error, time.thread_time() - began)
+
+
+def _call_with_low_priority(*call: Any) -> LongCall:
+    """The same, in a process that gives way to all others."""
+    if hasattr(os, "nice"):  # Windows has none
+        os.nice(LOW_PRIORITY)
+    return _call_apart(*call)
 
 
 class _Warnings(threading.local):
