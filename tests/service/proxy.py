@@ -55,11 +55,13 @@ class Proxy:
 
 async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
     """Pass on what comes, until one side ends."""
-    with contextlib.suppress(OSError):
-        while part := await source.read(65536):
-            sink.write(part)
-            await sink.drain()
-    sink.close()
+    try:
+        with contextlib.suppress(OSError):
+            while part := await source.read(65536):
+                sink.write(part)
+                await sink.drain()
+    finally:  # at the end of the proxy too: a socket left open is reported in any later test
+        sink.close()
 
 
 class LossyProxy(Proxy):

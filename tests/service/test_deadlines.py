@@ -216,11 +216,13 @@ class Silencing(Proxy):
         behind, out = await asyncio.open_connection("127.0.0.1", self._backends[0])
 
         async def copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-            while part := await source.read(65536):
-                if mine > self.silent:
-                    sink.write(part)
-                    await sink.drain()
-            sink.close()
+            try:
+                while part := await source.read(65536):
+                    if mine > self.silent:
+                        sink.write(part)
+                        await sink.drain()
+            finally:
+                sink.close()
 
         await asyncio.gather(copy(reader, out), copy(behind, writer), return_exceptions=True)
 
