@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dikin import forecasts
+from dikin.errors import StateError
 from dikin.forecasts import Forecasters, Regression, regression
 from dikin.forecasts.regression import Fit
 from paper.charts import holds
@@ -281,3 +282,15 @@ def test_a_state_is_the_same_regression() -> None:
         each.learn(each.fit, each.fit.deviations(x), 0.7, 1.0)
         each.observe(x)
     assert str(r.state()) == str(again.state())
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_state_with_a_count_below_zero_is_refused(part: int) -> None:
+    r = Regression()
+    r.add_features([False, False])
+    r.begin(Forecasters(), 0, 1.0)
+    state = r.state()
+    spread = [list(numbers) for numbers in state["spread"]]
+    spread[part][1] = -1.0
+    with pytest.raises(StateError, match="below 0"):
+        Regression.restore(state | {"spread": spread})

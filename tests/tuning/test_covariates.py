@@ -501,3 +501,11 @@ def test_a_standard_error_says_nothing_while_surprises_have_no_size() -> None:
     """V = 0: all losses so far were as expected, and every value weighs the same."""
     assert Precision(mean=2.0, count=3.0).weight(4.0, 0.0) == 1.0
     assert Precision(mean=2.0, count=3.0).weight(0.25, 1.0) == 0.4
+
+
+def test_the_precision_is_the_mean_over_the_last_values() -> None:
+    """1/(V + s^2), over all values at first."""
+    found = Precision()
+    for error in (1.0, 3.0, 0.0):
+        found.learn(error, 1.0)
+    assert found.mean == pytest.approx((1 / 2 + 1 / 4 + 1) / 3, rel=1e-15)

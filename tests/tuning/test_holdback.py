@@ -417,6 +417,18 @@ def test_a_budget_begins_with_the_control_and_spends_no_more():
     assert total < 1500 * 500.0 - 5000.0  # some rounds were tuned
 
 
+def test_a_trial_that_is_given_up_gives_its_budget_back():
+    tuner = played(made(budget=0.05), 400)
+    budget = tuner._comparison.budget
+    assert budget.set_aside == 0.0
+    for _ in range(20):
+        tuner.ask()
+    assert budget.set_aside > 1.0
+    for trial in tuner.open_queries:
+        tuner.forget(trial)
+    assert budget.set_aside == pytest.approx(0.0, abs=1e-9)
+
+
 def test_with_a_budget_a_negative_value_is_refused_and_nothing_changes():
     tuner = played(made(budget=0.05), 50)
     trial = tuner.ask()
