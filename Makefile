@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix test lint demo game loops price regions traffic program oppertune examples \
+.PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
 	serve-demo told attack convexity outside bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
@@ -152,6 +152,14 @@ bench: $(READY)
 matrix: $(READY)
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
+
+# The orderings of the matrix with seeds that chose nothing: our learners that are compiled, and the
+# rivals that win. Twenty minutes.
+FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FKM HazanLevy \
+	LipschitzBarrier OneMeasurementSPSA SahaTewari Scrible TBPSA CMA
+fresh: $(READY)
+	$(BIN)/dikin compare --external --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
+		$(FRESH:%=--learner %) --out docs/compare/fresh
 
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
 # table into docs/live.md.

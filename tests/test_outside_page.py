@@ -74,6 +74,16 @@ def test_a_game_that_is_there_is_not_played_again(outside: Any, tmp_path: Path) 
     assert {(row.cost, row.final) for row in rows} == {("0.5", "0.333333")}
 
 
+def test_games_are_played_again_by_some_or_by_all(outside: Any, tmp_path: Path) -> None:
+    games, file = outside("games"), tmp_path / "part.csv"
+    games.forget(file, None)  # nothing was played yet
+    tasks = [games.Task("p", 10, player, 0) for player in ("ours", "theirs")]
+    for players, left in ((["ours"], ["theirs"]), (None, [])):
+        games.play_missing(lambda _: games.Outcome(0.5, 0.5), tasks, file)
+        games.forget(file, players)
+        assert [row.player for row in games.read_rows(file)] == left
+
+
 def test_the_gains_of_riccatis_equation_are_the_best_ones(outside: Any) -> None:
     """Every neighbour costs more, before and after the friction has changed.
 

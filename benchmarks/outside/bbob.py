@@ -74,8 +74,6 @@ LOGARITHMS = [
     f._replace(told=LOGARITHM) for f in FUNCTIONS if f.strength == SEVERE and f.d == MIDDLE
 ]
 PROBLEMS = {str(function): function for function in (*FUNCTIONS, *LOGARITHMS)}
-LONGER = [f for f in FUNCTIONS if f.d == MIDDLE and (f.shape, f.strength) == ("sphere", SEVERE)]
-"""The subset that is played over 10 000 rounds."""
 
 
 @cache
@@ -151,7 +149,7 @@ def tasks(games: int) -> list[Task]:
         for game, rounds in product(range(games), (SHORT, LONG))
         for name, function in PROBLEMS.items()
         for player in all_players(rounds)
-        if (rounds == SHORT or function in LONGER) and _has_time(player, rounds, function)
+        if (rounds == SHORT or function.told == VALUE) and _has_time(player, rounds, function)
     ]
     return sorted(
         found, key=lambda task: (task.game // 2, task.player in SLOW, task.rounds, task.game)

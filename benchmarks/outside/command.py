@@ -3,8 +3,9 @@
     python benchmarks/outside/command.py [PART ...] [--games N] [--most N] [--page PAGE]
 
 A game whose row is there is not played again: an interrupted run goes on where it was, and more
-games are added to those that are there. With `--most`, players whose standing is open play more of
-them, with the best of their problem, until there are so many.
+games are added to those that are there. Our own games are played again if the code has changed
+since. With `--most`, players whose standing is open play more games, with the best of their
+problem, until there are so many.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ sys.path[:0] = [str(HERE.parents[1]), str(ROOT / "examples"), str(ROOT / "docs" 
 
 import outside_page  # noqa: E402
 
+from dikin.experiments import source  # noqa: E402
 from dikin.experiments.compare.orderings import OPEN  # noqa: E402
 from dikin.experiments.tables import read_csv  # noqa: E402
 from dikin.files import replace_file  # noqa: E402
-from outside.games import Task, play_missing  # noqa: E402
+from outside.games import Task, forget, play_missing  # noqa: E402
 
 FOLDER = ROOT / "docs" / "outside"
 PARTS = {"bbob": 4, "cats": 4, "autoscope": 4, "pendulum": 4, "postgres": 3}
 """Each part, and how many games of each problem it has unless another number is asked for."""
+TOGETHER = {"postgres"}
+"""Parts whose players take turns on one machine: a game is played again by all of them."""
 
 
 def undecided(tasks: list[Task], file: Path, name: str) -> list[Task]:
@@ -61,7 +65,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; finished games are kept"))
     for name in chosen.parts:
         part, file = import_module(f"outside.{name}"), chosen.out / f"{name}.csv"
-        play_missing(part.play, part.tasks(chosen.games or PARTS[name]), file)
+        games = chosen.games or PARTS[name]
+        if not source.is_current(file):
+            forget(file, None if name in TOGETHER else outside_page.TUNERS)
+            source.record(file, {"games": games}, source.TUNERS)
+        play_missing(part.play, part.tasks(games), file)
         play_missing(part.play, undecided(part.tasks(chosen.most), file, name), file)
     if chosen.page is not None:
         outside_page.draw(chosen.out)

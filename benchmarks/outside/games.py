@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, NamedTuple
@@ -59,6 +59,13 @@ def read_rows(file: Path) -> list[Row]:
         Row(r["problem"], int(r["rounds"]), r["player"], int(r["game"]), *[*r.values()][4:])
         for r in read_csv(file)
     ]
+
+
+def forget(file: Path, players: Collection[str] | None) -> None:
+    """Remove the games of some players from a CSV, or all of them: they are played again."""
+    rows = read_rows(file)
+    if rows:
+        _save([row for row in rows if players is not None and row.player not in players], file)
 
 
 def play_missing(play: Callable[[Task], Outcome], tasks: Iterable[Task], file: Path) -> list[Row]:

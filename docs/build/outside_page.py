@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import sources
 from pages import fill_template, table
 
 from dikin.experiments.compare import profiles
@@ -23,6 +24,8 @@ CATS = "CATS "
 CATS_BEST = "CATS, best of 24 settings in hindsight"
 WIDEST = 1000.0
 """An interval whose ends are farther apart says that nothing is known, and is written so."""
+SHORT, LONG = "1000", "10000"
+"""Rounds of a game of bbob-noisy."""
 TIMES = {COST: "while tuning", FINAL: "in the end"}
 Row = dict[str, str]
 
@@ -69,8 +72,11 @@ def render(folder: Path) -> str:
         bbob_keep=_keep(parts["bbob"]),
         bbob_tuning=_groups(parts["bbob"], COST),
         bbob_final=_groups(parts["bbob"], FINAL),
-        bbob_ranks=_ranks(parts["bbob"], COST),
-        bbob_final_ranks=_ranks(parts["bbob"], FINAL),
+        bbob_ranks=_ranks(parts["bbob"], COST, SHORT),
+        bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
+        bbob_long_ranks=_ranks(parts["bbob"], COST, LONG),
+        bbob_long_final_ranks=_ranks(parts["bbob"], FINAL, LONG),
+        source=sources.line("outside/bbob.csv"),
         **{name: _table(parts[name], PARTS[name].least) for name in PARTS if name != "bbob"},
     )
 
@@ -78,7 +84,7 @@ def render(folder: Path) -> str:
 def draw(folder: Path) -> None:
     """The performance profiles of bbob-noisy."""
     rows = read_part(folder, "bbob")
-    panels = {when.capitalize(): complete(rows, measure) for measure, when in TIMES.items()}
+    panels = {when.capitalize(): complete(rows, measure, SHORT) for measure, when in TIMES.items()}
     profiles.draw(panels, TUNER, folder / "profiles.png")
 
 
@@ -148,7 +154,7 @@ def _winners(found: Orderings) -> str:
 
 def _keep(rows: list[Row]) -> str:
     """In how many problems it is better not to tune, and under which noise."""
-    found = complete(rows, COST)
+    found = complete(rows, COST, SHORT)
     worse = [one for one in found.problems if found.mean(one, KEEP) < found.mean(one, TUNER)]
     uniform = sum("uniform" in one for one in worse)
     total = sum("uniform" in one for one in found.problems)
@@ -204,11 +210,14 @@ def _cell(found: Orderings, problem: str, player: str) -> str:
 Group = tuple[str, Callable[[Row], bool]]
 GROUPS: list[Group] = [
     *(
-        (f"1,000 rounds, d = {d}", lambda row, d=d: _is(row, "1000", f"d = {d}, value"))
+        (
+            f"{int(rounds):,} rounds, d = {d}",
+            lambda row, rounds=rounds, d=d: _is(row, rounds, f"d = {d}, value"),
+        )
+        for rounds in (SHORT, LONG)
         for d in (2, 5, 20)
     ),
-    ("d = 5, logarithm told", lambda row: _is(row, "1000", "d = 5, logarithm")),
-    ("10,000 rounds, d = 5", lambda row: _is(row, "10000", "d = 5, value")),
+    ("1,000 rounds, d = 5, logarithm told", lambda row: _is(row, SHORT, "d = 5, logarithm")),
 ]
 
 
@@ -240,16 +249,16 @@ def _overall(found: Orderings, player: str) -> str:
     return _interval(found.overall(player, TUNER)) + part
 
 
-def complete(rows: list[Row], measure: str) -> Orderings:
-    """The problems of 1,000 rounds with values told as they are, of the players that met all."""
-    mine = [row for row in rows if _is(row, "1000", "value told") and row["player"] not in SLOW]
+def complete(rows: list[Row], measure: str, rounds: str) -> Orderings:
+    """The problems of so many rounds with values told as they are, of the players that met all."""
+    mine = [row for row in rows if _is(row, rounds, "value told") and row["player"] not in SLOW]
     found = orderings(mine, measure, PARTS["bbob"].least)
     return found.among(found.players)
 
 
-def _ranks(rows: list[Row], measure: str) -> str:
+def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
     """Shares of problems within factors of the best, the worst factor, and mean ranks."""
-    found = complete(rows, measure)
+    found = complete(rows, measure, rounds)
     ranks = found.ranks(TUNER)
     lines = []
     for player in sorted(ranks, key=lambda name: ranks[name].mean):

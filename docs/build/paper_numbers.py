@@ -66,8 +66,8 @@ def told_rows(docs: Path) -> Iterator[str]:
 def outside_numbers(docs: Path) -> Iterator[str]:
     """bbob-noisy, 1,000 rounds, by those who play all of its problems."""
     rows = outside_page.read_part(docs / "outside", "bbob")
-    tuning = outside_page.complete(rows, outside_page.COST)
-    final = outside_page.complete(rows, outside_page.FINAL)
+    tuning = outside_page.complete(rows, outside_page.COST, outside_page.SHORT)
+    final = outside_page.complete(rows, outside_page.FINAL, outside_page.SHORT)
     own, ranks = outside_page.TUNER, tuning.ranks(outside_page.TUNER)
     lost = sum(factor > TIE for factor in final.factors(own))
     yield command("OutsideProblems", str(len(tuning.problems)))

@@ -26,6 +26,7 @@ PAGES = {
     "examples": "examples.md",
     "loops": "live.md",
     "memory": "memory.md",
+    "outside": "outside.md",
     "rates": "rates.md",
     "real_data": "real_data.md",
     "worth": "worth.md",

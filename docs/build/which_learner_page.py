@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import fresh_orderings
 import known_curvature
 import sources
 from matrix_file import read_matrix
@@ -68,6 +69,7 @@ def render(folder: Path) -> str:
         bases=_all(f"`{base.__name__}`" for base in BASES),
         speeds=_speeds(matrix),
         floor=FLOOR,
+        fresh=fresh_orderings.told(matrix, folder / "fresh"),
     )
 
 

@@ -7,6 +7,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import fresh_orderings
 import known_curvature
 import numpy as np
 import pytest
@@ -162,3 +163,33 @@ def test_the_figure_is_what_is_played() -> None:
             means[case, learner] = float(np.mean(last))
     assert means["tenth-flat", "HazanLevy"] > 1.5 * means["tenth-flat", "AdaptiveSmooth"]
     assert means["constant", "HazanLevy"] < 1.3 * means["constant", "AdaptiveSmooth"]
+
+
+def test_orderings_with_fresh_seeds(tmp_path: Path) -> None:
+    """One is kept, one is reversed, and of one the new games say nothing."""
+    better = ("zero", "linear", "moving")
+    table = Matrix(
+        tuple(made("AdaptiveSmooth", name, 100.0) for name in better)
+        + tuple(made("FKM", name, 200.0) for name in better)
+    )
+    wide = tuple(150.0 + (-1) ** k * 149.0 for k in range(10))
+    again = Matrix(
+        (
+            *(made("AdaptiveSmooth", name, 100.0) for name in better),
+            made("FKM", "zero", 200.0),
+            made("FKM", "linear", 50.0),
+            replace(made("FKM", "moving", 1.0), regrets=wide),
+        )
+    )
+    pairs = fresh_orderings.orderings(table, again)
+    assert [(pair.less.learner, pair.more.learner) for pair in pairs] == [TWO_NAMES] * 3
+    assert fresh_orderings.verdicts(pairs) == ["kept", "reversed", "the same"]
+    assert "not played again" in fresh_orderings.told(table, tmp_path)
+    matrix.write(again, tmp_path)
+    text = fresh_orderings.told(table, tmp_path)
+    assert "3 orderings of this page, of 2 competitors" in text
+    assert "1 are kept" in text
+    assert text.endswith("`linear`, `AdaptiveSmooth` before `FKM`: reversed, 100 ± 1 and 50 ± 0")
+
+
+TWO_NAMES = ("AdaptiveSmooth", "FKM")
