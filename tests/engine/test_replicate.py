@@ -62,7 +62,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path: Pat
     alone = dikin.replicate(learner, world, 400, 12)
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -166,7 +166,7 @@ def by_dask(place: Place, study: dikin.Study) -> Join:
     # then holds the other end of the pipe, and would wait for ever.
     platform.processor()
     cluster = distributed.LocalCluster(
-        n_workers=len(ROUNDS), threads_per_worker=1, dashboard_address=None
+        n_workers=len(ROUNDS), threads_per_worker=1, dashboard_address=":0"
     )
     client = distributed.Client(cluster)
     jobs = [client.submit(play, place.folder, rounds) for rounds in ROUNDS]

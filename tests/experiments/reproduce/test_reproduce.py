@@ -209,7 +209,7 @@ def test_workers_and_a_dask_cluster_give_the_same_bytes(least: Path, tmp_path: P
     small.run_least(tmp_path / "two", workers=2)
     assert contents(tmp_path / "two") == contents(least)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as cluster:
         small.run_least(tmp_path / "dask", dask=cluster.scheduler_address)
     assert contents(tmp_path / "dask") == contents(least)
