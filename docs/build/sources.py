@@ -2,7 +2,8 @@
 
 A command that measures writes a record beside its CSVs (`dikin.experiments.source`). `stale.csv`
 lists the CSVs that are known to be older than the code, each with what has changed since; a test
-compares the list with the records.
+compares the list with the records. `same_games.csv` lists changes of the code by which no game
+changes, as `benchmarks/same_games.py` showed: figures from before such a change are not older.
 """
 
 from __future__ import annotations
@@ -46,10 +47,24 @@ def records(docs: Path = DOCS) -> dict[str, dict[str, Any]]:
 
 
 def older(docs: Path = DOCS) -> set[str]:
-    """The CSVs that other code than today's wrote."""
+    """The CSVs that code wrote which plays other games than today's."""
     found = {csv: (tuple(made["parts"]), made["code"]) for csv, made in records(docs).items()}
     today = {parts: digest(parts) for parts in {parts for parts, _ in found.values()}}
-    return {csv for csv, (parts, code) in found.items() if code != today[parts]}
+    same = same_games(docs)
+    return {csv for csv, (parts, code) in found.items() if _newest(code, same) != today[parts]}
+
+
+def same_games(docs: Path = DOCS) -> dict[str, dict[str, str]]:
+    """Changes by which no game changed, by the code before them."""
+    file = docs / "same_games.csv"
+    return {row["before"]: row for row in read_csv(file)} if file.exists() else {}
+
+
+def _newest(code: str, same: dict[str, dict[str, str]]) -> str:
+    """The newest code that plays the games of this one."""
+    while code in same:
+        code = same[code]["after"]
+    return code
 
 
 def listed(docs: Path = DOCS) -> dict[str, str]:
@@ -61,7 +76,7 @@ def line(csv: str) -> str:
     """What a page says of its figures."""
     made, reason = records()[csv], listed().get(csv)
     text = f"dikin {made['version']}, code `{made['code']}`, {_settings(made['settings'])}"
-    age = f"older than the code: {reason}" if reason else "as the code is now"
+    age = f"older than the code: {reason}" if reason else _age(made["code"])
     return f"*Figures: {text}; {age}. [All pages](evidence.md#from-which-code-the-figures-are).*"
 
 
@@ -72,11 +87,21 @@ def all_pages() -> str:
             f"[{PAGES[csv.rpartition('/')[0]]}]({PAGES[csv.rpartition('/')[0]]})",
             f"`{csv}`",
             f"{made['version']}, `{made['code']}`",
-            listed().get(csv, "as the code is now"),
+            listed().get(csv) or _age(made["code"]),
         ]
         for csv, made in records().items()
     ]
     return table("page | figures | version, code | age", rows)
+
+
+def _age(code: str) -> str:
+    """Of figures that are not older than the code."""
+    changes = []
+    while code in same_games():
+        row = same_games()[code]
+        changes.append(row["reason"])
+        code = row["after"]
+    return f"before {'; '.join(changes)}: the same games" if changes else "as the code is now"
 
 
 def _settings(settings: dict[str, Any]) -> str:

@@ -69,3 +69,13 @@ def test_whether_a_csv_is_from_the_code_as_it_is(tmp_path: Path) -> None:
     older = record.read_text(encoding="utf-8").replace(source.digest(source.LEARNERS), "0" * 12)
     record.write_text(older, encoding="utf-8")
     assert not source.is_current(csv)
+
+
+def test_a_change_by_which_no_game_changed_makes_no_figure_older(tmp_path: Path) -> None:
+    source.record(tmp_path / "price.csv", {}, source.TUNERS)
+    record, now = tmp_path / "price.source.json", source.digest(source.TUNERS)
+    record.write_text(record.read_text(encoding="utf-8").replace(now, "a" * 12))
+    listed = tmp_path / "same_games.csv"
+    for after, older in ((now, set()), ("b" * 12, {"price.csv"})):
+        listed.write_text(f"before,after,reason\n{'a' * 12},{after},names\n", encoding="utf-8")
+        assert sources.older(tmp_path) == older

@@ -118,6 +118,20 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
             )
 
 
+def check_steady_losses_have_the_same_constants(setup: Setup, rng: Generator) -> None:
+    """Where an environment is steady, `constants_of` is the same in every round."""
+    environment = setup()
+    first = environment.constants_of(1)
+    for round in (2, 3, 50, 1000) if environment.steady else ():
+        found = environment.constants_of(round)
+        if found != first:
+            fail(
+                environment,
+                f"it is steady, and round {round} has the constants {found}",
+                f"{first}",
+            )
+
+
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
     """Every loss is between lo and hi on the whole domain."""
     environment = setup()

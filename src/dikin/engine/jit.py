@@ -27,7 +27,7 @@ from dikin.engine.loop import play_rounds
 from dikin.environments.base import HasConstants, LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
-from dikin.learners.barrier_ftrl import Schedule
+from dikin.learners.barrier_ftrl import Schedule, TakesConstants
 from dikin.learners.descent import Pace
 from dikin.learners.kernel_learner import LearnerKernel
 from dikin.learners.reference_descent import ReferencePace
@@ -61,6 +61,7 @@ no way from Python into its parts: to compile those takes a tenth of the time.""
 PROTOCOLS = (
     GeometryKernel,
     Schedule,
+    TakesConstants,
     Pace,
     ReferencePace,
     LearnerKernel,

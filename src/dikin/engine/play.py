@@ -54,7 +54,7 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
             query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
                 loss, curvature = answer(query.point)
-                told = _told_constants(learner, environment)
+                told = _told_constants(learner, environment, environment.rounds)
                 learner.tell(query, loss, min(curvature, learner.curvature_limit[0]), **told)
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:
@@ -68,11 +68,17 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     return advance
 
 
-def _told_constants(learner: Learner, environment: Environment) -> dict[str, Any]:
-    """The constants of the last round's loss that are below those that the learner declared."""
+def _tells_constants(learner: Learner, environment: Environment) -> bool:
+    """Whether a loss may have a smaller constant than the learner declared."""
+    less = bool(_told_constants(learner, environment, 1))
+    return less or (learner.takes_constants and not environment.steady)
+
+
+def _told_constants(learner: Learner, environment: Environment, round: int) -> dict[str, Any]:
+    """The constants of a round's loss that are below those that the learner declared."""
     if not learner.takes_constants:
         return {}
-    known = environment.constants_of(environment.rounds)
+    known = environment.constants_of(round)
     return {
         name: value
         for name, value in known.items()
@@ -237,13 +243,13 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     """
     if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
         return None
-    units = UnitConversion.of(learner)
+    units, told = UnitConversion.of(learner), _tells_constants(learner, environment)
     machine_code: Callable[..., None] | None = None
 
     def advance(rounds: int) -> None:
         nonlocal machine_code
         with learner._open.lock:  # other threads ask and tell before or after these rounds
-            parts, sums = learner.compiled_parts(), environment.sums.copy()
+            parts, sums = learner.compiled_parts(told), environment.sums.copy()
             assert parts is not None
             generators = parts.generator, environment.chances
             before = [generator.bit_generator.state for generator in generators]

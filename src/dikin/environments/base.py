@@ -293,6 +293,11 @@ class Environment(ABC):
         """
         return float(self.kernel.strong_convexity(round))
 
+    @property
+    def steady(self) -> bool:
+        """Whether `constants_of` is the same for all rounds."""
+        return not hasattr(self.kernel, "constants")
+
     def constants_of(self, round: int) -> dict[str, float]:
         """Smoothness and Lipschitz constant of one round's loss, by name.
 

@@ -21,7 +21,13 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import Decaying, FlatFirst, as_pattern, as_positive_pattern
+from dikin.environments.patterns import (
+    Constant,
+    Decaying,
+    FlatFirst,
+    as_pattern,
+    as_positive_pattern,
+)
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
 
@@ -121,6 +127,11 @@ class SharpMinimum(Environment):
     @abstractmethod
     def _kink() -> float:
         """The number k of g."""
+
+    @property
+    def steady(self) -> bool:
+        kernel = self.kernel
+        return isinstance(kernel.steep, Constant) and isinstance(kernel.pattern, Constant)
 
     def best(self) -> tuple[Array, float]:
         total = self.total(1) - self.rounds * self.kernel.middle

@@ -108,6 +108,10 @@ class Ridge(Environment):
         self.lipschitz = self.smoothness * far + tilt
         self.loss_range = (-half, half)
 
+    @property
+    def steady(self) -> bool:
+        return isinstance(self.kernel.steep, Constant)
+
     def best(self) -> tuple[Array, float]:
         kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
         total_smoothness = self.total(3) or kernel.smoothness

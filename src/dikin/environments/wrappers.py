@@ -60,6 +60,10 @@ class Wrapper(Environment):
     def constants(self, equal_sides: bool) -> dict[str, float]:
         return self.environment.constants(equal_sides)
 
+    @property
+    def steady(self) -> bool:
+        return self.environment.steady
+
     def best(self) -> tuple[Array, float]:
         self.environment.rounds = self.rounds
         return self.environment.best()

@@ -23,7 +23,13 @@ import numpy as np
 
 from dikin.domains.base import Array
 from dikin.kernel import compilable
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import (
+    CompiledParts,
+    KernelLearner,
+    LearnerState,
+    Memo,
+    Proposal,
+)
 from dikin.theory.certificate import RANGE, Account, Part
 from dikin.vectors import combine, dot
 
@@ -104,11 +110,33 @@ class Schedule(Protocol):
         ...
 
 
+class TakesConstants(Protocol):
+    """What the constants that are told of single losses change in a round."""
+
+    def told_shares(self, round: int, memo: Memo, numbers: Any) -> tuple[float, float, float]:
+        """The round's share of the declared constant, and what scales lambda_t and S_t by it."""
+        ...
+
+    def raise_rate(self, state: LearnerState, weight: float, wanted: float) -> None:
+        """Let a rate rise that steeper losses had lowered."""
+        ...
+
+
 class BarrierKernel(NamedTuple):
-    """A round of follow the regularised leader."""
+    """A round of follow the regularised leader, where every loss has the declared constants.
+
+    A compiler sees that all shares are 1, and leaves out what is computed of them: that takes
+    longer than the rest of a round in a few dimensions.
+    """
 
     geometry: Any
     schedule: Any
+
+    def told_shares(self, round: int, memo: Memo, numbers: Any) -> tuple[float, float, float]:
+        return 1.0, 1.0, 1.0
+
+    def raise_rate(self, state: LearnerState, weight: float, wanted: float) -> None:
+        pass
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         schedule, geometry, numbers = self.schedule, self.geometry, state.numbers
@@ -126,8 +154,7 @@ class BarrierKernel(NamedTuple):
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= schedule.least else 0.0
         sigma = schedule.trust * curvature + schedule.assumed
-        share, mean = min(memo.shares[0], memo.shares[1]), numbers[MEAN]
-        scale_up = regularisation_factor(share, recent_share(mean, round), schedule.order)
+        share, scale_up, steepness = self.told_shares(round, memo, numbers)
         lam = min(scale_up * schedule.regularisation((total + sigma) / scale_up), MOST)
         slope = schedule.dim / reach * (loss + 0.5 * lam * played_square)
         added, scale = counts * (sigma + lam), counts * slope * unit
@@ -140,15 +167,26 @@ class BarrierKernel(NamedTuple):
         numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
         numbers[HELD] += counts * lam
         numbers[TOTAL] = total + added
-        numbers[MEAN] = mean + (share - mean) / (round + 1)
-        recent = recent_share(numbers[MEAN], round + 1)
-        wanted = schedule.rate(numbers[TOTAL] / recent ** (schedule.order - 1), round + 1)
+        wanted = schedule.rate(numbers[TOTAL] / steepness, round + 1)
         numbers[RATE] = min(numbers[RATE], wanted)
         weight = schedule.kappa / numbers[RATE]
         self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
-        if wanted >= RISE * numbers[RATE]:
-            lower_barrier(self.geometry, state, weight, schedule.kappa / wanted)
-            numbers[RATE] = wanted
+        self.raise_rate(state, weight, wanted)
+
+
+class ToldBarrierKernel(BarrierKernel):
+    """The same, where losses may have smaller constants, which are told with their answers."""
+
+    def told_shares(self, round: int, memo: Memo, numbers: Any) -> tuple[float, float, float]:
+        order, share, mean = self.schedule.order, min(memo.shares[0], memo.shares[1]), numbers[MEAN]
+        scale_up = regularisation_factor(share, recent_share(mean, round), order)
+        numbers[MEAN] = mean + (share - mean) / (round + 1)
+        return share, scale_up, recent_share(numbers[MEAN], round + 1) ** (order - 1)
+
+    def raise_rate(self, state: LearnerState, weight: float, wanted: float) -> None:
+        if wanted >= RISE * state.numbers[RATE]:
+            lower_barrier(self.geometry, state, weight, self.schedule.kappa / wanted)
+            state.numbers[RATE] = wanted
 
 
 @compilable
@@ -200,7 +238,14 @@ class BarrierFTRL(KernelLearner):
         numbers = [schedule.first, rate, 0.0, schedule.first, 1.0, 0.0]
         linear, scratch = np.zeros(geometry.size), np.zeros(geometry.size)
         state = LearnerState(numbers, linear, geometry.start(), scratch=scratch)
-        self._begin(BarrierKernel(geometry, schedule), state)
+        kind = ToldBarrierKernel if self.takes_constants else BarrierKernel
+        self._begin(kind(geometry, schedule), state)
+
+    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
+        parts = super().compiled_parts(told)
+        if parts is not None and not told and self._state.numbers[MEAN] == 1.0:  # nor was before
+            parts.kernel = BarrierKernel(self.geometry, self._schedule)
+        return parts
 
     def _has_converged(self, state: LearnerState) -> bool:
         return self.geometry.converged(state.iterate)

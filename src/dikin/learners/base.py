@@ -455,8 +455,19 @@ class Learner(Player[Query]):
         """Whether a loss can make it restart: the range is not known, and not measured either."""
         return self._search is not None
 
-    def compiled_parts(self) -> Any:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
+    def compiled_parts(self, told: bool = True) -> Any:
+        """The parts for the compiled loop; None if it cannot be compiled or queries are open.
+
+        Parameters
+        ----------
+        told
+            Whether constants of single losses may be told that are below the declared ones.
+
+        Returns
+        -------
+        object or None
+            What `take_over` takes back.
+        """
         return None
 
     def take_over(self, parts: Any, rounds: int) -> None:

@@ -188,7 +188,7 @@ class Bluefin(Descent):
         self._state, self._average = LearnerState([], linear, iterate), average
         self._rounds_in_range += 1
 
-    def compiled_parts(self) -> None:
+    def compiled_parts(self, told: bool = True) -> None:
         """None: the compiled descent makes plain gradient steps, one in every round."""
 
     @classmethod

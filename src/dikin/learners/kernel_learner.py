@@ -216,8 +216,7 @@ class KernelLearner(Learner):
 
     # --- the compiled loop ---------------------------------------------------------------------
 
-    def compiled_parts(self) -> CompiledParts | None:
-        """The parts for the compiled loop; None without closed forms or with queries open."""
+    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None

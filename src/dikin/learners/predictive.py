@@ -565,9 +565,9 @@ class Predictive(KernelLearner):
         else:
             super()._take_context(context)
 
-    def compiled_parts(self) -> CompiledParts | None:
-        """None with contexts too: the compiled loop has none to give."""
-        return None if self.contexts else super().compiled_parts()
+    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
+        # The compiled loop has no contexts to give.
+        return None if self.contexts else super().compiled_parts(told)
 
     def _propose(self) -> tuple[Array, float, Memo]:
         state = self._state
