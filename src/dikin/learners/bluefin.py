@@ -189,7 +189,8 @@ class Bluefin(Descent):
         self._rounds_in_range += 1
 
     def compiled_parts(self, told: bool = True) -> None:
-        """None: the compiled descent makes plain gradient steps, one in every round."""
+        # The compiled descent makes plain gradient steps, one in every round.
+        return None
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
