@@ -199,7 +199,7 @@ def test_own_classes_are_known_and_keep_the_laws(own) -> None:
     assert len(dikin.check_domain(domain)) > 20
     for place in (domain, dikin.Simplex(3), dikin.Product(domain, dikin.Box([1], [4]))):
         assert len(dikin.check_learner(own.Climber, place)) > 8
-        assert len(dikin.check_environment(own.Valley, place)) == 8
+        assert len(dikin.check_environment(own.Valley, place)) == 9
 
 
 def test_the_lines_to_try_them_run(own, tmp_path: Path, monkeypatch, capsys) -> None:
