@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from dikin.service.connections import Budget, Waits
 from dikin.service.logs import OncePerMinute
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
+from dikin.service.service import Service
 from dikin.service.visitors import Visitors
 from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving, shop
@@ -242,6 +245,23 @@ def test_who_computes_more_than_a_share_waits_for_others(monkeypatch: pytest.Mon
     shared.charge("greedy", 8.0)
     with shared.request("page", large=False), shared.stream("page"):
         assert not refused("greedy")  # who only watches does not wait
+
+
+def test_a_status_is_read_in_the_turn_of_its_token(tmp_path: Path) -> None:
+    """In a turn that all share, many requests of one token would delay the others."""
+    file = f"{tmp_path}/studies.db"
+    shop(file).close()
+
+    async def charged() -> set[str]:
+        service = Service(file, 2.0)
+        try:
+            await service.status("shop", "kiosk")
+            await service.statuses(["shop"], "page")
+        finally:
+            await asyncio.to_thread(service.workers.close)
+        return set(service.visitors._computed)
+
+    assert asyncio.run(charged()) == {"kiosk", "page"}
 
 
 def test_a_limit_of_streams_is_not_passed_by_being_quick() -> None:

@@ -150,7 +150,8 @@ ROUTERS = (routes.router, _guarded, _public)
 async def metrics(request: Request) -> Response:
     """Rounds, values, surprise, certificates and open queries of all studies, and requests."""
     service: Service = request.app.state.service
-    studies = await service.statuses(await service.names(request.state.access))
+    names, visitor = await service.names(request.state.access), request.state.token or ""
+    studies = await service.statuses(names, visitor)
     return Response(await asyncio.to_thread(service.metrics.text, *studies), media_type=MEDIA_TYPE)
 
 

@@ -168,7 +168,7 @@ async def list_studies(
     service = _service(request)
     names = [name for name in await service.names(request.state.access) if name > after]
     chosen_names, more = names[:limit], names[limit:]
-    readable, unreadable = await service.statuses(chosen_names)
+    readable, unreadable = await service.statuses(chosen_names, _visitor(request))
     studies: list[Any] = [*map(schemas.Status.of, readable), *unreadable]
     studies.sort(key=lambda study: study.name)
     page = schemas.Studies(studies=studies, next=chosen_names[-1] if more else None)
@@ -193,7 +193,7 @@ async def create_study(request: Request, name: Name, body: schemas.NewStudy) -> 
             return study.created
 
     created = await service.create_apart(create)
-    status = schemas.Status.of(await service.status(name))
+    status = schemas.Status.of(await service.status(name, _visitor(request)))
     return as_json(status, 201 if created else 200)
 
 
@@ -215,7 +215,8 @@ def _learner(spec: dict[str, Any]) -> Any:
 @router.get("/studies/{name}", openapi_extra=READ, response_model=schemas.Status)
 async def show_study(request: Request, name: Name) -> Response:
     """The status of a study."""
-    return as_json(schemas.Status.of(await _service(request).status(name)))
+    status = await _service(request).status(name, _visitor(request))
+    return as_json(schemas.Status.of(status))
 
 
 @router.delete("/studies/{name}", openapi_extra=ADMIN, status_code=204)
@@ -547,7 +548,7 @@ async def watch(
     newest = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
     with ExitStack() as place:
         place.enter_context(service.visitors.stream(events.visitor(request)))
-        await service.status(name)  # a problem now, rather than in the stream
+        await service.status(name, _visitor(request))  # a problem now, not in the stream
         content = events.updates(service, looks, request, name, newest)
         return events.Stream(content, place.pop_all())
 

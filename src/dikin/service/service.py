@@ -169,17 +169,19 @@ class Service:
         """The studies that a visitor may see, in order."""
         return sorted(name for name in await self.workers.names() if access.covers(name))
 
-    async def status(self, name: str) -> Status:
+    async def status(self, name: str, visitor: str) -> Status:
         """The status of a study."""
         worker = await self.workers.of(name)
-        return await worker.do(worker.status)
+        return await worker.do(worker.status, visitor=visitor)
 
-    async def statuses(self, names: list[str]) -> tuple[list[Status], list[Unreadable]]:
+    async def statuses(
+        self, names: list[str], visitor: str
+    ) -> tuple[list[Status], list[Unreadable]]:
         """The studies that can be read, and those that cannot."""
         readable, unreadable = [], []
         for name in names:
             try:
-                readable.append(await self.status(name))
+                readable.append(await self.status(name, visitor))
             except DikinError as error:
                 problem = shortened(self.without_store(str(error)))
                 unreadable.append(Unreadable(name=name, problem=problem))
