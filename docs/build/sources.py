@@ -50,21 +50,22 @@ def older(docs: Path = DOCS) -> set[str]:
     """The CSVs that code wrote which plays other games than today's."""
     found = {csv: (tuple(made["parts"]), made["code"]) for csv, made in records(docs).items()}
     today = {parts: digest(parts) for parts in {parts for parts, _ in found.values()}}
-    same = same_games(docs)
-    return {csv for csv, (parts, code) in found.items() if _newest(code, same) != today[parts]}
+    newest = {
+        code: [code, *(row["after"] for row in changes(code, docs))][-1]
+        for _, code in found.values()
+    }
+    return {csv for csv, (parts, code) in found.items() if newest[code] != today[parts]}
 
 
-def same_games(docs: Path = DOCS) -> dict[str, dict[str, str]]:
-    """Changes by which no game changed, by the code before them."""
+def changes(code: str, docs: Path = DOCS) -> list[dict[str, str]]:
+    """The changes since some code by which no game changed, oldest first."""
     file = docs / "same_games.csv"
-    return {row["before"]: row for row in read_csv(file)} if file.exists() else {}
-
-
-def _newest(code: str, same: dict[str, dict[str, str]]) -> str:
-    """The newest code that plays the games of this one."""
-    while code in same:
-        code = same[code]["after"]
-    return code
+    after = {row["before"]: row for row in read_csv(file)} if file.exists() else {}
+    found = []
+    while code in after:
+        found.append(after[code])
+        code = after[code]["after"]
+    return found
 
 
 def listed(docs: Path = DOCS) -> dict[str, str]:
@@ -96,12 +97,8 @@ def all_pages() -> str:
 
 def _age(code: str) -> str:
     """Of figures that are not older than the code."""
-    changes = []
-    while code in same_games():
-        row = same_games()[code]
-        changes.append(row["reason"])
-        code = row["after"]
-    return f"before {'; '.join(changes)}: the same games" if changes else "as the code is now"
+    reasons = [row["reason"] for row in changes(code)]
+    return f"before {'; '.join(reasons)}: the same games" if reasons else "as the code is now"
 
 
 def _settings(settings: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin.engine import jit
 from dikin.engine.play import _tells_constants as tells_constants
-from dikin.engine.play import log_spaced
+from dikin.engine.play import compiled_rounds, log_spaced, plain_rounds
 from dikin.environments.base import add
 from dikin.environments.patterns import Decaying
 from dikin.errors import AssumptionWarning
@@ -195,6 +195,22 @@ def test_shares_of_constants_are_computed_where_some_may_be_told() -> None:
     assert parts(told=True) is ToldBarrierKernel
     assert parts(told=False, smoothness=0.5) is ToldBarrierKernel  # it was told before
     assert type(dikin.HazanLevy(ball, 100, 1.0, 0.1).compiled_parts().kernel) is BarrierKernel
+
+
+def test_a_constant_that_is_told_between_two_parts_of_a_game_counts() -> None:
+    """The second part is played by the code that knows shares, as the plain loop plays it."""
+
+    def played(rounds_of: Any) -> tuple[float, ...]:
+        world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
+        learner = dikin.AdaptiveSmooth(world.domain, 1.0, loss_range=world.loss_range, seed=1)
+        advance = rounds_of(learner, world)
+        advance(20)
+        query = learner.ask()
+        learner.tell(query, *world.answer(query.point), smoothness=0.2)
+        advance(200)
+        return (learner.certificate, *learner.center)
+
+    assert played(compiled_rounds) == pytest.approx(played(plain_rounds), rel=1e-9)
 
 
 @pytest.mark.parametrize(

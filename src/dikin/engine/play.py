@@ -245,9 +245,10 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
         return None
     units, told = UnitConversion.of(learner), _tells_constants(learner, environment)
     machine_code: Callable[..., None] | None = None
+    kind: type | None = None
 
     def advance(rounds: int) -> None:
-        nonlocal machine_code
+        nonlocal machine_code, kind
         with learner._open.lock:  # other threads ask and tell before or after these rounds
             parts, sums = learner.compiled_parts(told), environment.sums.copy()
             assert parts is not None
@@ -257,8 +258,10 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
             space = Workspace.of(size, parts.metric_size, entries)
             players = parts.kernel, environment.kernel, units, parts.state
             arguments = *players, space, sums, *generators, environment.rounds, int(rounds)
-            if machine_code is None:  # the types are the same in all rounds of a game
+            # Types stay the same in a game, unless a constant was told between two calls of this.
+            if machine_code is None or type(parts.kernel) is not kind:
                 machine_code = compiled_loop().machine_code(*arguments)
+                kind = type(parts.kernel)
             try:
                 machine_code(*arguments)
             except BaseException:  # Ctrl-C is heard when the loop returns: as if nothing was played
