@@ -77,6 +77,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "requests that a connection sends": (limits.PIPELINE,),
     "connections; of one address": (limits.CONNECTIONS, limits.CONNECTIONS_EACH),
     "requests of one token under way": (limits.IN_FLIGHT_EACH, limits.LARGE_EACH),
+    "verifications and trims of one token": (limits.LONG_EACH, limits.LONG),
     "requests of one token in a second": (limits.REQUESTS_A_SECOND,),
     "streams of events": (limits.STREAMS, limits.STREAMS_EACH),
 }

@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from starlette.requests import Request
 
-from dikin.service import connections, limits, visitors
+from dikin.service import connections, events, limits, visitors
 from dikin.service.connections import Budget, Waits
+from dikin.service.events import Looks
 from dikin.service.logs import OncePerMinute
 from dikin.service.metrics import Metrics
-from dikin.service.problems import Problem
+from dikin.service.problems import Problem, TooManyError
 from dikin.service.service import Service
+from dikin.service.tokens import Access
 from dikin.service.visitors import Visitors
+from dikin.status import Status
+from dikin.studies.study import Study
 from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving, shop
 from service.test_requests import SLOW
@@ -213,6 +221,14 @@ def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
             pass
     with allowed.request("one", large=True):
         pass
+    for token in ("one", "two", ""):  # it is given back, and the others have their own
+        with allowed.long_operation(token):
+            pass
+    with allowed.long_operation("one"), allowed.long_operation("two"), allowed.long_operation(""):
+        with pytest.raises(Problem, match="under way"), allowed.long_operation("one"):
+            pass
+        with allowed.long_operation(""):
+            pass
     rated = Visitors(Metrics(), 2.0)
     for seconds, free in ((0.0, 2), (0.5, 1), (100.0, 2)):
         now[0] += seconds
@@ -257,11 +273,87 @@ def test_a_status_is_read_in_the_turn_of_its_token(tmp_path: Path) -> None:
         try:
             await service.status("shop", "kiosk")
             await service.statuses(["shop"], "page")
+            await Looks(service).update("shop", "stream", None)
         finally:
             await asyncio.to_thread(service.workers.close)
         return set(service.visitors._computed)
 
-    assert asyncio.run(charged()) == {"kiosk", "page"}
+    assert asyncio.run(charged()) == {"kiosk", "page", "stream"}
+
+
+def test_a_look_ends_with_the_last_who_waits_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who opens streams and drops them leaves no work behind, and nothing in the log."""
+    file = f"{tmp_path}/studies.db"
+    shop(file).close()
+    done = list[str]()
+
+    async def play() -> list[Any]:
+        service = Service(file, 2.0)
+        looks, worker = Looks(service), await service.workers.of("shop")
+
+        def status(study: Study) -> Status:
+            done.append("look")
+            return study.status()
+
+        monkeypatch.setattr(worker, "status", status)
+        free = threading.Event()
+        occupied = asyncio.ensure_future(worker.do(lambda _: free.wait()))
+        waiting = [
+            asyncio.ensure_future(looks.update("shop", visitor, None))
+            for visitor in ("page", "page", "dropped", "dropped", "other")
+        ]
+        await asyncio.sleep(0)
+        for each in waiting[1:4]:  # "page" has another that waits
+            each.cancel()
+        await asyncio.sleep(0)
+        again = asyncio.ensure_future(looks.update("shop", "dropped", 0))
+        free.set()
+        found = await asyncio.gather(*waiting, again, return_exceptions=True)
+        await occupied
+        await asyncio.to_thread(service.workers.close)
+        return found
+
+    found = asyncio.run(play())
+    dropped = [isinstance(each, asyncio.CancelledError) for each in found]
+    assert dropped == [False, True, True, True, False, False]
+    assert len(done) == 3  # page, other, and the one that came again
+    assert not caplog.records
+
+
+def test_a_stream_waits_when_others_need_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = f"{tmp_path}/studies.db"
+    shop(file).close()
+    refusals, pauses = [TooManyError("too much was computed", 7)], list[float]()
+
+    def refuse(_: object, visitor: str) -> None:
+        if visitor and refusals:
+            raise refusals.pop()
+
+    async def pause(_: asyncio.Event, seconds: float) -> None:
+        pauses.append(seconds)
+
+    async def play() -> list[bytes]:
+        service = Service(file, 2.0)
+        monkeypatch.setattr(Visitors, "refuse_greedy", refuse)
+        monkeypatch.setattr(events, "_pause", pause)
+        monkeypatch.setattr(events, "EVENTS_EVERY", 0.0)  # each event has a look of its own
+        access = Access("page", "read", ("*",))
+        monkeypatch.setattr(service, "access", AsyncMock(return_value=access))
+        request = Request({"type": "http", "state": {"access": access}})
+        stream = events.updates(service, Looks(service), request, "shop", None)
+        sent = [await anext(stream) for _ in range(3)]
+        await stream.aclose()  # type: ignore[attr-defined]
+        await asyncio.to_thread(service.workers.close)
+        return sent
+
+    waits, *sent = asyncio.run(play())
+    assert waits == b": too much was computed; wait 7 s and send it again\n\n"
+    assert [each.split(b"\n")[0] for each in sent] == 2 * [b"event: update"]
+    assert pauses == [7, 0.0]
 
 
 def test_a_limit_of_streams_is_not_passed_by_being_quick() -> None:

@@ -12,13 +12,17 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
+import numpy as np
 import pytest
 import urllib3
 
 import dikin
 from dikin import errors
 from dikin.service import workers as module
+from dikin.service.app import create_app
+from dikin.service.service import Service
 from dikin.service.workers import Account, Worker, Workers
 from dikin.studies.database import LostConnection, Sqlite
 from dikin.studies.session import Session
@@ -432,6 +436,12 @@ def test_what_takes_long_is_charged(file: str, small: int, monkeypatch: pytest.M
     asyncio.run(play())
 
 
+def test_a_study_is_small_if_it_has_few_rows_of_few_numbers() -> None:
+    sizes = (400, 2), (1000, 2), (5, 1000), (20, 1000)
+    found = [module.is_small(Mock(asked=n, rounds=n, center=np.zeros(d))) for n, d in sizes]
+    assert found == [True, False, True, False]
+
+
 @pytest.mark.parametrize("by", ["the service closes", "it is killed"])
 def test_a_process_that_is_ended(
     file: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -454,6 +464,41 @@ def test_a_process_that_is_ended(
                 await call
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("closing", [True, False])
+def test_a_request_that_the_end_cuts_off(
+    file: str, closing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server cancels what takes too long: the client learns that it may send it again."""
+    shop(file).close()
+    app, sent, begun = create_app(file), list[Any](), asyncio.Event()
+    service: Service = app.state.service
+
+    async def go_on(*_: object, **__: object) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def play() -> None:
+        monkeypatch.setattr(service.workers, "do_apart", go_on)
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/verify"}
+        scope |= {"headers": headers, "query_string": b"", "server": ("127.0.0.1", 80)}
+        request = asyncio.ensure_future(app(scope, AsyncMock(), send))
+        await begun.wait()
+        if closing:
+            service.closing.set()
+        request.cancel()
+        await asyncio.wait([request])
+        assert request.cancelled() is not closing  # any other cancellation is not ours to explain
+        await asyncio.to_thread(service.workers.close)
+
+    asyncio.run(play())
+    assert [message.get("status") for message in sent] == ([503, None] if closing else [])
+    assert not closing or b"the service shuts down" in sent[1]["body"]
 
 
 def test_a_batch_ends_after_some_time(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

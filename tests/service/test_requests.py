@@ -305,6 +305,15 @@ def test_paths_methods_and_queries(service: Serving) -> None:
     assert service.problem("PUT", "/v1/studies/x", b"a=1", Content_Type="text/plain")[0] == 415
 
 
+def test_a_body_that_nobody_reads_is_refused(service: Serving) -> None:
+    service.send("PUT", "/v1/studies/still", TUNER)
+    status, code, detail = service.problem("POST", "/v1/studies/still/hold", {"until": "noon"})
+    assert (status, code) == (422, "request")
+    assert "takes no body" in detail
+    assert not service.send("GET", "/v1/studies/still").content["held"]
+    assert service.send("POST", "/v1/studies/still/hold", {}).status == 200
+
+
 def test_a_body_that_is_too_large(service: Serving) -> None:
     status, _, detail = service.problem("POST", "/v1/studies/x/ask", b" " * 1_000_001)
     assert status == 413
@@ -474,7 +483,7 @@ def test_pages_share_their_looks(file: str) -> None:
 
         worker.status = counted  # type: ignore[method-assign]
         looks = Looks(served)
-        found = await asyncio.gather(*(looks.update("shop", None) for _ in range(50)))
+        found = await asyncio.gather(*(looks.update("shop", "page", None) for _ in range(50)))
         assert len(set(found)) == 1
         await asyncio.to_thread(served.workers.close)
         return looked

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from dikin.errors import DikinError
 from dikin.service.bodies import written
 from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY, rounds_at_once
-from dikin.service.problems import Problem
+from dikin.service.problems import Problem, TooManyError
 from dikin.service.service import Service
 from dikin.service.tokens import Access
 from dikin.studies.history import value_or_loss
@@ -37,28 +37,54 @@ class Update(NamedTuple):
     """Why the guard holds, if it does."""
 
 
-class Looks:
-    """Shared reads of studies: pages that want the same update at about the same time share one.
+class Look:
+    """A read of a study, and how many streams wait for it."""
 
-    Without it, many open pages would slow down a study.
+    def __init__(self, read: Coroutine[Any, Any, Update]) -> None:
+        self.began, self._waiting = time.monotonic(), 0
+        self._read = asyncio.ensure_future(read)
+        self._read.add_done_callback(_note_error)
+
+    @property
+    def useful(self) -> bool:
+        """Whether another stream can share it."""
+        if self._read.done():
+            return time.monotonic() - self.began < 0.9 * EVENTS_EVERY
+        return self._waiting > 0
+
+    async def result(self) -> Update:
+        """The result; when nobody waits for it any more, the study is spared the work."""
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self._read)
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._read.cancel()
+
+
+def _note_error(read: asyncio.Future[Update]) -> None:
+    if not read.cancelled():
+        read.exception()  # or Python would log an error that nobody waited for
+
+
+class Looks:
+    """Shared reads of studies: pages of a visitor that want the same update share one.
+
+    Without it, many open pages would slow down a study. Each read takes the turn of its visitor.
     """
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._looks: dict[tuple[str, int | None], tuple[float, asyncio.Future[Update]]] = {}
+        self._looks: dict[tuple[str, str, int | None], Look] = {}
 
-    async def update(self, name: str, last: int | None) -> Update:
+    async def update(self, name: str, visitor: str, last: int | None) -> Update:
         """What happened to a study since round `last`."""
-        now = time.monotonic()
-        self._looks = {
-            key: (then, look)
-            for key, (then, look) in self._looks.items()
-            if now - then < 0.9 * EVENTS_EVERY
-        }
-        if (name, last) not in self._looks:
-            look = asyncio.ensure_future(_update(self._service, name, last))
-            self._looks[name, last] = now, look
-        return await asyncio.shield(self._looks[name, last][1])
+        self._looks = {key: look for key, look in self._looks.items() if look.useful}
+        key = name, visitor, last
+        if key not in self._looks:
+            self._looks[key] = Look(_update(self._service, *key))
+        return await self._looks[key].result()
 
 
 class Stream(StreamingResponse):
@@ -88,7 +114,11 @@ async def updates(
     while not service.closing.is_set():
         try:
             access = await service.access(request)
-            data, last, reason = await looks.update(name, last)
+            data, last, reason = await looks.update(name, access.name or "", last)
+        except TooManyError as error:
+            yield b": %s\n\n" % error.detail.encode()
+            await _pause(service.closing, error.seconds)
+            continue
         except (Problem, DikinError) as error:
             yield _event("problem", await _problem_json(service, error, access, name), last)
             return
@@ -96,7 +126,7 @@ async def updates(
         if reason is not None and reason != guard:
             yield _event("guard", json.dumps({"study": name, "reason": reason}).encode(), last)
         guard = reason
-        await _pause(service.closing)
+        await _pause(service.closing, EVENTS_EVERY)
 
 
 async def _problem_json(
@@ -107,7 +137,7 @@ async def _problem_json(
     return json.dumps(error.content()).encode()
 
 
-async def _update(service: Service, name: str, last: int | None) -> Update:
+async def _update(service: Service, name: str, visitor: str, last: int | None) -> Update:
     worker = await service.workers.of(name)
 
     def look(study: Study) -> Update:
@@ -119,7 +149,7 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
         data = written({"study": status.to_json(), "rounds": _columns(records, size)})
         return Update(data, newest, status.guard_reason)
 
-    return await worker.do(look)
+    return await worker.do(look, visitor=visitor)
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
@@ -149,8 +179,8 @@ def _event(kind: str, data: bytes, last: int | None) -> bytes:
     return b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), last or 0, data)
 
 
-async def _pause(closing: asyncio.Event) -> None:
+async def _pause(closing: asyncio.Event, seconds: float) -> None:
     try:
-        await asyncio.wait_for(closing.wait(), EVENTS_EVERY)
+        await asyncio.wait_for(closing.wait(), seconds)
     except TimeoutError:
         return

@@ -63,6 +63,8 @@ IN_FLIGHT_EACH = 200
 """Requests of one token that are answered at the same time."""
 LARGE_EACH = 8
 """Of these, requests whose answers are large."""
+LONG, LONG_EACH = 2, 1
+"""Verifications and trims at a time, and of one token."""
 REQUESTS_A_SECOND = 1000.0
 """Requests of one token in a second, in the long run; so many may come at once."""
 COMPUTING = 0.8

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dikin.errors import DikinError
+from dikin.errors import DikinError, StoreError
 from dikin.service.bodies import read_body
 from dikin.service.dispatch import Endpoint, Endpoints, decoded
 from dikin.service.limits import BODY_SECONDS, READ_AT_ONCE
@@ -85,10 +85,10 @@ class RequestMiddleware:
                 await self._answer(found.endpoint, Request(scope, receive), answer)
         except ClientGone:
             status = 499
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             if status != 500:  # the answer has begun
                 raise
-            response = self._error_response(Request(scope), error, id)
+            response = self._error_response(Request(scope), self._explained(error), id)
             await response(scope, receive, answer)
         finally:
             self._note(scope, state, status, time.perf_counter() - began, id)
@@ -108,6 +108,8 @@ class RequestMiddleware:
         access.refuse_unless(endpoint.right, study)
         with service.visitors.request(access.name, endpoint.large):
             body = await self._body(request)
+            if body and not endpoint.takes_body:
+                raise Problem(422, "request", "this endpoint takes no body; send none")
             try:
                 response = await endpoint.answer(request, body if endpoint.takes_body else None)
             except DikinError as error:
@@ -161,6 +163,16 @@ class RequestMiddleware:
             "request",
             f"a request may have at most {self._largest:,} bytes (dikin serve --largest-request); "
             "this one has more and was not read",
+        )
+
+    def _explained(self, error: Exception | asyncio.CancelledError) -> Exception:
+        if isinstance(error, Exception):
+            return error
+        if not self._service.closing.is_set():
+            raise error
+        return StoreError(
+            "the service shuts down, and had to leave this request. Send it again: an answer "
+            "counts once, and an ask under the same key is asked once"
         )
 
     def _error_response(self, request: Request, error: Exception, id: str) -> Response:

@@ -78,6 +78,15 @@ class Problem(HTTPException):
         )
 
 
+class TooManyError(Problem):
+    """A visitor has passed one of its limits, and may go on after some seconds."""
+
+    def __init__(self, what: str, seconds: int) -> None:
+        text = f"{what}; wait {seconds} s and send it again"
+        super().__init__(429, "busy", text, {"Retry-After": str(seconds)})
+        self.seconds = seconds
+
+
 def internal(request: str) -> Problem:
     """The problem for a bug in the service itself; the details are in its log."""
     return Problem(

@@ -548,28 +548,31 @@ async def watch(
     newest = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
     with ExitStack() as place:
         place.enter_context(service.visitors.stream(events.visitor(request)))
-        await service.status(name, _visitor(request))  # a problem now, not in the stream
+        status = await service.status(name, _visitor(request))  # a problem now, not in the stream
+        if newest is not None and newest > status.rounds:  # of an earlier study with this name
+            newest = None
         content = events.updates(service, looks, request, name, newest)
         return events.Stream(content, place.pop_all())
 
 
-# --- maintenance
-# ----------------------------------------------------------------------------------------
+# --- maintenance ---------------------------------------------------------------------------------
 
 
 @router.post("/studies/{name}/verify", openapi_extra=PLAY, response_model=schemas.Verified)
 async def verify(request: Request, name: Name) -> Response:
     """Replay the whole journal, check every seal, and compare the result with the learner."""
-    service = _service(request)
-    with service.alone(name, "verification"):
-        rows = await service.workers.do_apart(name, "verify", visitor=_visitor(request))
-    return as_json(schemas.Verified(rows=rows))
+    return as_json(schemas.Verified(rows=await _apart(request, name, "verification", "verify")))
 
 
 @router.post("/studies/{name}/trim", openapi_extra=ADMIN, response_model=schemas.Trimmed)
 async def trim(request: Request, name: Name, body: schemas.TrimBody) -> Response:
     """Remove the history of early rounds; the learner stays as it is."""
-    service = _service(request)
-    with service.alone(name, "trim"):
-        rows = await service.workers.do_apart(name, "trim", body.before, visitor=_visitor(request))
+    rows = await _apart(request, name, "trim", "trim", body.before)
     return as_json(schemas.Trimmed(rows=rows))
+
+
+async def _apart(request: Request, name: str, what: str, method: str, *arguments: Any) -> Any:
+    """Call a method that reads a whole study: one at a time for a study and for a token."""
+    service, visitor = _service(request), _visitor(request)
+    with service.visitors.long_operation(visitor), service.alone(name, what):
+        return await service.workers.do_apart(name, method, *arguments, visitor=visitor)

@@ -18,11 +18,12 @@ from dikin.service.limits import (
     COMPUTING,
     IN_FLIGHT_EACH,
     LARGE_EACH,
+    LONG_EACH,
     STREAMS,
     STREAMS_EACH,
 )
 from dikin.service.metrics import Metrics
-from dikin.service.problems import Problem
+from dikin.service.problems import TooManyError
 from dikin.service.workers import Account
 
 
@@ -33,6 +34,7 @@ class Visitors(Account):
         self._metrics, self._rate = metrics, rate
         self._in_flight: Counter[str] = Counter()
         self._large: Counter[str] = Counter()
+        self._long: Counter[str] = Counter()
         self._streams: Counter[str] = Counter()
         self._allowed: dict[str, tuple[float, float]] = {}
         """Requests that each visitor may send at once, and when that was so."""
@@ -58,11 +60,11 @@ class Visitors(Account):
 
     def _refuse_many(self, token: str, large: bool) -> None:
         if self._in_flight[token] >= IN_FLIGHT_EACH:
-            raise _too_many(
+            raise TooManyError(
                 f"token {token!r} has {IN_FLIGHT_EACH} requests under way, which is the most", 1
             )
         if large and self._large[token] >= LARGE_EACH:
-            raise _too_many(
+            raise TooManyError(
                 f"token {token!r} has {LARGE_EACH} requests with large answers under way, which is "
                 "the most",
                 1,
@@ -72,12 +74,23 @@ class Visitors(Account):
         allowed, then = self._allowed.get(token, (self._rate, now))
         allowed = min(self._rate, allowed + self._rate * (now - then))
         if allowed < 1.0:
-            raise _too_many(
+            raise TooManyError(
                 f"token {token!r} sent more than {self._rate:g} requests a second, which is the "
                 "most (dikin serve --rate)",
                 ceil((1.0 - allowed) / self._rate),
             )
         self._allowed[token] = allowed - 1.0, now
+
+    @contextmanager
+    def long_operation(self, token: str) -> Iterator[None]:
+        """Count a verification or a trim of a token; without tokens there is no limit."""
+        if token and self._long[token] >= LONG_EACH:
+            raise TooManyError(f"token {token!r} has a verification or a trim under way", 10)
+        self._long[token] += 1
+        try:
+            yield
+        finally:
+            self._long[token] -= 1
 
     def charge(self, visitor: str, seconds: float) -> None:
         """Note that something was computed for a token; called by the threads that did it."""
@@ -101,7 +114,7 @@ class Visitors(Account):
             computed = max(0.0, computed - share * (now - then))
             self._computed[visitor] = computed, now
         if visitor and waiting and computed > COMPUTED_AT_ONCE:
-            raise _too_many(
+            raise TooManyError(
                 f"what token {visitor!r} asked for took {computed:.1f} seconds to compute, and "
                 "others wait",
                 ceil((computed - COMPUTED_AT_ONCE) / share),
@@ -111,7 +124,7 @@ class Visitors(Account):
     def stream(self, visitor: str) -> Iterator[None]:
         """Count a stream of events for as long as it lasts, from before it is looked for."""
         if self._streams.total() >= STREAMS or self._streams[visitor] >= STREAMS_EACH:
-            raise _too_many(
+            raise TooManyError(
                 f"at most {STREAMS} pages can watch at a time, {STREAMS_EACH} per visitor; "
                 "close some",
                 10,
@@ -122,9 +135,3 @@ class Visitors(Account):
                 yield
         finally:
             self._streams[visitor] -= 1
-
-
-def _too_many(what: str, seconds: int) -> Problem:
-    return Problem(
-        429, "busy", f"{what}; wait {seconds} s and send it again", {"Retry-After": str(seconds)}
-    )

@@ -30,6 +30,7 @@ from dikin.service.limits import (
     BATCH,
     BATCH_SECONDS,
     CLOSE_SECONDS,
+    LONG,
     LONGEST_TURN,
     OPEN_STUDIES,
 )
@@ -48,6 +49,8 @@ KEPT_WARNINGS = 20
 
 SMALL_STUDY = 1000
 """Queries and answers of a study that are read in a tenth of a second, and need no process."""
+LARGE_POINT = 20
+"""Numbers in a point with which a query takes twice as long to read as with few."""
 LOW_PRIORITY = 10
 """By which work that takes long gives way to other processes (`nice`)."""
 
@@ -361,7 +364,7 @@ class Workers:
         """Whether threads were left behind that the database did not answer."""
         self._workers: OrderedDict[str, Worker] = OrderedDict()
         # Threads for what reads a whole study, or that wait for a process which does.
-        self._long = ThreadPoolExecutor(2, "long")
+        self._long = ThreadPoolExecutor(LONG, "long")
         self._stops = set[Callable[[], None]]()
         """What ends these processes."""
         # One, so that a database that does not answer takes no more of them.
@@ -382,9 +385,9 @@ class Workers:
         every other request would wait for it.
         """
         status = await self.do(name, Study.status, visitor=visitor)
-        small = status.asked + status.rounds <= SMALL_STUDY
         call = self.store, self.patience, name, method, arguments
-        do = partial(self._charged_apart, _call_apart if small else self._in_process, call, visitor)
+        where = _call_apart if is_small(status) else self._in_process
+        do = partial(self._charged_apart, where, call, visitor)
         return await asyncio.get_running_loop().run_in_executor(self._long, do)
 
     def _charged_apart(
@@ -465,6 +468,11 @@ class Workers:
         if not all(ended):
             self.abandoned = True
             log.error("%d studies did not end: their database does not answer", ended.count(False))
+
+
+def is_small(status: Status) -> bool:
+    """Whether all of a study can be read in about a tenth of a second."""
+    return (status.asked + status.rounds) * (1 + status.center.size / LARGE_POINT) <= SMALL_STUDY
 
 
 class LongCall(NamedTuple):
