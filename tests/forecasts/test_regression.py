@@ -284,6 +284,12 @@ def test_a_state_is_the_same_regression() -> None:
     assert str(r.state()) == str(again.state())
 
 
+def test_a_regression_without_features_can_be_saved_too() -> None:
+    state = Regression().state()
+    assert state["rounds"] == (0, 0)
+    assert str(Regression.restore(state).state()) == str(state)
+
+
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_state_with_a_count_below_zero_is_refused(part: int) -> None:
     r = Regression()

@@ -25,6 +25,11 @@ def normal(count: int, seed: int = 1) -> Any:
     return 100.0 + 10.0 * np.random.default_rng(seed).standard_normal(count)
 
 
+def test_usual_values_jump_never() -> None:
+    watch = after(normal(200))
+    assert (watch.jumps, watch.longest_jumps) == (0, 0)
+
+
 def test_values_that_stop_coming() -> None:
     watch = after(normal(200))
     for _ in range(99):

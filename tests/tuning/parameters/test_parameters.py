@@ -268,3 +268,8 @@ def test_the_best_whole_number_is_the_nearest() -> None:
     assert [count.best(u) for u in (0.0, 0.04, 0.06, 0.44, 0.46, 1.0)] == [10, 10, 11, 14, 15, 20]
     level = Levels(["low", "middle", "high"])
     assert [level.best(u) for u in (0.24, 0.26, 0.74, 0.76)] == [0, 1, 1, 2]
+
+
+def test_shares_are_drawn_in_percent() -> None:
+    assert Shares(["old", "new"]).axis.percent
+    assert not Real(0, 1).axis.percent
