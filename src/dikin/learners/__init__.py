@@ -15,6 +15,7 @@ from dikin.learners.kernel_line import KernelLine
 from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
 from dikin.learners.one_measurement_spsa import OneMeasurementSPSA
+from dikin.learners.optimistic_two_point import OptimisticTwoPoint
 from dikin.learners.pbgd import PBGD, TwoPointPBGD
 from dikin.learners.predictive import Predictive
 from dikin.learners.pseudo_line import PseudoLine
@@ -43,6 +44,7 @@ __all__ = [
     "LiftedLinear",
     "LipschitzBarrier",
     "OneMeasurementSPSA",
+    "OptimisticTwoPoint",
     "Predictive",
     "PseudoLine",
     "ReshapedFKM",
