@@ -41,14 +41,14 @@ class Text:
         moved = v / self.shrink
         point = self.project(moved)
         self.outside += bool(np.linalg.norm(point - moved) > 1e-6)
-        return self.shrink * point
+        return np.asarray(self.shrink * point)
 
     def estimate(self, m: Array, e: float, s: Array) -> Array:
-        return m + self.d * e * s
+        return np.asarray(m + self.d * e * s)
 
     def predicted(self, m: Array, v: float, s: Array) -> Array:
         """The slopes across s stay, and the one along s is v."""
-        return (np.eye(s.size) - np.outer(s, s)) @ m + v * s
+        return np.asarray((np.eye(s.size) - np.outer(s, s)) @ m + v * s)
 
     def base(self) -> Array:
         return self.z[-1]
@@ -358,5 +358,5 @@ def test_the_compiled_kernel_agrees(domain: dikin.Domain) -> None:
         parts = np.empty(learner.geometry.metric_size), np.empty(learner.geometry.size)
         play(learner._optimistic, state, noises, losses, parts)
         outcomes.append(np.concatenate([state.numbers, state.linear, state.iterate]))
-    np.testing.assert_allclose(*outcomes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(outcomes[0], outcomes[1], rtol=1e-9, atol=1e-12)
     assert np.abs(outcomes[0]).max() > 1
