@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,35 @@ def test_ctrl_c_while_a_fork_waits(file: str) -> None:
     assert asked == "0", done.stderr
 
 
+class Interrupted:
+    """A lock at which Ctrl-C comes, before or after it is taken."""
+
+    def __init__(self, taken: bool) -> None:
+        self._lock, self._taken = threading.RLock(), taken
+        self.release = self._lock.release
+
+    def acquire(self, blocking: bool = True) -> bool:
+        if self._taken:
+            self._lock.acquire(blocking)
+        raise KeyboardInterrupt
+
+    def is_free(self) -> bool:
+        with ThreadPoolExecutor(1) as other:
+            return other.submit(self._lock.acquire, False).result()
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_ctrl_c_at_the_gate_leaves_it_open(taken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise all other threads would wait for ever: Python ignores the error, and goes on."""
+    gate = Interrupted(taken)
+    monkeypatch.setattr(forks, "gate", gate)
+    with pytest.raises(KeyboardInterrupt):
+        forks._before()
+    forks._after()
+    assert forks._forks.locks == []
+    assert gate.is_free()
+
+
 class Gate:
     """A lock after whose first release somebody else goes through it at once."""
 
@@ -290,7 +320,7 @@ def test_two_threads_that_fork_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     forks._after()
     done.set()
     thread.join()
-    assert forks._forks == []
+    assert forks._forks.locks == []
     seen: list[bool] = []
     other = threading.Thread(target=lambda: seen.append(gate.acquire(blocking=False)))
     other.start()

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import logging  # noqa: F401 - its lock is taken before a fork, too: after ours, if it is loaded now
 import os
-from threading import RLock
+from contextlib import suppress
+from threading import RLock, local
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -33,9 +34,18 @@ class Client(Protocol):
 _clients: WeakSet[Client] = WeakSet()
 gate = RLock()
 """Held while a process forks, or waits to: who is about to use a connection goes through it."""
-_forks: list[list[RLock]] = []
-"""The locks held for each fork in progress, in the order in which they were taken. There are
-several only if a signal handler forks while its thread does."""
+
+
+class _Forks(local):
+    """The forks of a thread that are in progress."""
+
+    def __init__(self) -> None:
+        self.locks: list[list[RLock]] = []
+        """The locks held for each, in the order in which they were taken. There are several only if
+        a signal handler forks while its thread does."""
+
+
+_forks = _Forks()
 
 
 def register(client: Client) -> None:
@@ -45,8 +55,8 @@ def register(client: Client) -> None:
 
 
 def _before() -> None:
-    gate.acquire()
-    _forks.append([gate])
+    _forks.locks.append([])
+    _take(gate, blocking=True)
     clients = list(_clients)
     # Idle ones first: one of them may hold the turn that others wait for.
     for blocking in (False, True):
@@ -62,17 +72,22 @@ def _close(client: Client, blocking: bool) -> bool:
 
 
 def _take(lock: RLock, blocking: bool) -> bool:
+    held = _forks.locks[-1]
+    held.append(
+        lock
+    )  # first: Ctrl-C may come as soon as it is taken, and Python forks all the same
     locked = lock.acquire(blocking=blocking)
-    if locked:
-        _forks[-1].append(lock)
+    if not locked:
+        held.pop()
     return locked
 
 
 def _after() -> None:
     # In the child too: it continues with the thread that took the locks. The gate comes last: from
     # then on another thread may fork, with its own locks.
-    for lock in reversed(_forks.pop()):
-        lock.release()
+    for lock in reversed(_forks.locks.pop()):
+        with suppress(RuntimeError):  # Ctrl-C came before it was taken
+            lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # absent where there are no forks
