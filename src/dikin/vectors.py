@@ -60,9 +60,10 @@ def _add_square(x: float, a: float, b: Array, matrix: Array) -> None:
     matrix[0] += x * a * a
     for i in range(b.size):
         matrix[i + 1] += x * a * b[i]
-        matrix[n * (i + 1)] += x * b[i] * a
+        scaled, row = x * b[i], n * (i + 1)
+        matrix[row] += scaled * a
         for j in range(b.size):
-            matrix[n * (i + 1) + j + 1] += x * b[i] * b[j]
+            matrix[row + j + 1] += scaled * b[j]
 
 
 @looped(_add_square)

@@ -145,7 +145,7 @@ def freer(cells: Any, c: int) -> float:
 def wrong_sign(geometry: Any, plan: Any, state: Any, features: Any, learnt: float) -> None:
     """What all features have in common is added to what it is to be taken from."""
     compare_features(geometry, plan, state, features, learnt)
-    total = centres.adaptation.track(geometry, state, 0, centres.OWN_TRACK)
+    total = state.tracks[centres.adaptation.track(geometry, 0, centres.OWN_TRACK)]
     centres.weigh_evidence(geometry, plan, state, features, -total)
 
 

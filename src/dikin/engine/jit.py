@@ -58,6 +58,11 @@ OPTIONS = {
 """No checks for division by zero; one function in the end, in which nothing is passed around, and
 no way from Python into its parts: to compile those takes a tenth of the time."""
 
+LEARNER_OPTIONS = OPTIONS | {"_nrt": False}
+"""A learner makes no arrays, so that nobody needs to count who uses them. Numba counts for every
+view of an array, and that took three quarters of a round of `Predictive`. What a learner calls is
+compiled likewise; losses are not, as a user's function may make arrays."""
+
 PROTOCOLS = (
     GeometryKernel,
     Schedule,
@@ -152,10 +157,11 @@ def _declare_methods() -> None:
     from numba.extending import overload_method
 
     for protocol in PROTOCOLS:
+        options = LEARNER_OPTIONS if protocol is LearnerKernel else OPTIONS
         for method in filter(isfunction, vars(protocol).values()):
             for tuples in (types.NamedTuple, types.NamedUniTuple):
                 resolve = overload_method(
-                    tuples, method.__name__, jit_options=OPTIONS, strict=False
+                    tuples, method.__name__, jit_options=options, strict=False
                 )
                 resolve(_resolver(method))
 
@@ -252,7 +258,8 @@ def digest(argtypes: ArgTypes, processor: Any) -> str:
     """Of everything that machine code depends on: types, code, versions, the processor."""
     import numba
 
-    made_by = sys.version, np.__version__, numba.__version__, OPTIONS, sorted(ORDER_FREE)
+    options = LEARNER_OPTIONS, sorted(ORDER_FREE)
+    made_by = sys.version, np.__version__, numba.__version__, options
     code = code_of(
         play_rounds, *(cls for numba_type in argtypes for cls in kernel_classes(numba_type))
     )

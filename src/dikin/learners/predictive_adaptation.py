@@ -52,10 +52,10 @@ OWN_TRACK, COMMON_TRACK = 2 + PATHS, 3 + PATHS
 
 
 @compilable
-def track(geometry: Any, state: LearnerState, i: int, which: int) -> Array:
-    """One of the vectors that are kept for a centre."""
+def track(geometry: Any, i: int, which: int) -> slice:
+    """Where one of the vectors is in `state.tracks` that are kept for a centre."""
     place = (i * TRACKS + which) * geometry.size
-    return state.tracks[place : place + geometry.size]
+    return slice(place, place + geometry.size)
 
 
 @compilable
@@ -69,7 +69,7 @@ def believed_curvature(
     """
     centres, size = state.numbers.centres, geometry.size
     gradient, point = state.scratch[:size], state.scratch[size : 2 * size]
-    mean_y, mean_g = track(geometry, state, i, 0), track(geometry, state, i, 1)
+    mean_y, mean_g = state.tracks[track(geometry, i, 0)], state.tracks[track(geometry, i, 1)]
     keep = 1.0 - share / (SEEN + centres.rounds[i])
     n = centres.seen[i] = keep * centres.seen[i] + share
     left = 1.0 - share / n
@@ -172,7 +172,7 @@ def remembered(geometry: Any, plan: Plan, state: LearnerState, i: int, step: Arr
     """The share of its rounds that a centre goes on to remember, after a step in units of noise."""
     rounds, least, window = state.numbers.centres.rounds[i], 1.0, SHORTEST
     for j in range(PATHS):
-        path = track(geometry, state, i, 2 + j)
+        path = state.tracks[track(geometry, i, 2 + j)]
         combine(1.0 - 1.0 / window, path, sqrt((2.0 - 1.0 / window) / window), step, path)
         if least * rounds > LEFT * window and dot(path, path) > plan.dim * threshold(
             plan, rounds / window

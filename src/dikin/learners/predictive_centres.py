@@ -38,12 +38,9 @@ which has seen more, is smaller."""
 
 
 @compilable
-def iterate_of(geometry: Any, state: LearnerState, i: int) -> Array:
-    """The iterate of a centre: that of the state itself, where there is one alone."""
-    if state.centres.size == 0:
-        return state.iterate
-    size = geometry.iterate_size
-    return state.centres[i * size : (i + 1) * size]
+def cell(geometry: Any, i: int) -> slice:
+    """Where the iterate of a centre is in `state.centres`; of one alone, in `state.iterate`."""
+    return slice(i * geometry.iterate_size, (i + 1) * geometry.iterate_size)
 
 
 @compilable
@@ -62,11 +59,13 @@ def begin_at_start(geometry: Any, plan: Plan, state: LearnerState) -> None:
     weight, linear = 1.0 / centres.rate[0], state.linear[:size]
     if plan.slope.size > 0:
         multiply(-weight, plan.slope, linear)
+    iterates = state.centres if plan.cells > 1 else state.iterate
     for i in range(plan.cells):
-        geometry.solve(linear, centres.curvature[0], weight, iterate_of(geometry, state, i))
+        iterate = iterates[cell(geometry, i)]
+        geometry.solve(linear, centres.curvature[0], weight, iterate)
         if i > 0:
-            common = adaptation.track(geometry, state, i, COMMON_TRACK)
-            geometry.write_vector(iterate_of(geometry, state, i), 1.0, common)
+            common = state.tracks[adaptation.track(geometry, i, COMMON_TRACK)]
+            geometry.write_vector(iterate, 1.0, common)
     combine_centres(geometry, plan, state)
 
 
@@ -142,11 +141,12 @@ def move_centres(
     clipped: bool,
 ) -> None:
     """The next rate and the next iterate of every centre that has a share in the context."""
+    iterates = state.centres if plan.cells > 1 else state.iterate
+    iterate = iterates[cell(geometry, 0)]
     if plan.adaptive:
-        iterate = iterate_of(geometry, state, 0)
         adaptation.move_centre(geometry, plan, state, iterate, stiff, clipped)
     else:
-        move_centre(geometry, plan, state, stiff, clipped)
+        move_centre(geometry, plan, state, iterate, stiff, clipped)
     if plan.cells > 1:
         for c in range(1, plan.cells):
             if features[c] > 0.0:
@@ -157,11 +157,11 @@ def move_centres(
 
 @compilable
 def move_centre(
-    geometry: Any, plan: Plan, state: LearnerState, stiff: float, clipped: bool
+    geometry: Any, plan: Plan, state: LearnerState, iterate: Array, stiff: float, clipped: bool
 ) -> None:
     """The next rate and the next iterate of the first centre, as the theorem on rates has them."""
     centres, levels, keep = state.numbers.centres, state.numbers.levels, plan.keep
-    before, iterate = centres.rate[0], iterate_of(geometry, state, 0)
+    before = centres.rate[0]
     if schedule.rate_is_due(clipped, centres.rounds[0], 1.0):
         span = min(centres.rounds[0] + 1.0, plan.memory)
         wanted = schedule.balanced_rate(
@@ -206,14 +206,14 @@ def compare_features(
         return
     size, centres = geometry.size, state.numbers.centres
     gradient, common = state.scratch[:size], state.scratch[2 * size : 3 * size]
-    total = adaptation.track(geometry, state, 0, OWN_TRACK)
-    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, common)
+    total = state.tracks[adaptation.track(geometry, 0, OWN_TRACK)]
+    geometry.write_vector(state.centres[cell(geometry, 0)], 1.0, common)
     into_plane(plan, gradient)
     square = learnt * learnt * dot(gradient, gradient)
     for c in range(1, plan.cells):
         share = features[c]
         if share > 0.0:
-            own = adaptation.track(geometry, state, c, OWN_TRACK)
+            own = state.tracks[adaptation.track(geometry, c, OWN_TRACK)]
             add_scaled(-1.0, own, total)
             linear = state.linear[c * size : (c + 1) * size]
             combine(1.0, linear, centres.curvature[c] - centres.lam[c], common, own)
@@ -257,7 +257,7 @@ def weigh_evidence(
         if features[c] > 0.0 and centres.count[c] >= FIRST:
             part = centres.count[c] / count
             away = centres.slope_square[c] + part * part * common
-            away -= 2.0 * part * dot(adaptation.track(geometry, state, c, OWN_TRACK), total)
+            away -= 2.0 * part * dot(state.tracks[adaptation.track(geometry, c, OWN_TRACK)], total)
             centres.evidence[c] = away / (chance * max(centres.squares[c], part * squares))
 
 
@@ -277,10 +277,10 @@ def solve_feature(geometry: Any, plan: Plan, state: LearnerState, c: int) -> Non
     """
     size, centres = geometry.size, state.numbers.centres
     free, rate = own_share(centres, c), centres.rate[c]
-    linear, iterate = state.scratch[2 * size : 3 * size], iterate_of(geometry, state, c)
+    linear, iterate = state.scratch[2 * size : 3 * size], state.centres[cell(geometry, c)]
     held = (1.0 - free) * rate * centres.curvature[c]
     factor = centres.rate[0] * centres.curvature[0] - held
-    geometry.write_vector(iterate_of(geometry, state, 0), factor, linear)
+    geometry.write_vector(state.centres[cell(geometry, 0)], factor, linear)
     add_scaled(centres.rate[0], state.linear[:size], linear)
     add_scaled(free * rate, state.linear[c * size : (c + 1) * size], linear)
     geometry.solve(linear, rate * centres.curvature[c], 1.0, iterate)
@@ -302,15 +302,15 @@ def move_feature(
     """
     size = geometry.size
     iterate, common = (
-        iterate_of(geometry, state, c),
-        adaptation.track(geometry, state, c, COMMON_TRACK),
+        state.centres[cell(geometry, c)],
+        state.tracks[adaptation.track(geometry, c, COMMON_TRACK)],
     )
     step, now = state.scratch[3 * size : 4 * size], state.scratch[2 * size : 3 * size]
     geometry.write_vector(iterate, 1.0, step)
     add_scaled(-1.0, common, step)
     adaptation.choose_rate(plan, state, c, share, stiff, clipped)
     solve_feature(geometry, plan, state, c)
-    geometry.write_vector(iterate_of(geometry, state, 0), 1.0, common)
+    geometry.write_vector(state.centres[cell(geometry, 0)], 1.0, common)
     geometry.write_vector(iterate, 1.0, now)
     if plan.adaptive:
         combine(1.0, now, -1.0, step, step)
@@ -347,12 +347,12 @@ def combine_centres(geometry: Any, plan: Plan, state: LearnerState) -> None:
         return
     size = geometry.size
     mean, part = state.scratch[:size], state.scratch[size : 2 * size]
-    geometry.write_vector(iterate_of(geometry, state, 0), share_of_none(plan, n.features), mean)
+    geometry.write_vector(state.centres[cell(geometry, 0)], share_of_none(plan, n.features), mean)
     wide = 0.0  # the mean of the squares of how far out each centre explores
     for c in range(1, plan.cells):
         share = n.features[c]
         if share > 0.0:
-            geometry.write_vector(iterate_of(geometry, state, c), share, part)
+            geometry.write_vector(state.centres[cell(geometry, c)], share, part)
             add_scaled(1.0, part, mean)
             own = EXPLORED * own_share(centres, c) * share
             wide += own * (
