@@ -37,11 +37,6 @@ Proposal = tuple[float, float, float]
 """What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
-def copied_vector(vector: Array) -> Array:
-    """A copy; of an empty vector itself."""
-    return vector.copy() if vector.size else vector
-
-
 class LearnerState(NamedTuple):
     """What a learner carries from round to round."""
 
@@ -68,10 +63,10 @@ class LearnerState(NamedTuple):
             self.numbers.copy(),
             self.linear.copy(),
             self.iterate.copy(),
-            copied_vector(self.estimates),
-            copied_vector(self.centres),
-            copied_vector(self.tracks),
-            copied_vector(self.moments),
+            self.estimates if self.estimates is EMPTY else self.estimates.copy(),
+            self.centres if self.centres is EMPTY else self.centres.copy(),
+            self.tracks if self.tracks is EMPTY else self.tracks.copy(),
+            self.moments if self.moments is EMPTY else self.moments.copy(),
             self.scratch,
         )
 
@@ -170,12 +165,16 @@ class KernelLearner(Learner):
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
-        self._kernel.tell(round, memo, loss, curvature, state)
+        self._answered_by(memo).tell(round, memo, loss, curvature, state)
         diverged = not self._has_converged(state) and self._has_converged(self._state)
         if diverged and not SILENCE.now:
             warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
+
+    def _answered_by(self, memo: Any) -> LearnerKernel:
+        """What learns the answer of a query."""
+        return self._kernel
 
     def _with_constants(
         self, memo: Any, curvature: Any, smoothness: float | None, lipschitz: float | None
