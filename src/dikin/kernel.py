@@ -91,12 +91,13 @@ class Record:
     def copy(self) -> Self:
         """A record that can be written into; one with lists or records in it copies those too."""
         kind: Any = type(self)
-        twin: Self = kind(*_values_getter(kind)(self))
+        twin: Self = kind(*values_getter(kind)(self))
         return twin
 
 
 @cache
-def _values_getter(cls: type[Record]) -> Callable[[Record], tuple[Any, ...]]:
+def values_getter(cls: type[Record]) -> Callable[[Record], tuple[Any, ...]]:
+    """A function that takes the values out of a record, in the order of its fields."""
     return attrgetter(*(field.name for field in fields(cls)))
 
 

@@ -71,8 +71,7 @@ def add_square(x: float, a: float, b: Array, matrix: Array) -> None:
     """Add x (a, b)(a, b)' to a square matrix, which is given row by row."""
     both = np.empty(b.size + 1)
     both[0], both[1:] = a, b
-    table = matrix.reshape(both.size, both.size)
-    table += (x * both)[:, None] * both
+    matrix += np.multiply.outer(x * both, both).ravel()
 
 
 def _copy(a: Array, out: Array) -> None:
@@ -116,7 +115,7 @@ def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
 @looped(_combine)
 def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Set out to x a + y b, of which either may be out itself."""
-    np.add(x * a, y * b, out)
+    np.add(a if x == 1.0 else x * a, y * b, out)
 
 
 def _add_scaled(x: float, a: Array, out: Array) -> None:
@@ -139,7 +138,8 @@ def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None
 def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     """Add x a + y b to out."""
     out += x * a
-    out += y * b
+    if y != 0.0:
+        out += y * b
 
 
 def _affine(u: Array, center: Array, radius: float, out: Array) -> None:

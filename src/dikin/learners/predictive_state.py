@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array
 from dikin.forecasts import Forecasters
-from dikin.kernel import Record, compilable
+from dikin.kernel import Record, compilable, values_getter
 
 MEASURED = 8
 """Losses around the start that tell their size where no range is known."""
@@ -101,8 +101,9 @@ class Lists(Record):
     """A record whose fields are lists, of one number for each of several things."""
 
     def copy(self) -> Self:
-        names: tuple[str, ...] = self.__slots__
-        return type(self)(*[getattr(self, name).copy() for name in names])
+        kind: Any = type(self)
+        twin: Self = kind(*map(list.copy, values_getter(kind)(self)))
+        return twin
 
     @classmethod
     def zeros(cls, count: int) -> Self:
@@ -217,6 +218,7 @@ class Numbers(Record):
     """Of the declared smoothness and Lipschitz constant: the mean of what rounds so far had."""
 
     def copy(self) -> Numbers:
+        one_cell = len(self.features) == 1  # without contexts nobody writes what they expect
         return Numbers(
             self.shift,
             self.forecasters.copy(),
@@ -224,7 +226,7 @@ class Numbers(Record):
             self.centres.copy(),
             self.sums.copy(),
             self.run.copy(),
-            self.expected.copy(),
+            self.expected if one_cell else self.expected.copy(),
             self.sigma.copy(),
             self.features.copy(),
             self.shares.copy(),
