@@ -589,14 +589,14 @@ class Predictive(KernelLearner):
         return state
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before, beside = self._n, self._beside
+        before, beside = self._state.numbers, self._beside
         if beside is not None:
             memo = self._with_besides(memo, beside)
             beside.believed = self._believed(memo.state.numbers, loss)
         super()._learn(memo, loss, curvature)
         # The count fades where there is a memory.
         faded = self._plan.certified[0] * before.sums.clipped[0]
-        self._last_clipped = self.clipped > faded
+        self._last_clipped = self._state.numbers.sums.clipped[0] > faded
         if self._last_clipped:
             self._report(loss, memo.state.numbers, before)
 
@@ -744,7 +744,11 @@ class Predictive(KernelLearner):
             self._take_context(context)
         features = [1.0, *_checked_weights(context, self.contexts)]
         state = self._state_for(self._state._replace(numbers=self._n.copy()), features)
-        return self._inside(self.geometry.vector(state.iterate))
+        return self._center_at(state.iterate)
+
+    def _center_at(self, iterate: Array) -> Array:
+        """The point that an iterate describes."""
+        return self._inside(self.geometry.vector(iterate))
 
     @property
     @locked

@@ -53,7 +53,7 @@ class Moments:
         self.rounds += 1.0
         away = row - self.mean
         self.mean += away / self.rounds
-        self.products += np.outer(away, row - self.mean)
+        self.products += away[:, None] * (row - self.mean)
 
     def with_rows_of(self, other: Moments) -> Moments:
         """The moments of the rows of both."""
@@ -89,7 +89,10 @@ class ExploringCost:
             return
         if self._newer.rounds >= max(FIRST, 2.0 * self._older.rounds):
             self._older, self._newer = self._newer, Moments.of_none(1 + 2 * self._size)
-        self._newer.add(np.concatenate(([float(round)], center, surprise * step)))
+        row = np.empty(1 + 2 * self._size)
+        row[0], row[1 : 1 + self._size] = round, center
+        np.multiply(step, surprise, row[1 + self._size :])
+        self._newer.add(row)
 
     @property
     def at_most(self) -> float:

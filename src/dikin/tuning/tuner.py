@@ -268,7 +268,7 @@ class Tuner(Player[Trial]):
         self._recent = RecentValues()
         self._exploring = ExploringCost(self.learner.geometry.size)
         self._history: deque[Row] = deque(maxlen=HISTORY)
-        """The centres in it are the learner's."""
+        """The centres in it are iterates of the learner: most of them nobody asks for."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
 
     # --- the game ------------------------------------------------------------------------------
@@ -334,7 +334,10 @@ class Tuner(Player[Trial]):
 
     def _report_faults(self) -> None:
         """A line in the log for each fault of the pipeline, when it is first seen."""
-        faults = {notice.rpartition(":")[2]: notice for notice in self._watch.notices()}
+        notices = [*self._watch.notices()]
+        if not notices and not self._reported:
+            return
+        faults = {notice.rpartition(":")[2]: notice for notice in notices}
         for fault in faults.keys() - self._reported:
             logger.warning("trial %d: %s", self.asked - 1, faults[fault])
         self._reported = set(faults)
@@ -436,7 +439,7 @@ class Tuner(Player[Trial]):
                 value=number,
                 expected=asked.expected,
                 held=held,
-                center=self.learner.center,
+                center=self.learner._state.iterate,
                 certificate=self.certificate,
                 covariates=covariates,
                 sem=nan if error is None else error,
@@ -453,7 +456,7 @@ class Tuner(Player[Trial]):
             self._exploring.add(self.rounds, *explored, loss - self._sign * trial.expected)
 
     def _checked_value(self, id: int, value: Any) -> float:
-        number = real_number(value, "value", LossError)
+        number = value if type(value) is float else real_number(value, "value", LossError)
         if not abs(number) < LARGEST:
             raise LossError(
                 f"the value of trial {id} must be a finite number below {LARGEST:g}, got "
@@ -821,7 +824,11 @@ class Tuner(Player[Trial]):
             any was told, the standard error sem; with a holdback held_back and expected_control,
             NaN where no coin decided the round.
         """
-        rows = [row._replace(center=self._best_at(np.asarray(row.center))) for row in self._history]
+        centers = (self.learner._center_at(np.asarray(row.center)) for row in self._history)
+        rows = [
+            row._replace(center=self._best_at(center))
+            for row, center in zip(self._history, centers, strict=True)
+        ]
         return history_table(
             self.space,
             rows,
