@@ -3,7 +3,7 @@
 A *kernel* is a NamedTuple of numbers and arrays whose methods use arithmetic, `math` and marked
 functions only. The same methods run as plain Python, which is how `ask` and `tell` use them, and
 compiled, which is how `play` does. Kernels draw no random numbers and raise nothing; vectors are
-written in place.
+written in place. Those of learners and sets make no arrays, and functions return none.
 
 A loop over the entries of a vector is slow in plain Python. So a function that has one exists
 twice: its body is NumPy, and `looped` gives the loop that the compiler takes instead. Formulas do
