@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from copy import deepcopy
@@ -19,6 +17,7 @@ import urllib3
 import dikin
 from dikin.service.app import create_app
 from dikin.service.tokens import TokenStore
+from service import template
 
 TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True, "seed": 7}
 LEARNER = {
@@ -71,12 +70,9 @@ class Serving:
 
     def start(self) -> Self:
         """Start, or start again at the same port."""
-        command = [sys.executable, "-c", self.program, "serve", "--url", self.store]
-        command += ["--port", str(self.port), *self.options]
+        command = ["serve", "--url", self.store, "--port", str(self.port), *self.options]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment
-        )
+        self.process = template.start(self.program, command, environment, self.log)
         assert self.process.stdout is not None
         said = self.said = self.process.stdout.readline()
         assert " at http://" in said, said + self.logged()
