@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import shutil
 import signal
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +19,18 @@ settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("dikin")
 
 
+MEMORY, PLACE = Path("/dev/shm"), 2 * 2**30
+
+
 def pytest_configure() -> None:
-    """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it."""
+    """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it.
+
+    Folders of tests are in memory where there is place for them, two gigabytes at least: a file
+    that is kept durably waits for its disk.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > PLACE:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
