@@ -5,32 +5,29 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import shutil
 import signal
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from memory import in_memory
 
 # How long an example takes says nothing on a machine that is busy with something else.
 settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dikin")
 
 
-MEMORY, PLACE = Path("/dev/shm"), 2 * 2**30
-
-
 def pytest_configure() -> None:
     """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it.
 
-    Folders of tests are in memory where there is place for them, two gigabytes at least: a file
-    that is kept durably waits for its disk.
+    Folders of tests are in memory: a file that is kept durably waits for its disk.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > PLACE:
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    memory = in_memory()
+    if memory is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+from memory import in_memory
 from service import crowd
-from service.serving import Serving, in_memory, shop
+from service.serving import Serving, shop
 
 CLIENTS = 4
 AT_ONCE = 1000

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from dikin.service.tokens import RIGHTS, TokenStore
-from service.serving import LEARNER, TUNER, Serving, in_memory
+from memory import in_memory
+from service.serving import LEARNER, TUNER, Serving
 from studies.conftest import file, server, url
 
 __all__ = ["file", "server", "url"]

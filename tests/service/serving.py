@@ -159,11 +159,6 @@ def revenue(trial: dikin.Trial) -> float:
     return float(500 - 8 * (price - 7) ** 2 - 0.1 * (ads - 25) ** 2)
 
 
-def in_memory() -> Path | None:
-    memory = Path("/dev/shm")
-    return memory if memory.is_dir() else None
-
-
 def begin_and_go_on(*_: Any) -> None:
     """In place of a call that takes long; says in a file which process it is."""
     Path(os.environ["BEGUN"]).write_text(str(os.getpid()))

@@ -33,9 +33,10 @@ import numpy as np
 import urllib3
 
 from dikin.service.tokens import TokenStore
+from memory import in_memory
 from service import crowd, load
 from service.adversity import many_descriptors
-from service.serving import Serving, in_memory, shop
+from service.serving import Serving, shop
 
 SLOW = (
     b"POST /v1/studies/shop/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -26,6 +26,7 @@ from dikin.service.service import Service
 from dikin.service.workers import Account, Worker, Workers
 from dikin.studies.database import LostConnection, Sqlite
 from dikin.studies.session import Session
+from memory import in_memory
 from service import crowd
 from service.proxy import Proxy
 from service.serving import Serving, begin_and_go_on, shop
@@ -85,7 +86,7 @@ def test_two_services_behind_a_proxy_one_of_them_killed(server: Server) -> None:
 
 
 def test_a_database_that_is_away() -> None:
-    with Server() as away:
+    with Server(place=in_memory()) as away:
         shop(away.url).close()
         with Serving(away.url, "--patience", "0.1") as running:
             with dikin.Study(running.url, "shop", patience=0.05) as study:

@@ -6,10 +6,10 @@ import itertools
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
+from memory import in_memory
 from studies.postgres import Server
 
 COUNT = itertools.count()
@@ -17,15 +17,14 @@ COUNT = itertools.count()
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with Server() as running:
+    with Server(place=in_memory()) as running:
         yield running
 
 
 @contextmanager
 def new_file() -> Iterator[str]:
     """A file that is not there yet, in memory where there is a place for such: fsync takes long."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         yield f"{folder}/studies.db"
 
 

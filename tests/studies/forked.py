@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dikin
+from memory import in_memory
 from studies.kills import rows_of
 
 NAME = "forked"
@@ -240,7 +241,7 @@ class Count(NamedTuple):
 
 
 def game(way: str, end: str, pause: float) -> Count:
-    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         place = Place(folder)
         child = os.fork()
         if not child:
@@ -258,10 +259,6 @@ def game(way: str, end: str, pause: float) -> Count:
         os.waitpid(child, 0)
         assert not place.said("error"), place.said("error")
         return reckoned(place)
-
-
-def _memory() -> str | None:
-    return "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 def reckoned(place: Place) -> Count:

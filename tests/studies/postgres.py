@@ -27,16 +27,6 @@ def installed() -> Path:
     return max(homes, key=lambda home: int(home.name.removeprefix("pginstall") or 0))
 
 
-PLACE = 2 * 2**30
-"""Bytes: a server has about a hundred million, and each process of the tests has one."""
-
-
-def in_memory() -> Path | None:
-    """Where files are in memory, if there is place for a server: each commit waits for its disk."""
-    memory = Path("/dev/shm")
-    return memory if memory.is_dir() and shutil.disk_usage(memory).free > PLACE else None
-
-
 def unprivileged() -> dict[str, Any]:
     """PostgreSQL refuses to run as the superuser: then it runs as nobody."""
     if os.getuid() != 0:
@@ -56,9 +46,9 @@ def children(parent: int) -> Iterator[int]:
 class Server:
     """A server that listens on a socket in its own folder, and can be crashed."""
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(self, *settings: str, place: Path | None = None) -> None:
         self._settings = settings
-        self.folder = Path(tempfile.mkdtemp(prefix="dikin-", dir=in_memory()))
+        self.folder = Path(tempfile.mkdtemp(prefix="dikin-", dir=place))
         self._who = unprivileged()
         self._process: subprocess.Popen[bytes] | None = None
         if self._who:

@@ -33,6 +33,7 @@ from dikin.engine.progress import Progress
 from dikin.errors import DikinError
 from dikin.studies.database import Sqlite
 from marks import into_page
+from memory import in_memory
 from studies.small import fresh
 
 SECTOR = 512
@@ -242,8 +243,7 @@ def cut(record: Path, kind: str, seed: int = 1) -> Report:
 
 def missing(files: dict[str, bytearray], acknowledged: list[str], verifies: bool) -> str:
     """What is wrong with a study after the power came back; empty if nothing is."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         for name, content in files.items():
             if not name.endswith("-shm"):  # an index of the log, which is made anew
                 Path(folder, name).write_bytes(content)
