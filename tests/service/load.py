@@ -31,7 +31,7 @@ import numpy as np
 from marks import into_page
 from service import crowd
 from service.crowd import Account
-from service.serving import Serving, shop
+from service.serving import FreshServing, shop
 from studies.postgres import Server
 
 PROCESSES = 2
@@ -107,7 +107,7 @@ def serve(kind: str, url: str, clients: int, seconds: float, kills: int, slow: i
     """A service with this many clients."""
     name = f"load {kills} {slow}"
     shop(url, name).close()
-    with Serving(url, "--log", "warning") as running, idle_clients(running.port, slow):
+    with FreshServing(url, "--log", "warning") as running, idle_clients(running.port, slow):
         playing = all_clients(seconds, clients, crowd.start, running.url, name, 60.0)
         began = time.monotonic()
         next(playing)

@@ -60,6 +60,7 @@ class Serving:
     """A running service; `with` ends it."""
 
     program = QUICK
+    begin: Any = staticmethod(template.fork)
 
     def __init__(self, store: str, *options: str, port: int = 0) -> None:
         self.store, self.options, self.port = store, options, port
@@ -72,7 +73,7 @@ class Serving:
         """Start, or start again at the same port."""
         command = ["serve", "--url", self.store, "--port", str(self.port), *self.options]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DIKIN_")}
-        self.process = template.start(self.program, command, environment, self.log)
+        self.process = self.begin(self.program, command, environment, self.log)
         assert self.process.stdout is not None
         said = self.said = self.process.stdout.readline()
         assert " at http://" in said, said + self.logged()
@@ -157,6 +158,12 @@ def shop(url: str, name: str = "shop", rounds: int = 0, **options: Any) -> dikin
 def revenue(trial: dikin.Trial) -> float:
     price, ads = trial["price"], trial["ads"]
     return float(500 - 8 * (price - 7) ** 2 - 0.1 * (ads - 25) ** 2)
+
+
+class FreshServing(Serving):
+    """A service whose process begins as `dikin serve` does, its imports included."""
+
+    begin = staticmethod(template.start)
 
 
 def begin_and_go_on(*_: Any) -> None:

@@ -36,7 +36,7 @@ from dikin.service.tokens import TokenStore
 from memory import in_memory
 from service import crowd, load
 from service.adversity import many_descriptors
-from service.serving import Serving, shop
+from service.serving import FreshServing, shop
 
 SLOW = (
     b"POST /v1/studies/shop/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -132,7 +132,7 @@ def hostile(url: str, token: str, end: float) -> None:
 class Watch(threading.Thread):
     """The memory, the descriptors and the log of a process, looked at every second."""
 
-    def __init__(self, running: Serving) -> None:
+    def __init__(self, running: FreshServing) -> None:
         super().__init__(daemon=True)
         self._running, self._end = running, threading.Event()
         self.megabytes: list[float] = []
@@ -160,7 +160,7 @@ def soak(minutes: float, clients: int, slow: int, silent: int) -> int:
             shop(store, name).close()
         tokens = {name: TokenStore(store).create(name, "play") for name in ("honest", "hostile")}
         os.environ["DIKIN_TOKEN"] = tokens["honest"]
-        with Serving(store) as running:
+        with FreshServing(store) as running:
             end = time.monotonic() + seconds
             others = [
                 multiprocessing.Process(target=idle, args=(running.port, silent, slow, end)),

@@ -139,12 +139,19 @@ def can_fork() -> bool:
     return True
 
 
-def start(
+def fork(
     program: str, arguments: list[str], environment: dict[str, str], log: IO[str]
 ) -> Forked | subprocess.Popen[str]:
     """A process that runs a program, with a pipe from its output; it logs into a file."""
     if can_fork():
         return Forked(program, arguments, environment, log.fileno())
+    return start(program, arguments, environment, log)
+
+
+def start(
+    program: str, arguments: list[str], environment: dict[str, str], log: IO[str]
+) -> subprocess.Popen[str]:
+    """The same from nothing, as users start it."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,

@@ -29,7 +29,7 @@ from dikin.studies.session import Session
 from memory import in_memory
 from service import crowd
 from service.proxy import Proxy
-from service.serving import Serving, begin_and_go_on, shop
+from service.serving import FreshServing, Serving, begin_and_go_on, shop
 from studies.postgres import Server
 
 
@@ -56,7 +56,7 @@ def test_kill_nine(file: str) -> None:
     """On PostgreSQL: the next test, and `make load`."""
     shop(file).close()
     end = threading.Event()
-    with Serving(file) as running:
+    with FreshServing(file) as running:
         clients = crowd.start(8, running.url, "shop", 600.0, end)
         crowd.wait_for_rounds(clients, 20)
         running.kill()  # `make load` does it ten times
