@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from memory import in_memory
+from in_memory import in_memory
 
 # How long an example takes says nothing on a machine that is busy with something else.
 settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthCheck.too_slow])

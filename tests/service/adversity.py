@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from memory import in_memory
+from in_memory import in_memory
 from service import crowd
 from service.serving import Serving, shop
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from dikin.service.tokens import RIGHTS, TokenStore
-from memory import in_memory
+from in_memory import in_memory
 from service.serving import LEARNER, TUNER, Serving
 from studies.conftest import file, server, url
 

@@ -33,7 +33,7 @@ import numpy as np
 import urllib3
 
 from dikin.service.tokens import TokenStore
-from memory import in_memory
+from in_memory import in_memory
 from service import crowd, load
 from service.adversity import many_descriptors
 from service.serving import FreshServing, shop

@@ -26,7 +26,7 @@ from dikin.service.service import Service
 from dikin.service.workers import Account, Worker, Workers
 from dikin.studies.database import LostConnection, Sqlite
 from dikin.studies.session import Session
-from memory import in_memory
+from in_memory import in_memory
 from service import crowd
 from service.proxy import Proxy
 from service.serving import FreshServing, Serving, begin_and_go_on, shop

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from memory import in_memory
+from in_memory import in_memory
 from studies.postgres import Server
 
 COUNT = itertools.count()

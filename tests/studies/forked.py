@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dikin
-from memory import in_memory
+from in_memory import in_memory
 from studies.kills import rows_of
 
 NAME = "forked"

@@ -32,8 +32,8 @@ import dikin
 from dikin.engine.progress import Progress
 from dikin.errors import DikinError
 from dikin.studies.database import Sqlite
+from in_memory import in_memory
 from marks import into_page
-from memory import in_memory
 from studies.small import fresh
 
 SECTOR = 512

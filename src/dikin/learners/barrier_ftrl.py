@@ -24,10 +24,8 @@ import numpy as np
 from dikin.domains.base import Array
 from dikin.kernel import compilable
 from dikin.learners.kernel_learner import (
-    ALL,
     CompiledParts,
     KernelLearner,
-    LearnerKernel,
     LearnerState,
     Memo,
     Proposal,
@@ -241,23 +239,12 @@ class BarrierFTRL(KernelLearner):
         linear, scratch = np.zeros(geometry.size), np.zeros(geometry.size)
         state = LearnerState(numbers, linear, geometry.start(), scratch=scratch)
         kind = ToldBarrierKernel if self.takes_constants else BarrierKernel
-        self._untold_kernel = BarrierKernel(geometry, schedule)
-        """What plays as long as no constant of a single loss was told: it takes less time."""
         self._begin(kind(geometry, schedule), state)
-
-    @property
-    def _was_told(self) -> bool:
-        """Whether a constant was told that was below the declared one."""
-        return bool(self._state.numbers[MEAN] != 1.0)
-
-    def _answered_by(self, memo: Memo) -> LearnerKernel:
-        told = self._was_told or memo.shares != ALL
-        return self._kernel if told else self._untold_kernel
 
     def compiled_parts(self, told: bool = True) -> CompiledParts | None:
         parts = super().compiled_parts(told)
-        if parts is not None and not (told or self._was_told):
-            parts.kernel = self._untold_kernel
+        if parts is not None and not told and self._state.numbers[MEAN] == 1.0:  # nor was before
+            parts.kernel = BarrierKernel(self.geometry, self._schedule)
         return parts
 
     def _has_converged(self, state: LearnerState) -> bool:

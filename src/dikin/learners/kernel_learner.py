@@ -165,16 +165,12 @@ class KernelLearner(Learner):
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
-        self._answered_by(memo).tell(round, memo, loss, curvature, state)
+        self._kernel.tell(round, memo, loss, curvature, state)
         diverged = not self._has_converged(state) and self._has_converged(self._state)
         if diverged and not SILENCE.now:
             warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
-
-    def _answered_by(self, memo: Any) -> LearnerKernel:
-        """What learns the answer of a query."""
-        return self._kernel
 
     def _with_constants(
         self, memo: Any, curvature: Any, smoothness: float | None, lipschitz: float | None
