@@ -19,7 +19,7 @@ import urllib3
 import dikin
 from dikin.service import middleware, server
 from dikin.service.app import create_app
-from dikin.service.events import Looks
+from dikin.service.events import Looks, last_round
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.workers import Workers, collecting_warnings
@@ -466,6 +466,14 @@ def test_too_many_streams(file: str) -> None:
         stack.enter_context(visitors.stream("two"))
     with visitors.stream("one"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("header", "known"),
+    [("0", 0), ("7", 7), ("8", None), ("9" * 16, None), ("", None), ("-1", None), (None, None)],
+)
+def test_the_last_round_that_a_page_has(header: str | None, known: int | None) -> None:
+    assert last_round(header, rounds=7) == known
 
 
 def test_pages_share_their_looks(file: str) -> None:

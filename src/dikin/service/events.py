@@ -106,6 +106,16 @@ def visitor(request: Request) -> str:
     return token or (request.client.host if request.client is not None else "")
 
 
+def last_round(header: str | None, rounds: int) -> int | None:
+    """The last round that a client has; None if there is no such round in the study.
+
+    Otherwise every number beyond the newest round would be a read of its own.
+    """
+    if header is None or not header.isdecimal() or len(header) > 15 or int(header) > rounds:
+        return None
+    return int(header)
+
+
 async def updates(
     service: Service, looks: Looks, request: Request, name: str, last: int | None
 ) -> AsyncIterator[bytes]:

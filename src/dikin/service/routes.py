@@ -545,13 +545,11 @@ async def watch(
 ) -> Response:
     """Watch a study: the last 2,000 rounds, fewer if points are large, and then new ones."""
     service, looks = _service(request), request.app.state.looks
-    newest = int(last) if last is not None and last.isdecimal() and len(last) < 16 else None
     with ExitStack() as place:
         place.enter_context(service.visitors.stream(events.visitor(request)))
         status = await service.status(name, _visitor(request))  # a problem now, not in the stream
-        if newest is not None and newest > status.rounds:  # of an earlier study with this name
-            newest = None
-        content = events.updates(service, looks, request, name, newest)
+        known = events.last_round(last, status.rounds)
+        content = events.updates(service, looks, request, name, known)
         return events.Stream(content, place.pop_all())
 
 

@@ -73,9 +73,7 @@ def _close(client: Client, blocking: bool) -> bool:
 
 def _take(lock: RLock, blocking: bool) -> bool:
     held = _forks.locks[-1]
-    held.append(
-        lock
-    )  # first: Ctrl-C may come as soon as it is taken, and Python forks all the same
+    held.append(lock)  # first: Ctrl-C may come as soon as it is taken
     locked = lock.acquire(blocking=blocking)
     if not locked:
         held.pop()
