@@ -150,7 +150,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 matrix: $(READY)
-	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --out docs/compare
+	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --most-seeds 16 \
+		--out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
 
 # The orderings of the matrix with seeds that chose nothing: our learners that are compiled, and the

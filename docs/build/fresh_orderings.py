@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from matrix_file import read_matrix
 
-from dikin.experiments.compare.holm import LEVEL, rejected
+from dikin.experiments.compare.holm import ERROR_RATE, rejected
 from dikin.experiments.compare.matrix import Matrix, Outcome, p_value
 
 KEPT, SAME, OTHER, REVERSED = "kept", "the same", "the other", "reversed"
@@ -62,9 +62,9 @@ def told(matrix: Matrix, folder: Path) -> str:
     text = (
         f"{len(pairs):,} orderings of this page, of {len(again.learners())} competitors, were "
         f"played again with seeds from {seeds[0]:,} on. {kept:,} are kept: distinguished again, at "
-        f"{LEVEL:.0%} of all of them together. The new games, which are fewer, do not distinguish "
-        f"the two in {same + other:,}: the means have the same order in {same:,} and the other one "
-        f"in {other:,}. {lost:,} are reversed."
+        f"{ERROR_RATE:.0%} of all of them together. The new games, which are fewer, do not "
+        f"distinguish the two in {same + other:,}: the means have the same order in {same:,} and "
+        f"the other one in {other:,}. {lost:,} are reversed."
     )
     changed = [_line(pair, word) for pair, word in zip(pairs, found, strict=True) if _lost(word)]
     return "\n".join([text, "", *changed]).rstrip()

@@ -30,6 +30,7 @@ def _outcome(row: dict[str, str], games: Games) -> Outcome:
         seeds=tuple(seeds),
         regrets=tuple(regrets),
         certificates=tuple(bounds),
+        first_look=int(row["first_look"]),
         seconds=float(row["seconds"] or nan),
         compiled=row["compiled"] == "yes",
         broken=tuple(row["broken"].split()),

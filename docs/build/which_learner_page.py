@@ -7,15 +7,23 @@ from pathlib import Path
 
 import fresh_orderings
 import known_curvature
+import numpy as np
 import sources
 from matrix_file import read_matrix
 from pages import fill_template, table
 
 from dikin.experiments.compare.competitors import BASES
-from dikin.experiments.compare.holm import LEVEL
+from dikin.experiments.compare.holm import ERROR_RATE
 from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
-from dikin.experiments.compare.orderings import BEST, LEVEL_RATIO, OPEN
-from dikin.experiments.compare.orderings import LEVEL as NEARLY
+from dikin.experiments.compare.orderings import (
+    BEHIND,
+    BEST,
+    LEVEL,
+    LEVEL_RATIO,
+    OPEN,
+    Rank,
+    ranks_of,
+)
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
 from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
@@ -30,6 +38,8 @@ SAID = ("smooth", "lipschitz")
 """The groups of scenarios that differ in what a learner knows."""
 WITHIN = (1.1, 2.0, 5.0)
 """Factors of the least regret of all: in how many scenarios a learner is so near."""
+MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}", "": "{}"}
+"""How a cell is printed, by its standing."""
 NAMED = 3
 """Learners that are named beside the one to take."""
 
@@ -46,10 +56,12 @@ def render(folder: Path) -> str:
         rounds=matrix.rounds,
         seeds=games[-1],
         slow_seeds=games[0],
+        most=_most_seeds(matrix),
+        looks=_looks(matrix, games[0]),
         games=" or ".join(map(str, games)),
         count=len(matrix.scenarios),
         comparisons=len(matrix.p_values),
-        level=LEVEL,
+        level=ERROR_RATE,
         lead=_lead(matrix, leads[0]),
         short=_grouped(matrix, _short),
         matrix=_grouped(matrix, _table),
@@ -76,6 +88,28 @@ def render(folder: Path) -> str:
 def _grouped(matrix: Matrix, text: GroupTable) -> str:
     parts = [f"### {GROUPS[g]}\n\n{text(matrix, matrix.of_group(g))}" for g in matrix.groups]
     return "\n\n".join(parts)
+
+
+def _continued(matrix: Matrix) -> list[Outcome]:
+    """Those that played more games after a first look."""
+    return [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
+
+
+def _most_seeds(matrix: Matrix) -> str:
+    more = _continued(matrix)
+    return f" --most-seeds {len(more[0].seeds)}" if more else ""
+
+
+def _looks(matrix: Matrix, first: int) -> str:
+    """Why some cells have more games, and what that does to the tests."""
+    more = _continued(matrix)
+    if not more:
+        return ""
+    return (
+        f" So each of the {len(more)} cells that were open after {first} games, and the best one "
+        f"beside them, played {len(more[0].seeds)}. As the games were looked at twice, all "
+        "p-values are doubled."
+    )
 
 
 # --- who is best --------------------------------------------------------------------------------
@@ -150,8 +184,8 @@ def _lead(matrix: Matrix, name: str) -> str:
     """What to know of the first learner, and where another package's optimizer wins."""
     won, behind = _won_and_lost(matrix, name)
     text = (
-        f"Begin with `{name}`: in {len(won)} of {len(won) + len(behind)} scenarios no learner of "
-        "this library is distinguished from it by less regret."
+        f"Begin with `{name}`: of {len(won) + len(behind)} scenarios {_standings(matrix, name)}, "
+        f"and it is behind in {len(behind)}, compared with the learners of this library."
     )
     if behind:
         text += f" It is farthest behind in {_all(behind[:NAMED])}."
@@ -165,6 +199,8 @@ def _lead(matrix: Matrix, name: str) -> str:
         text += (
             f" An optimizer of another package has less regret than all of them in {_all(wins)}."
         )
+    if leaders := matrix.led_by_others():
+        text += f" Distinguished or not, one of these has the least mean in {len(leaders)}."
     return text
 
 
@@ -172,7 +208,7 @@ def _record(matrix: Matrix, name: str) -> str:
     won, behind = _won_and_lost(matrix, name)
     return (
         f"**{name}** is best of the library's learners, or not distinguished from the best, in "
-        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}; "
+        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}: "
         f"{_standings(matrix, name)}. It is behind in {_all(behind) or 'none'}."
     )
 
@@ -184,13 +220,13 @@ def _standings(matrix: Matrix, name: str) -> str:
         for outcome in matrix.outcomes
         if outcome.learner == name and outcome.played
     ]
-    best, near, unknown = (found.count(standing) for standing in (BEST, NEARLY, OPEN))
-    return f"it has the least mean in {best}, is level in {near}, and {unknown} are open"
+    best, near, unknown = (found.count(standing) for standing in (BEST, LEVEL, OPEN))
+    return f"it has the least mean in {best}, is level with the best in {near}, {unknown} are open"
 
 
 def _profiles(matrix: Matrix) -> str:
     """For every learner of one value, in how many scenarios it is within a factor of the best."""
-    rows = []
+    ranks, rows = _ranks(matrix), []
     for learner in matrix.learners():
         outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played]
         if outcomes[0].sees_more:
@@ -198,9 +234,25 @@ def _profiles(matrix: Matrix) -> str:
         factors = sorted((matrix.factor(outcome), outcome.scenario) for outcome in outcomes)
         shares = [sum(factor <= limit for factor, _ in factors) for limit in WITHIN]
         worst = f"{factors[-1][0]:,.1f} (`{factors[-1][1]}`)"
-        rows.append([learner, str(len(factors)), *map(str, shares), worst])
+        rank = ranks.get(learner)
+        shown = f"{rank.mean:.1f}{'*' if rank.differs else ''}" if rank else ""
+        rows.append([learner, str(len(factors)), *map(str, shares), worst, shown])
     within = " | ".join(f"within {limit:g}" for limit in WITHIN)
-    return table(f"learner | scenarios | {within} | largest ratio", rows)
+    return table(f"learner | scenarios | {within} | largest ratio | mean rank", rows)
+
+
+def _ranks(matrix: Matrix) -> dict[str, Rank]:
+    """Of those that see one value and played every scenario, compared with the first of `LEADS`."""
+    means = {
+        learner: [outcome.mean for outcome in outcomes]
+        for learner in matrix.learners()
+        if len(outcomes := [c for c in matrix.outcomes if c.learner == learner and c.played])
+        == len(matrix.scenarios)
+        and not outcomes[0].sees_more
+    }
+    if LEADS[0] not in means:
+        return {}
+    return ranks_of(np.array([*means.values()]).T, [*means], LEADS[0])
 
 
 def _sentence(matrix: Matrix, scenario: str) -> str:
@@ -292,7 +344,7 @@ def _external(matrix: Matrix) -> str:
             continue
         less: list[str] = []
         more: list[str] = []
-        near: dict[str, list[str]] = {BEST: [], NEARLY: [], OPEN: []}
+        near: dict[str, list[str]] = {BEST: [], LEVEL: [], OPEN: []}
         for outcome in (c for c in matrix.outcomes if c.learner == learner and c.played):
             best, name = matrix.of_library(outcome.scenario)[0], f"`{outcome.scenario}`"
             if not matrix.distinguished(outcome, best):
@@ -302,7 +354,7 @@ def _external(matrix: Matrix) -> str:
                 side.append(f"{name} ({_compared(outcome, best)})")
         lines.append(
             f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
-            f"level in {_all(near[NEARLY]) or 'none'}; open: {_all(near[OPEN]) or 'none'}."
+            f"level in {_all(near[LEVEL]) or 'none'}; open: {_all(near[OPEN]) or 'none'}."
         )
     return "\n".join([*lines, *_leaders(matrix)]) or "None took part."
 
@@ -348,8 +400,7 @@ def _shown(matrix: Matrix, learner: str, scenario: str) -> str:
     if outcome is None or not outcome.played:
         return ""
     text = f"{outcome.mean:,.0f} ± {outcome.half:,.0f}"
-    marked = {"best": f"**{text}**", "tie": f"{text} ="}.get(matrix.mark(outcome), text)
-    return marked + ("†" if outcome.broken else "")
+    return MARKS[matrix.mark(outcome)].format(text) + ("†" if outcome.broken else "")
 
 
 def _wrong(found: known_curvature.Curves) -> str:

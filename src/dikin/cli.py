@@ -226,6 +226,12 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
     help="Games a cell where the compiled loop cannot play. Default: --seeds.",
 )
 @click.option(
+    "--most-seeds",
+    type=click.IntRange(1),
+    help="Games, in the end, of every cell that is neither known to be behind the best nor to be "
+    "as good. Default: no cell plays more than the above.",
+)
+@click.option(
     "--external",
     is_flag=True,
     help="With pycma, also with noise handling, and nevergrad's SPSA and TBPSA: dikin[compare].",
@@ -239,6 +245,7 @@ def compare(
     rounds: int,
     seeds: int | None,
     slow_seeds: int | None,
+    most_seeds: int | None,
     external: bool,
     out: Path,
     workers: int,
@@ -270,6 +277,7 @@ def compare(
         rounds=rounds,
         seeds=seeds,
         slow_seeds=slow_seeds,
+        most_seeds=most_seeds,
         external=external,
         seed=seed,
         workers=workers,

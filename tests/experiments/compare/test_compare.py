@@ -115,6 +115,20 @@ def test_another_seed_plays_other_games(small: tuple[Path, str], tmp_path: Path)
     assert set(first.regrets).isdisjoint(other.regrets)
 
 
+def test_learners_whose_standing_is_open_play_more_games(
+    small: tuple[Path, str], tmp_path: Path
+) -> None:
+    """The first games are those of a run without a second look."""
+    result = run(tmp_path, *SMALL, "--workers", "1", "--most-seeds", "5")
+    assert result.exit_code == 0, result.output
+    once, twice = read_matrix(small[0]), read_matrix(tmp_path)
+    assert (once.looks, twice.looks) == (1, 2)
+    for before, after in zip(once.outcomes, twice.outcomes, strict=True):
+        assert after.regrets[:3] == before.regrets
+        assert (after.first_look, len(after.regrets)) == (3, 5), "three games leave all open"
+    assert "6 cells whose standing is open play 5 games" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

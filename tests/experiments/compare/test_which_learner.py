@@ -78,7 +78,11 @@ TWO = (
 
 def test_the_page_does_without_learners_that_took_no_part(tmp_path: Path) -> None:
     text = page(tmp_path, *TWO)
-    assert "Begin with `AdaptiveSmooth`: in 2 of 2 scenarios" in text
+    assert (
+        "Begin with `AdaptiveSmooth`: of 2 scenarios it has the least mean in 2, is level with the "
+        "best in 0, 0 are open, and it is behind in 0, compared with the learners of this library."
+    ) in text
+    assert "Distinguished or not, one of these has the least mean in 1." in text
     assert (
         "An optimizer of another package has less regret than all of them in `zero` (`CMA`)."
         in text
@@ -98,9 +102,11 @@ def test_the_page_begins_with_predictive_where_that_took_part(tmp_path: Path) ->
         made("Predictive(memory)", "circling", 280.0),
     )
     text = page(tmp_path, *TWO, *rivals)
-    assert "Begin with `Predictive`: in 1 of 2 scenarios" in text
+    assert "Begin with `Predictive`: of 2 scenarios it has the least mean in 1, is level" in text
+    assert "| Predictive | 2 | 1 | 2 | 2 | 1.2 (`circling`) | 1.5 |" in text
     assert "farthest behind in `circling` (1.2 times `Predictive(memory)`)" in text
     assert "An optimizer of another package" not in text
+    assert "one of these" not in text
     assert (
         "A memory in `circling`: `Predictive(memory)` has 0.80 times the regret of `Predictive`."
     ) in text

@@ -10,7 +10,7 @@ from dikin.errors import CheckFailedError
 from dikin.experiments import runner
 from dikin.experiments.compare import figure
 from dikin.experiments.compare.matrix import Matrix, write
-from dikin.experiments.compare.plan import Request, plan_matches
+from dikin.experiments.compare.plan import Match, Request, plan_matches, undecided
 from dikin.experiments.compare.scenarios import Scenario
 from dikin.experiments.compare.screen import show
 
@@ -26,6 +26,8 @@ def compare(request: Request, out: Path, console: Console | None = None) -> Matr
     complete = [match for match in matches if not match.left_out]
     results = runner.run(complete, request, out, console)
     matrix = Matrix(tuple(match.outcome(results.get(match.key, [])) for match in matches))
+    if request.most_seeds is not None:
+        matrix = _play_more(matches, results, request, out, console)
     write(matrix, out)
     show(matrix, console)
     if complete:
@@ -33,6 +35,25 @@ def compare(request: Request, out: Path, console: Console | None = None) -> Matr
         console.print(f"{out / 'compare.csv'}, {out / 'games.csv'}, {out / 'compare.png'}")
     refuse_broken_certificates(matrix)
     return matrix
+
+
+def _play_more(
+    matches: list[Match], results: runner.Results, request: Request, out: Path, console: Console
+) -> Matrix:
+    """The matrix after a second look: where the standing of a learner was open, it plays more."""
+    most = request.most_seeds or 0
+    first = {match.key: results.get(match.key, []) for match in matches}
+    looked = Matrix(tuple(match.outcome(g := first[match.key], len(g)) for match in matches))
+    more = undecided(matches, looked, most)
+    console.print(f"{len(more)} cells whose standing is open play {most} games.")
+    results = runner.run([*more.values()], request, out, console)
+    second = {key: results[match.key] for key, match in more.items()}
+    return Matrix(
+        tuple(
+            match.outcome(first[match.key] + second.get(match.key, []), len(first[match.key]))
+            for match in matches
+        )
+    )
 
 
 def refuse_broken_certificates(matrix: Matrix) -> None:

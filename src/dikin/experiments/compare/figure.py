@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin.experiments.compare.holm import LEVEL
+from dikin.experiments.compare.holm import ERROR_RATE
 from dikin.experiments.compare.matrix import Matrix, Outcome
+from dikin.experiments.compare.orderings import BEST, LEVEL, LEVEL_RATIO, OPEN
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
 from dikin.plotting.formulas import maths
 from dikin.plotting.publication import LEAST_TEXT, SMALL, WIDTH, publish, pyplot
@@ -50,6 +51,8 @@ LETTER = 0.043
 """The width of a letter of the smallest size, about."""
 SAMPLE = 0.2
 """The width of a cell in the legend."""
+UNDERLINED = {LEVEL: "-", OPEN: (0, (1, 1.6))}
+"""The line below a cell, by its standing."""
 LEAST_RATIO = 0.005
 """Of those that are written with digits."""
 
@@ -193,8 +196,8 @@ def _draw_band(page: Page, matrix: Matrix, places: list[MatrixLine], row: Row, t
 def _draw_summary(
     page: Page, matrix: Matrix, places: list[MatrixLine], x: float, top: float
 ) -> None:
-    """The median ratio, and the scenarios in which nobody is distinguished from a learner."""
-    titles = "median of\nthe ratios", "best, or not\ndistinguished"
+    """The median ratio, and in how many scenarios a learner is known to be as good as the best."""
+    titles = "median of\nthe ratios", "best\nor level"
     for column, title in enumerate(titles):
         page.write(
             x + (column + 0.5) * SUMMARY, top - 0.04, title, rotation=90, ha="center", va="bottom"
@@ -203,7 +206,7 @@ def _draw_summary(
         if place.heading:
             continue
         outcomes = played(matrix, place.text)
-        level = sum(matrix.mark(outcome) != "" for outcome in outcomes)
+        level = sum(matrix.mark(outcome) in (BEST, LEVEL) for outcome in outcomes)
         ranked = not outcomes[0].sees_more
         texts = (
             short(median(map(matrix.ratio, outcomes))),
@@ -257,16 +260,17 @@ def _colours() -> Any:
 
 
 def draw_cell(axes: Any, x: int, y: int, ratio: float, mark: str, broken: bool) -> None:
-    """What is written into a cell: the best in bold and framed, those as good underlined."""
+    """What is written into a cell: the best framed, those level underlined, dots where open."""
     from matplotlib.patches import Polygon, Rectangle
 
     ink = "white" if ratio > DARK else "black"
     style = {"ha": "center", "va": "center", "fontsize": SMALL, "color": ink}
-    axes.text(x, y + 0.02, short(ratio), fontweight="bold" if mark == "best" else None, **style)
-    if mark == "best":
+    axes.text(x, y + 0.02, short(ratio), fontweight="bold" if mark == BEST else None, **style)
+    if mark == BEST:
         axes.add_patch(Rectangle((x - 0.46, y - 0.45), 0.92, 0.9, fc="none", ec="black", lw=0.9))
-    elif mark == "tie":
-        axes.plot([x - 0.3, x + 0.3], [y + 0.38, y + 0.38], color=ink, lw=0.7)
+    elif mark in UNDERLINED:
+        line = UNDERLINED[mark]
+        axes.plot([x - 0.3, x + 0.3], [y + 0.38, y + 0.38], color=ink, lw=0.8, ls=line)
     if broken:
         corner = [(x + 0.48, y - 0.47), (x + 0.16, y - 0.47), (x + 0.48, y - 0.12)]
         axes.add_patch(Polygon(corner, fc="#d55e00", ec="none"))
@@ -278,8 +282,9 @@ def draw_cell(axes: Any, x: int, y: int, ratio: float, mark: str, broken: bool) 
 def _draw_legend(page: Page, top: float) -> None:
     """Sample cells with what their marks mean, and the colours."""
     marks = [
-        (1.0, "best", False, "least regret of all that see\none value a round"),
-        (1.3, "tie", False, f"not distinguished from it\n(Holm's test, {LEVEL:.0%})"),
+        (1.0, BEST, False, "least regret of all that\nsee one value a round"),
+        (1.0, LEVEL, False, f"level: within {LEVEL_RATIO:g}\ntimes of it, known"),
+        (1.3, OPEN, False, f"open: not distinguished\n(Holm's test, {ERROR_RATE:.0%})"),
         (2.4, "", True, "an assumption of the\nlearner does not hold"),
         (0.4, "", False, "less than the best\nof this library"),
     ]

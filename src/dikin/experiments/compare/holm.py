@@ -15,7 +15,7 @@ from statistics import fmean, stdev, variance
 import numpy as np
 from scipy.stats import t as student
 
-LEVEL = 0.05
+ERROR_RATE = 0.05
 """The odds of any wrong statement among all that a page makes."""
 
 
@@ -40,7 +40,7 @@ def welch_p(one: Sequence[float], two: Sequence[float]) -> float:
     return float(2 * student.sf(abs(apart) / sqrt(total), freedom))
 
 
-def rejected(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
+def rejected(p_values: Sequence[float], level: float = ERROR_RATE) -> list[bool]:
     """Which hypotheses Holm's procedure rejects."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")

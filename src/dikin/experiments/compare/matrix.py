@@ -40,6 +40,8 @@ class Outcome:
     """One per seed, in units of half the range of the losses."""
     certificates: tuple[float, ...] = ()
     """The bounds on the expected regret, in the same units; NaN for a learner that has none."""
+    first_look: int = 0
+    """Games that were looked at to decide whether to play more; 0 where this was not asked for."""
     seconds: float = nan
     """Of the fastest game."""
     compiled: bool = False
@@ -150,19 +152,25 @@ class Matrix:
 
     # --- what the games distinguish -------------------------------------------------------------
 
+    @property
+    def looks(self) -> int:
+        """How often games are looked at: once, or before and after some learners play more."""
+        return 2 if any(one.first_look for one in self.outcomes) else 1
+
     @cached_property
     def p_values(self) -> dict[Pair, float]:
-        """Of every comparison that is printed.
+        """Of every comparison that is printed, times the number of looks.
 
         In each scenario every learner is compared with the best of all, with the best of this
         library, and with the best of this library whose assumptions hold; and every learner with
         itself, with a memory. As the best is chosen by the same games, k learners that share the
         least mean exactly make k (k - 1)/2 possible pairs of which k - 1 are here: the level is
-        then at most k/2 times as large.
+        then at most k/2 times as large. Which games a pair has in the end may depend on the first
+        look at them: its p-value is one of two, and twice the smaller of two p-values is one.
         """
         pairs = {_pair(*pair): pair for s in self.scenarios for pair in self._compared(s)}
         return {
-            name: p_value(one, two)
+            name: min(1.0, self.looks * p_value(one, two))
             for name, (one, two) in pairs.items()
             if one is not two and min(len(one.seeds), len(two.seeds)) > 1
         }
@@ -187,13 +195,13 @@ class Matrix:
         return _pair(one, two) in self._distinguished
 
     def mark(self, outcome: Outcome) -> str:
-        """`best`, or `tie` where a learner is not distinguished from the best, or nothing."""
+        """The standing beside the best of all; nothing where a learner sees more, or did not play.
+
+        See `dikin.experiments.compare.orderings`.
+        """
         if outcome.sees_more or not outcome.played:
             return ""
-        best = self.ranked(outcome.scenario)[0]
-        if outcome is best:
-            return "best"
-        return "" if self.distinguished(outcome, best) else "tie"
+        return self.standing(outcome, self.ranked(outcome.scenario)[0])
 
     def standing(self, outcome: Outcome, best: Outcome) -> str:
         """Beside a best one: `best`, `behind`, `level` or, where the games do not tell, `open`.
@@ -299,6 +307,7 @@ def _columns(matrix: Matrix) -> Columns[Outcome]:
     return {
         **fields("group", "scenario", "learner", "feedback", "rounds"),
         "seeds": lambda one: len(one.seeds),
+        **fields("first_look"),
         "regret": number(lambda one: one.mean),
         "low": number(lambda one: one.mean - one.half),
         "high": number(lambda one: one.mean + one.half),

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.stats import friedmanchisquare, norm, rankdata
 from scipy.stats import t as student
 
+from dikin.domains.base import Array
 from dikin.experiments.compare.holm import paired_p, rejected
 from dikin.experiments.fit import INTERVAL, half_interval
 
@@ -89,6 +90,23 @@ def standing_of(ratio: Ratio, distinguished: bool) -> str:
         return BEHIND
     known = ratio.low >= 1.0 / LEVEL_RATIO and ratio.high <= LEVEL_RATIO
     return LEVEL if known else OPEN
+
+
+def ranks_of(costs: Array, players: Sequence[str], reference: str) -> dict[str, Rank]:
+    """Mean ranks of players, one a column, over problems, one a row, compared with one of them."""
+    count = len(players)
+    means = dict(zip(players, rankdata(costs, axis=1).mean(axis=0), strict=True))
+    error = sqrt(count * (count + 1) / (6 * len(costs)))
+    p_values = {
+        name: 2 * float(norm.sf(abs(mean - means[reference]) / error))
+        for name, mean in means.items()
+        if name != reference
+    }
+    differs = dict(zip(p_values, rejected([*p_values.values()]), strict=True))
+    return {
+        name: Rank(float(mean), p_values.get(name, 1.0), differs.get(name, False))
+        for name, mean in means.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -207,22 +225,9 @@ class Orderings:
 
     def ranks(self, reference: str) -> dict[str, Rank]:
         """Mean ranks of players who all played every problem, compared with one of them."""
-        table = self._table()
-        count = table.shape[1]
-        means = dict(zip(self.players, rankdata(table, axis=1).mean(axis=0), strict=True))
-        error = sqrt(count * (count + 1) / (6 * len(table)))
-        p_values = {
-            name: 2 * float(norm.sf(abs(mean - means[reference]) / error))
-            for name, mean in means.items()
-            if name != reference
-        }
-        differs = dict(zip(p_values, rejected([*p_values.values()]), strict=True))
-        return {
-            name: Rank(float(mean), p_values.get(name, 1.0), differs.get(name, False))
-            for name, mean in means.items()
-        }
+        return ranks_of(self._table(), self.players, reference)
 
-    def _table(self) -> np.typing.NDArray[np.float64]:
+    def _table(self) -> Array:
         return np.array(
             [[self.mean(problem, name) for name in self.players] for problem in self.problems]
         )

@@ -6,8 +6,8 @@ import ast
 import hashlib
 import sys
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
@@ -31,7 +31,8 @@ from dikin.experiments.compare.competitors import (
     enter,
     find_competitors,
 )
-from dikin.experiments.compare.matrix import OURS, Outcome
+from dikin.experiments.compare.matrix import OURS, Matrix, Outcome
+from dikin.experiments.compare.orderings import OPEN
 from dikin.experiments.compare.scenarios import (
     DeclaredGame,
     FirstExample,
@@ -63,6 +64,8 @@ class Request(runner.Request):
     """Of every cell; without it, those above."""
     slow_seeds: int | None = None
     """Of every cell that the compiled loop cannot play; without it, as many as of the others."""
+    most_seeds: int | None = None
+    """Of a cell whose standing beside the best is open; without it, no cell plays more games."""
     external: bool = False
 
     def games(self, quick: bool) -> int:
@@ -128,8 +131,12 @@ class Match(Cell):
         except NumericalError as reason:  # one learner that fails must not end the comparison
             return [{"left_out": str(reason)}]
 
-    def outcome(self, results: list[Result]) -> Outcome:
-        """What came of it."""
+    def continued(self, games: int) -> Match:
+        """The games that are missing to so many."""
+        return replace(self, seeds=range(self.seeds.stop, self.seeds.start + games))
+
+    def outcome(self, results: list[Result], first_look: int = 0) -> Outcome:
+        """What came of it; see `Outcome.first_look`."""
         failed = [game["left_out"] for game in results if "left_out" in game]
         games = [] if failed else results
         return Outcome(
@@ -140,6 +147,7 @@ class Match(Cell):
             seeds=tuple(game["seed"] for game in games),
             regrets=tuple(game["regret"] for game in games),
             certificates=tuple(game["certificate"] for game in games),
+            first_look=first_look,
             seconds=min((game["seconds"] for game in games), default=nan),
             compiled=any(game["compiled"] for game in games),
             broken=self.broken if games else (),
@@ -179,6 +187,26 @@ def _match(
     seeds = experiment_seeds(request.seed, request.games(quick))
     source = source_digest([competitor.cls, scenario.game])
     return Match(request.rounds, seeds, competitor, scenario, entry.broken, loop, source)
+
+
+def undecided(matches: Sequence[Match], matrix: Matrix, most: int) -> dict[str, Match]:
+    """Of each match that should play more games, by its key, those games.
+
+    It is open whether the learner is behind the best of all, or behind the best of this library;
+    the best play more as well. A learner that has played enough does not.
+    """
+    chosen: set[Outcome] = set()
+    for scenario in matrix.scenarios:
+        ranked = matrix.ranked(scenario)
+        for bests in (ranked, matrix.of_library(scenario)):
+            unknown = [one for one in ranked if bests and matrix.standing(one, bests[0]) == OPEN]
+            chosen |= {*unknown, bests[0]} if unknown else set()
+    names = {(outcome.learner, outcome.scenario) for outcome in chosen}
+    return {
+        match.key: match.continued(most)
+        for match in matches
+        if (match.competitor.name, match.scenario.name) in names and len(match.seeds) < most
+    }
 
 
 # --- sources of users ---------------------------------------------------------------------------

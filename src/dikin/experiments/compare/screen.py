@@ -5,16 +5,20 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from dikin.experiments.compare.holm import LEVEL
+from dikin.experiments.compare.holm import ERROR_RATE
 from dikin.experiments.compare.matrix import Matrix, Outcome
+from dikin.experiments.compare.orderings import BEST, LEVEL, LEVEL_RATIO, OPEN
 from dikin.experiments.compare.scenarios import GROUPS
 from dikin.experiments.tables import plus_minus
 
 LABELS, COLUMN = 30, 15
 """Characters that the first two columns take, and one of the others."""
+SIGNS = {BEST: "*", LEVEL: "=", OPEN: "?"}
 MARKS = {
     "*": "least mean regret",
-    "=": "not distinguished from it, at the level {level:.0%} of all {count} comparisons together",
+    "=": "level with it: the ratio is known to lie between 1/{near:g} and {near:g}",
+    "?": "open: not distinguished from it, at the level {odds:.0%} of all {count} comparisons "
+    "together, nor known to be level; --most-seeds plays more games of these",
     "†": "an assumption of the learner, or a constant that it must be told, does not hold here",
 }
 
@@ -26,8 +30,9 @@ def show(matrix: Matrix, console: Console) -> None:
         names = matrix.of_group(group)
         for first in range(0, len(names), fit):
             console.print(screen_table(matrix, group, names[first : first + fit]))
+    numbers = {"count": len(matrix.p_values), "odds": ERROR_RATE, "near": LEVEL_RATIO}
     for sign, meaning in MARKS.items():
-        console.print(f"{sign} {meaning.format(count=len(matrix.p_values), level=LEVEL)}")
+        console.print(f"{sign} {meaning.format(**numbers)}")
     console.print(
         "Mean regret of a game, in units of half the range of its losses, ± half the 95% interval; "
         "[i]italics[/i]: sees more than one value a round."
@@ -76,6 +81,7 @@ def screen_table(matrix: Matrix, group: str, scenarios: list[str]) -> Table:
 def _shown(matrix: Matrix, outcome: Outcome | None) -> str:
     if outcome is None or not outcome.played:
         return "-"
-    mark = {"best": "*", "tie": "="}.get(matrix.mark(outcome), "") + ("†" if outcome.broken else "")
+    standing = matrix.mark(outcome)
+    mark = SIGNS.get(standing, "") + ("†" if outcome.broken else "")
     text = f"{plus_minus(outcome.mean, outcome.half)}{mark:<2}"
-    return f"[bold]{text}[/bold]" if matrix.mark(outcome) == "best" else text
+    return f"[bold]{text}[/bold]" if standing == BEST else text
