@@ -189,7 +189,7 @@ def results_of(games: list[Game]) -> Results:
             values.setdefault(player, {})[f"noise {noise:g}"] = np.array(mine)
     shots = games[0].task.shots
     about = f"mean excess of the beam loss over {shots:,} shots"
-    return Results("accelerator", about, values)
+    return Results("accelerator", about, values, min(game.task.seed for game in games))
 
 
 def search(shots: int, noise: float, seeds: range) -> None:

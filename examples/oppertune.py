@@ -109,7 +109,7 @@ def results_of(games: list[Game]) -> Results:
         for player in PLAYERS
     }
     about = f"mean regret a round over {len(games[0].shares):,} rounds, % of that of the start"
-    return Results("oppertune", about, values)
+    return Results("oppertune", about, values, min(game.task.seed for game in games))
 
 
 DRAWN = {

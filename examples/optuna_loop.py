@@ -123,7 +123,8 @@ def results_of(tasks: list[Task], found: list[float]) -> Results:
             mine = [(t, v) for t, v in zip(tasks, found, strict=True) if t[:2] == (kind, sampler)]
             setting = f"{kind}, {mine[0][0].rounds} trials"
             values.setdefault(sampler, {})[setting] = np.array([value for _, value in mine])
-    return Results("optuna", "live the mean regret a round, offline the best value", values)
+    about = "live the mean regret a round, offline the best value above the least possible one"
+    return Results("optuna", about, values, min(task.seed for task in tasks))
 
 
 def main() -> None:

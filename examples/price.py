@@ -134,7 +134,9 @@ def results_of(horizons: list[int], games: list[Game]) -> Results:
         for rounds in horizons:
             mine = [game.regret for game in games if game.task[:2] == (player, rounds)]
             values.setdefault(player, {})[f"{rounds:,} rounds"] = np.array(mine)
-    return Results("price", "mean regret a round against the best setting of each round", values)
+    first = min(game.task.seed for game in games)
+    about = "mean regret a round against the best setting of each round"
+    return Results("price", about, values, first)
 
 
 # --- the picture ---------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def shares(values: dict[str, Array], player: str) -> Any:
     return 100.0 * values[player] / values[KEEP].mean()
 
 
-def results_of(games: list[Game]) -> Results:
+def results_of(games: list[Game], seed: int) -> Results:
     """Milliseconds in per cent of those of the defaults: while tuning, and with the final one."""
     rounds = len(games[0].losses[TUNER])
     values = {
@@ -148,7 +148,8 @@ def results_of(games: list[Game]) -> Results:
         }
         for player in PLAYERS
     }
-    return Results("program", "time until a text has arrived, % of zlib's defaults", values)
+    about = "time until a text has arrived, % of zlib's defaults"
+    return Results("program", about, values, seed)
 
 
 # --- what is seen --------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="a page whose table is written anew")
     chosen = parser.parse_args()
     games = play_all(chosen.rounds, chosen.checks, chosen.games, chosen.seed)
-    results = results_of(games)
+    results = results_of(games, chosen.seed)
     print_settings(games[0])
     publish([results], chosen.out / "program.csv", chosen.page)
     draw(results, games, chosen.out / "program.png")

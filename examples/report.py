@@ -1,12 +1,15 @@
-"""Tables of the examples: a mean and its 95 % interval for each player and setting.
+"""Tables of the examples: every game in a CSV, and what the games say on the terminal and a page.
 
-The same numbers go to the terminal, to a CSV and into a page, so that none is typed in.
+For each player and setting that is a mean with its 95 % interval, and the standing beside the best
+by the rule of `dikin.experiments.compare.orderings`. No number is typed in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,27 +17,32 @@ import numpy as np
 from comparison import interval
 
 from dikin.experiments import source
-from dikin.experiments.tables import fields, write_csv
+from dikin.experiments.compare.orderings import BEHIND, BEST, LEVEL, OPEN, Orderings, Ratio
+from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
 
 Array = np.typing.NDArray[np.float64]
 
+MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
+"""How a cell is shown, by the standing of its player."""
+SMALLEST = 1e-9
+"""Costs that are 0, or below it by rounding, count as this much where ratios are taken."""
+WIDEST = 1000.0
+"""An interval whose ends are farther apart says that nothing is known, and is written so."""
 
-class Cell(NamedTuple):
-    """A line of the CSV."""
+
+class Row(NamedTuple):
+    """A line of the CSV: one game."""
 
     table: str
-    player: str
     setting: str
-    games: int
-    mean: str
-    half: str
-    mark: str
-    """"least" for the least mean of a setting, "equal" where the difference from it is not
-    distinguished from 0 by a 95 % interval over games, else empty."""
+    player: str
+    game: int
+    value: float
 
 
-class Results(NamedTuple):
+@dataclass(frozen=True)
+class Results:
     """Measured numbers of one table; small ones are good."""
 
     name: str
@@ -44,8 +52,10 @@ class Results(NamedTuple):
     values: Mapping[str, Mapping[str, Array]]
     """By player, then by setting: one number for each game. Game i of all players belongs
     together: they met the same noise."""
+    first: int = 1
+    """The number of the first game: its seed."""
     reference: str | None = None
-    """A player that knows what the others must find: it is shown, and wins nothing."""
+    """A player that knows what the others must find: it is shown, and compared with nobody."""
 
     @property
     def settings(self) -> list[str]:
@@ -54,46 +64,59 @@ class Results(NamedTuple):
     def games(self, setting: str) -> int:
         return len(next(iter(self.values.values()))[setting])
 
+    def by_game(self) -> Iterator[Row]:
+        """Every game."""
+        for player, row in self.values.items():
+            for setting, games in row.items():
+                for game, value in enumerate(games.tolist(), self.first):
+                    yield Row(self.name, setting, player, game, value)
+
+    @cached_property
+    def orderings(self) -> Orderings:
+        """The rule, on the means that are shown."""
+        costs: dict[str, dict[str, dict[int, float]]] = {name: {} for name in self.settings}
+        for row in self.by_game():
+            if row.player != self.reference:
+                costs[row.setting].setdefault(row.player, {})[row.game] = row.value
+        return Orderings(costs, SMALLEST, arithmetic=True)
+
     @property
     def head(self) -> list[str]:
         columns = [f"{setting} ({self.games(setting)} games)" for setting in self.settings]
         return [f"{self.name}: {self.about}", *columns]
 
-    def cells(self) -> Iterator[Cell]:
-        """Every cell, by player and setting."""
-        marks = {setting: self._marks(setting) for setting in self.settings}
-        for player, row in self.values.items():
-            for setting, games in row.items():
-                mean, half = interval(games)
-                numbers = (_rounded(mean, mean), _rounded(half, mean), marks[setting][player])
-                yield Cell(self.name, player, setting, len(games), *numbers)
-
-    def _marks(self, setting: str) -> dict[str, str]:
-        compared = {name: row for name, row in self.values.items() if name != self.reference}
-        least = min(compared, key=lambda player: float(compared[player][setting].mean()))
-        marks = dict.fromkeys(self.values, "")
-        for player, row in compared.items():
-            apart, half = interval(row[setting] - self.values[least][setting])
-            marks[player] = "least" if player == least else "equal" if apart <= half else ""
-        return marks
-
     def rows(self) -> list[list[str]]:
         """A row of texts for each player."""
-        found: dict[str, list[str]] = {}
-        for cell in self.cells():
-            text = f"{cell.mean} ± {cell.half}"
-            shown = {"least": f"**{text}**", "equal": f"{text} =", "": text}[cell.mark]
-            found.setdefault(cell.player, [cell.player]).append(shown)
-        return list(found.values())
+        return [
+            [player, *(self._cell(player, setting) for setting in self.settings)]
+            for player in self.values
+        ]
+
+    def _cell(self, player: str, setting: str) -> str:
+        mean, half = interval(self.values[player][setting])
+        text = f"{_rounded(mean, mean)} ± {_rounded(half, mean)}"
+        if player == self.reference:
+            return text
+        return MARKS[self.orderings.standing(setting, player)].format(text)
 
     def verdicts(self) -> Iterator[str]:
-        """Who is best in each setting, and who is not distinguished from it."""
+        """Who is best in each setting, and how many times its mean the others have."""
         for setting in self.settings:
-            marks = self._marks(setting)
-            least = next(player for player, mark in marks.items() if mark == "least")
-            equal = [player for player, mark in marks.items() if mark == "equal"]
-            rest = f"; not distinguished from it: {', '.join(equal)}" if equal else ""
-            yield f"{setting}: the least is that of {least}{rest}."
+            text = f"{setting}: the least is that of {self.orderings.best(setting)}"
+            for standing in (LEVEL, OPEN, BEHIND):
+                players = self._standing(setting, standing)
+                if players:
+                    text += f"; {standing}: {', '.join(players)}"
+            yield f"{text}."
+
+    def _standing(self, setting: str, standing: str) -> list[str]:
+        """The players of a standing, each with its ratio to the best."""
+        found = self.orderings
+        return [
+            f"{player} {_times(found.ratio(setting, player))}"
+            for player in found.costs[setting]
+            if found.standing(setting, player) == standing
+        ]
 
     def block(self) -> Block:
         """What is printed and stands on a page."""
@@ -103,23 +126,59 @@ class Results(NamedTuple):
 def _rounded(value: float, size: float) -> str:
     """Three digits of a number of this size."""
     if not np.isfinite(value):
-        return "?"
+        return "unknown"
     digits = 0 if abs(size) >= 100 else 1 if abs(size) >= 10 else 2
     return f"{value:.{digits}f}"
 
 
-def publish(results: list[Results], file: Path, page: Path | None) -> None:
-    """Print the tables, write them as a CSV and, where there is one, into a page."""
-    write_results(results, file)
+def _times(ratio: Ratio) -> str:
+    """A ratio and its interval."""
+    value, low, high = (_rounded(end, end) for end in ratio)
+    known = ratio.high <= WIDEST * ratio.low  # not for NaN, of a single game
+    return f"{value} ({f'{low} to {high}' if known else 'unknown'})"
+
+
+def publish(
+    results: list[Results], file: Path, page: Path | None, parts: Sequence[str] = source.TUNERS
+) -> None:
+    """Write every game into a CSV; print the tables and, where there is a page, write them there.
+
+    `parts` are the modules that the games depend on.
+    """
+    write_results(results, file, parts)
     publish_blocks([result.block() for result in results], page)
 
 
-def write_results(results: list[Results], file: Path) -> None:
-    """All cells as a CSV."""
+def write_results(results: list[Results], file: Path, parts: Sequence[str]) -> None:
+    """Every game as a line of a CSV, and from which code they are."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(file, fields(*Cell._fields), [cell for each in results for cell in each.cells()])
+    write_csv(file, fields(*Row._fields), [row for each in results for row in each.by_game()])
     games = {f"{each.name}, {name}": each.games(name) for each in results for name in each.settings}
-    source.record(file, {"games": games}, source.TUNERS)
+    source.record(file, {"games": games, "seed": results[0].first}, parts)
+
+
+def read_results(file: Path, reference: str | None = None) -> list[Results]:
+    """The tables of a CSV, without what they are about."""
+    tables: dict[str, dict[str, dict[str, list[float]]]] = {}
+    rows = read_csv(file)
+    for row in rows:
+        players = tables.setdefault(row["table"], {})
+        games = players.setdefault(row["player"], {}).setdefault(row["setting"], [])
+        games.append(float(row["value"]))
+    first = min(int(row["game"]) for row in rows)
+    return [
+        Results(
+            name,
+            "",
+            {
+                player: {setting: np.array(games) for setting, games in found.items()}
+                for player, found in players.items()
+            },
+            first,
+            reference,
+        )
+        for name, players in tables.items()
+    ]
 
 
 class Block(NamedTuple):

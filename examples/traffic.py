@@ -175,7 +175,8 @@ def results_of(records: dict[Task, Record]) -> Results:
         }
         for player in PLAYERS
     }
-    return Results("traffic", "mean latency in milliseconds", values, reference=TOLD)
+    first = min(task.seed for task in records)
+    return Results("traffic", "mean latency in milliseconds", values, first, reference=TOLD)
 
 
 def of(records: dict[Task, Record], setting: str, player: str) -> list[Record]:
