@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples \
+.PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples fresh-examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
 	serve-demo told attack convexity outside bench kills soak torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
@@ -76,6 +76,14 @@ examples: $(READY)
 	$(BIN)/python examples/traffic.py --games 6 $(TO_PAGE)
 	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
 	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
+
+# The simulated ones with seeds that chose nothing, without the longest games: about ten minutes. Those
+# that measure times or sockets are fresh in every run.
+fresh-examples: $(READY)
+	$(BIN)/python examples/price.py --rounds 500 5000 --games 8 --seed 1001 --out docs/examples/fresh
+	$(BIN)/python examples/oppertune.py --games 16 --seed 1001 --out docs/examples/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/optuna_loop.py --seed 1001 --out docs/adapters/fresh
+	$(BIN)/python docs/build/fresh_examples.py
 
 # The first rounds beside pycma, about four minutes. PAGE=1 writes docs/beginning.md.
 BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)

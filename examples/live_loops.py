@@ -3,14 +3,13 @@
 Each round a learner is asked for a setting and told one measured loss. It is told nothing else but
 the set of settings, unless its name says otherwise. Losses are least, and then 0, at the best
 setting of the round, so that their sum without the noise is the regret. Prints tables, and writes
-them (CSV) and a picture of the drift.
+every game (CSV) and a picture of the drift.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from math import inf, pi
@@ -18,12 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, interval, legend_below, new_figure, play_parallel, save
+from comparison import CMA, COLOURS, band, legend_below, new_figure, play_parallel, save
+from report import Results, publish_blocks, write_results
 
 import dikin
 from dikin.experiments import source
-from dikin.experiments.tables import fields, write_csv
-from dikin.files import replace_file
 
 WORKERS, MARKS = 2, 100
 NOISE = 0.05
@@ -190,7 +188,7 @@ DRIFT = Study(
     },
     DRIFTERS | ADAPTIVE | PYCMA,
     rounds=20_000,
-    games=4,
+    games=8,
 )
 STUDIES = [
     Study(
@@ -262,91 +260,43 @@ def play(study: Study, task: Task) -> Game:
     return Game(task, marks, np.cumsum(losses)[marks - 1], float(losses.mean() / unit))
 
 
-def tasks(studies: list[Study]) -> Iterator[Task]:
+def tasks(studies: list[Study], seed: int) -> Iterator[Task]:
     for index, study in enumerate(studies):
+        seeds = range(seed, seed + study.games)
         for setting in study.settings:
             for player in study.players:
-                yield from (Task(index, setting, player, seed) for seed in range(study.games))
+                yield from (Task(index, setting, player, each) for each in seeds)
 
 
-def play_all(studies: list[Study], workers: int) -> list[Game]:
+def play_all(studies: list[Study], workers: int, seed: int) -> list[Game]:
     """Every game, with a progress bar."""
-    return play_parallel(lambda task: play(studies[task.study], task), [*tasks(studies)], workers)
+    todo = [*tasks(studies, seed)]
+    return play_parallel(lambda task: play(studies[task.study], task), todo, workers)
 
 
 # --- what is seen -----------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
-    """A line of the CSV: mean over games, and half of its 95% interval."""
-
-    study: str
-    setting: str
-    player: str
-    games: int
-    rounds: int
-    measure: str
-    mean: str
-    half: str
+def results_of(studies: list[Study], games: list[Game]) -> list[Results]:
+    """The table of each study: what every game came to at its last round."""
+    return [table(index, study, games) for index, study in enumerate(studies)]
 
 
-def lines_of(studies: list[Study], games: list[Game]) -> list[Line]:
-    """One line for each study, setting and player, at the last round."""
-    found: dict[tuple[int, str, str], list[float]] = {}
-    for game in games:
-        shares = studies[game.task.study].measure != "regret"
-        value = 100 * game.share if shares else float(game.regret[-1])
-        found.setdefault(game.task[:3], []).append(value)
-    lines = []
-    for (index, setting, player), values in found.items():
-        study = studies[index]
-        mean, half = interval(np.array(values))
-        names = (study.name, setting, player, len(values), study.rounds, study.measure)
-        # Both with as many digits as the mean can bear.
-        shown = (f"{mean:.1f}", f"{half:.1f}") if mean < 100 else (f"{mean:.0f}", f"{half:.0f}")
-        lines.append(Line(*names, *shown))
-    return lines
-
-
-def about(study: Study) -> str:
-    return f"{study.name}: {study.measure}, {study.rounds} rounds, {study.games} games"
-
-
-def table_rows(study: Study, lines: list[Line]) -> list[list[str]]:
+def table(index: int, study: Study, games: list[Game]) -> Results:
     """A row for each player, a column for each setting."""
-    cells = {
-        (line.player, line.setting): f"{line.mean} ± {line.half}"
-        for line in lines
-        if line.study == study.name
+    values: dict[str, dict[str, list[float]]] = {}
+    for game in games:
+        if game.task.study == index:
+            shares = study.measure != "regret"
+            value = 100 * game.share if shares else float(game.regret[-1])
+            row = values.setdefault(game.task.player, {})
+            row.setdefault(game.task.setting, []).append(value)
+    about = f"{study.measure}, {study.rounds:,} rounds"
+    arrays = {
+        player: {setting: np.array(found) for setting, found in row.items()}
+        for player, row in values.items()
     }
-    return [
-        [player, *(cells[player, setting] for setting in study.settings)]
-        for player in study.players
-    ]
-
-
-def print_tables(studies: list[Study], lines: list[Line]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    for study in studies:
-        table = Table(title=about(study), title_justify="left")
-        table.add_column("learner")
-        for setting in study.settings:
-            table.add_column(setting, justify="right")
-        for row in table_rows(study, lines):
-            table.add_row(*row)
-        Console().print(table)
-
-
-def with_tables(page: str, studies: list[Study], lines: list[Line]) -> str:
-    """The text of a page, with these numbers in its tables: one that begins with a study's name."""
-    for study in studies:
-        head = [about(study), *study.settings]
-        rows = [head, len(head) * ["---"], *table_rows(study, lines)]
-        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-        page = re.sub(rf"^\| {study.name}: .*\n(?:\|.*\n)*", table, page, flags=re.M)
-    return page
+    return Results(study.name, about, arrays, min(game.task.seed for game in games))
 
 
 DRAWN = {
@@ -382,19 +332,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("loops"), help="folder to write to")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
+    parser.add_argument("--seed", type=int, default=0, help="of the first game (%(default)s)")
     options = parser.parse_args()
-    out: Path = options.out
-    games = play_all(STUDIES, WORKERS)
-    lines = lines_of(STUDIES, games)
-    print_tables(STUDIES, lines)
-    out.mkdir(parents=True, exist_ok=True)
-    write_csv(out / "loops.csv", fields(*Line._fields), lines)
-    source.record(out / "loops.csv", {study.name: study.games for study in STUDIES})
-    draw(STUDIES, games, out / "drift.png")
-    print(f"Wrote {out / 'loops.csv'} and {out / 'drift.png'}")
-    if options.page is not None:
-        text = with_tables(options.page.read_text(encoding="utf-8"), STUDIES, lines)
-        replace_file(options.page, text.encode())
+    games = play_all(STUDIES, WORKERS, options.seed)
+    results, file = results_of(STUDIES, games), options.out / "loops.csv"
+    write_results(results, file, source.LEARNERS)
+    # The guide shows the tables; who is how far ahead stands in their marks alone.
+    publish_blocks([each.block()._replace(notes=[]) for each in results], options.page)
+    draw(STUDIES, games, file.with_name("drift.png"))
+    print(f"Wrote {file} and {file.with_name('drift.png')}")
 
 
 if __name__ == "__main__":

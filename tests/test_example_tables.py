@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 import re
 import sys
 import zlib
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dikin
 
@@ -26,6 +28,8 @@ RUN = {
     "oppertune": ["--rounds", "12", "--games", "2"],
 }
 """Small forms; the traffic example has tests of its own."""
+REFERENCES = {"traffic": "told the capacities"}
+"""The player of a table that is compared with nobody."""
 
 
 @pytest.fixture
@@ -41,17 +45,28 @@ def rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-def measured(file: Path) -> list[tuple[str, ...]]:
+def block(report: Any, file: Path) -> Any:
+    """The table and the sentences that the games of a CSV make."""
+    (found,) = report.read_results(file, REFERENCES.get(file.stem))
+    return found.block()
+
+
+def measured(report: Any, file: Path) -> list[tuple[str, ...]]:
     """Every number of a CSV as a page shows it: table, player, setting, number."""
-    shown = {"least": "**{}**", "equal": "{} =", "": "{}"}
+    if is_old(file):
+        return old_numbers(file)
+    made = block(report, file)
     return [
-        (
-            row["table"],
-            row["player"],
-            f"{row['setting']} ({row['games']} games)",
-            shown[row["mark"]].format(f"{row['mean']} ± {row['half']}"),
-        )
-        for row in rows(file)
+        (made.name, player, setting, number)
+        for player, *numbers in made.rows
+        for setting, number in zip(made.head[1:], numbers, strict=True)
+    ]
+
+
+def verdicts(report: Any, file: Path) -> list[str]:
+    """What a page says below the table."""
+    return [
+        f"- {note}" for note in (old_notes(file) if is_old(file) else block(report, file).notes)
     ]
 
 
@@ -68,19 +83,48 @@ def said(page: str, name: str) -> list[tuple[str, ...]]:
     ]
 
 
-def verdicts(file: Path) -> list[str]:
-    """Who is best, from the marks of a CSV, as a page says it."""
+# Three tables were measured before games were kept, and stand on their pages as they were.
+
+OLD = 'In this table "=" stands for players that are not distinguished from the least'
+"""What a page says of such a table."""
+
+
+def is_old(file: Path) -> bool:
+    """Whether a CSV has means instead of games."""
+    return "mean" in rows(file)[0]
+
+
+def old_numbers(file: Path) -> list[tuple[str, ...]]:
+    shown = {"least": "**{}**", "equal": "{} =", "": "{}"}
+    return [
+        (
+            row["table"],
+            row["player"],
+            f"{row['setting']} ({row['games']} games)",
+            shown[row["mark"]].format(f"{row['mean']} ± {row['half']}"),
+        )
+        for row in rows(file)
+    ]
+
+
+def old_notes(file: Path) -> list[str]:
     found = rows(file)
-    lines = []
+    notes = []
     for setting in dict.fromkeys(row["setting"] for row in found):
         marked = {
             mark: [r["player"] for r in found if (r["setting"], r["mark"]) == (setting, mark)]
             for mark in ("least", "equal")
         }
-        text = f"- {setting}: the least is that of {marked['least'][0]}"
         rest = f"; not distinguished from it: {', '.join(marked['equal'])}"
-        lines.append(text + (rest if marked["equal"] else "") + ".")
-    return lines
+        text = f"{setting}: the least is that of {marked['least'][0]}"
+        notes.append(text + (rest if marked["equal"] else "") + ".")
+    return notes
+
+
+def section(page: str, name: str) -> str:
+    """What stands between the headings around a table."""
+    (found,) = (part for part in re.split(r"^## ", page, flags=re.M) if f"\n| {name}: " in part)
+    return found
 
 
 # --- the commands --------------------------------------------------------------------------------
@@ -104,34 +148,60 @@ def test_a_small_run(
     assert f"{name}: " in text
     assert "the least is that of" in text
     assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    new = measured(tmp_path / "new" / f"{name}.csv")
+    report, file = example("report"), tmp_path / "new" / f"{name}.csv"
+    new = measured(report, file)
     written = page.read_text(encoding="utf-8")
     assert said(written, name) == new
-    lines = verdicts(tmp_path / "new" / f"{name}.csv")
+    lines = verdicts(report, file)
     assert "\n\n" + "\n".join(lines) + "\n\n" in written + "\n"
     # What it said before is gone.
     before = PAGE.read_text(encoding="utf-8")
     assert written.count("the least is that of") - before.count("the least is that of") == len(
         lines
-    ) - len(verdicts(FOLDER / f"{name}.csv"))
-    committed = measured(FOLDER / f"{name}.csv")
+    ) - len(verdicts(report, FOLDER / f"{name}.csv"))
+    committed = measured(report, FOLDER / f"{name}.csv")
     assert {player for _, player, *_ in new} == {player for _, player, *_ in committed}
+    assert {row["game"] for row in rows(file)} == {"1", "2"}
+
+
+def test_seeds_are_numbers_of_games(
+    example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With another seed other games are played, and the same seed plays the same."""
+    module = example("oppertune")
+    monkeypatch.setattr(module, "WORKERS", 1)
+    monkeypatch.setattr(module, "draw", lambda *_: None)
+    found = []
+    for seed in ("1", "2", "1"):
+        options = ["--rounds", "12", "--games", "2", "--seed", seed, "--out", str(tmp_path)]
+        monkeypatch.setattr(sys, "argv", ["oppertune", *options])
+        module.main()
+        found.append(
+            {(*row.values(),)[:-1]: row["value"] for row in rows(tmp_path / "oppertune.csv")}
+        )
+    assert {key[-1] for key in found[1]} == {"2", "3"}
+    shared = found[0].keys() & found[1].keys()
+    assert len(shared) == len(found[0]) / 2
+    assert all(found[0][key] == found[1][key] for key in shared)
+    assert found[2] == found[0]
 
 
 # --- the page ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_of_the_page_is_the_committed_one(name: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert said(page, name) == measured(FOLDER / f"{name}.csv"), "run make examples"
-    assert "\n".join(verdicts(FOLDER / f"{name}.csv")) + "\n" in page
+def test_the_table_of_the_page_is_the_committed_one(example: Any, name: str) -> None:
+    page, report, file = PAGE.read_text(encoding="utf-8"), example("report"), FOLDER / f"{name}.csv"
+    assert said(page, name) == measured(report, file), "run make examples"
+    assert "\n".join(verdicts(report, file)) + "\n" in page
+    assert (OLD in section(page, name)) == is_old(file)
     assert f"examples/{name}.png" in page
     assert (FOLDER / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_digit_more_in_the_page_is_noticed() -> None:
-    page, numbers = PAGE.read_text(encoding="utf-8"), measured(FOLDER / "price.csv")
+def test_a_digit_more_in_the_page_is_noticed(example: Any) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    numbers = measured(example("report"), FOLDER / "price.csv")
     wrong = page.replace(numbers[0][-1], "1" + numbers[0][-1], 1)
     assert said(wrong, "price") != numbers
 
@@ -139,16 +209,116 @@ def test_a_digit_more_in_the_page_is_noticed() -> None:
 # --- tables --------------------------------------------------------------------------------------
 
 
-def test_marks_compare_game_by_game(example: Any) -> None:
-    """b is always 1 worse than a; c differs from a by 1, 0 and -0.9: no interval without 0."""
-    a = np.array([1.0, 5.0, 9.0])
-    values = {"a": a, "b": a + 1, "c": a + np.array([1.0, 0.0, -0.9]), "oracle": a - 3}
-    table = example("report").Results(
-        "test", "numbers", {k: {"s": v} for k, v in values.items()}, reference="oracle"
+LEVEL_GAMES = np.array([1.0, 5.0, 9.0, 5.0])
+PLAYERS = {
+    "a": LEVEL_GAMES,
+    "near": LEVEL_GAMES + np.array([0.2, -0.1, 0.0, 0.1]),
+    "far": LEVEL_GAMES + np.array([1.0, 1.1, 0.9, 1.0]),
+    "noisy": LEVEL_GAMES + np.array([9.0, -4.0, 8.0, -3.0]),
+    "oracle": LEVEL_GAMES - 0.9,
+}
+"""Beside the first: 1 % more, and 20 %, both surely so; half as much again, and who knows."""
+
+
+def results(example: Any, players: dict[str, Any], **how: Any) -> Any:
+    values = {name: {"s": games} for name, games in players.items()}
+    return example("report").Results("test", "numbers", values, **how)
+
+
+def marks(table: Any) -> list[str]:
+    """The cells of a column, with m in the place of their numbers."""
+    return [re.sub(r"[\d.-]+ ± [\d.]+", "m", cell.replace("**", "!")) for _, cell in table.rows()]
+
+
+def test_marks_are_those_of_the_one_rule(example: Any) -> None:
+    table = results(example, PLAYERS, reference="oracle")
+    assert table.rows()[0] == ["a", "**5.00 ± 5.20**"]
+    assert marks(table) == ["!m!", "m =", "m", "m ?", "m"]
+    # Who knows what others must find would be the best otherwise, and everyone else behind.
+    assert marks(results(example, PLAYERS)) == ["m", "m", "m", "m ?", "!m!"]
+
+
+def test_a_badly_measured_player_is_open_and_not_level(example: Any) -> None:
+    """The same mean, from games that are far apart: no interval without 1, and a wide one."""
+    games = {"a": np.array([5.0, 5.1, 4.9, 5.0]), "b": np.array([1.0, 9.0, 2.0, 8.2])}
+    assert marks(results(example, games)) == ["!m!", "m ?"]
+    precise = games | {"b": np.array([5.1, 5.0, 5.0, 5.05])}
+    assert marks(results(example, precise)) == ["!m!", "m ="]
+
+
+def test_the_correction_is_for_all_comparisons_of_a_table(example: Any) -> None:
+    """A player that is behind in a table of its own is open beside many that are level."""
+    chance = np.random.default_rng(4)
+    pair = {"a": np.full(6, 5.0), "b": np.array([5.1, 6.5, 5.2, 6.3, 5.3, 6.0])}
+    assert marks(results(example, pair)) == ["!m!", "m"]
+    more = {f"c{i}": 5.1 + 0.3 * chance.standard_normal(6) for i in range(8)}
+    assert marks(results(example, pair | more))[1] == "m ?"
+
+
+def test_verdicts_have_a_ratio_with_its_interval(example: Any) -> None:
+    """That of "far" by hand: 6/5, and the interval of what each game adds to its logarithm."""
+    table = results(example, PLAYERS, reference="oracle")
+    away = PLAYERS["far"] / 6.0 - PLAYERS["a"] / 5.0
+    half = stats.t.ppf(0.975, 3) * away.std(ddof=1) / 2
+    low, high = (1.2 * np.exp(sign * half) for sign in (-1, 1))
+    (line,) = table.verdicts()
+    begin, level, open_, behind = line.split("; ")
+    assert begin == "s: the least is that of a"
+    assert re.fullmatch(r"level: near 1\.01 \(0\.9\d to 1\.0\d\)", level)
+    assert open_.startswith("open: noisy 1.50 (")
+    assert behind == f"behind: far 1.20 ({low:.2f} to {high:.2f})."
+    assert [*results(example, {"a": LEVEL_GAMES}).verdicts()] == ["s: the least is that of a."]
+
+
+def test_of_a_single_game_nothing_is_known(example: Any) -> None:
+    table = results(example, {"a": np.array([1.0]), "b": np.array([2.0])})
+    assert table.rows() == [["a", "**1.00 ± unknown**"], ["b", "2.00 ± unknown ?"]]
+    assert [*table.verdicts()] == ["s: the least is that of a; open: b 2.00 (unknown)."]
+
+
+def test_costs_of_0_have_a_ratio(example: Any) -> None:
+    table = results(example, {"a": np.array([0.0, -1e-7, 0.0]), "b": np.array([1.0, 1.2, 0.9])})
+    assert marks(table) == ["!m!", "m"]
+    assert "behind: b" in next(table.verdicts())
+
+
+def test_every_game_is_in_the_csv_and_makes_the_same_table(example: Any, tmp_path: Path) -> None:
+    report, file = example("report"), tmp_path / "test.csv"
+    table = results(example, PLAYERS, first=101, reference="oracle")
+    report.publish([table], file, None)
+    found = rows(file)
+    assert len(found) == 4 * len(PLAYERS)
+    assert found[5] == {
+        "table": "test",
+        "setting": "s",
+        "player": "near",
+        "game": "102",
+        "value": "4.9",
+    }
+    (again,) = report.read_results(file, "oracle")
+    assert (again.rows(), [*again.verdicts()]) == (table.rows(), [*table.verdicts()])
+    assert again.first == 101
+    record = json.loads((tmp_path / "test.source.json").read_text(encoding="utf-8"))
+    assert record["settings"] == {"games": {"test, s": 4}, "seed": 101}
+    # A game that is missing would change the table.
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]), encoding="utf-8")
+    assert report.read_results(file, "oracle")[0].rows() != table.rows()
+
+
+def test_a_table_is_replaced_where_it_stands(example: Any, tmp_path: Path) -> None:
+    """With or without sentences below it, as often as one likes; what is around it stays."""
+    report, page = example("report"), tmp_path / "page.md"
+    before, after = (
+        "# Title\n\n- a list\n\n",
+        "\nText.\n\n| other: x | s |\n| --- | --- |\n| a | 1 |\n",
     )
-    marks = {cell.player: cell.mark for cell in table.cells()}
-    assert marks == {"a": "least", "b": "", "c": "equal", "oracle": ""}
-    assert list(table.verdicts()) == ["s: the least is that of a; not distinguished from it: c."]
+    page.write_text(f"{before}| test: old | s |\n| --- | --- |\n{after}", encoding="utf-8")
+    table = results(example, PLAYERS, reference="oracle").block()
+    for shown in (table, table, table._replace(notes=[]), table._replace(notes=[]), table):
+        report.write_page([shown], page)
+        assert page.read_text(encoding="utf-8") == before + shown.markdown() + after
+    assert table.notes[0] in page.read_text(encoding="utf-8")
 
 
 def test_a_page_without_the_table_is_refused(example: Any, tmp_path: Path) -> None:
@@ -306,3 +476,45 @@ def test_the_problems_of_oppertune(example: Any) -> None:
     assert two.loss(two.start) == pytest.approx(0.6)
     assert [side.low for side in five.parameters().values()] == [1] * 5
     assert [side.high for side in two.parameters().values()] == [1000] * 2
+
+
+# --- games with other seeds ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def fresh(example: Any) -> Iterator[Any]:
+    yield example("fresh_examples")
+    sys.modules.pop("fresh_examples", None)
+
+
+@pytest.mark.parametrize("page", ["examples", "adapters"])
+def test_the_pages_say_what_fresh_games_say(fresh: Any, page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    made = fresh.block(ROOT / "docs" / page, fresh.TABLES[page]).markdown()
+    assert made in text, "run python docs/build/fresh_examples.py"
+
+
+def test_no_fresh_game_is_one_of_the_page(fresh: Any) -> None:
+    for page, names in fresh.TABLES.items():
+        folder = ROOT / "docs" / page
+        for name in names:
+            seeds = [
+                {row["game"] for row in rows(place / f"{name}.csv")}
+                for place in (folder, folder / "fresh")
+            ]
+            assert seeds[0] & seeds[1] == set()
+
+
+def test_a_reversed_ordering_is_counted_and_named(fresh: Any, example: Any, tmp_path: Path) -> None:
+    near, far = LEVEL_GAMES + 5, LEVEL_GAMES + 9
+    report = example("report")
+    pairs = {tmp_path: (near, far), tmp_path / "fresh": (far + 0.1, near)}
+    for seed, (folder, games) in enumerate(pairs.items(), 1):
+        table = results(example, dict(zip("ab", games, strict=True)), first=1000 * seed)
+        report.write_results([table], folder / "test.csv", ())
+    block = fresh.block(tmp_path, ("test",))
+    assert block.rows == [["test", "1", "0", "0", "0", "1"]]
+    assert "seeds from 2,000 on" in block.head[0]
+    assert re.fullmatch(
+        r"test, s, a before b: reversed, 0\.\d\d \(0\.\d\d to 0\.\d\d\)\.", *block.notes
+    )

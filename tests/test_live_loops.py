@@ -7,6 +7,7 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     # A few rounds are played faster than a loop is compiled.
     monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
     yield importlib.import_module
-    for name in ("live_loops", "changing_curvature", "comparison"):
+    for name in ("live_loops", "changing_curvature", "comparison", "report"):
         sys.modules.pop(name, None)
 
 
@@ -80,22 +81,37 @@ def test_a_small_run(
     loops.main()
     text = capsys.readouterr().out
     for study in small:
-        assert f"{study.name}: {study.measure}, 40 rounds, 2 games" in text
+        assert f"{study.name}: {study.measure}, 40 rounds" in text
     assert (tmp_path / "new" / "drift.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert said(page) == measured(tmp_path / "new" / "loops.csv")
+    assert said(page) == measured(small, tmp_path / "new" / "loops.csv")
     assert len(page.split("\n")) == len(GUIDE.split("\n"))
-    written, kept = rows(tmp_path / "new" / "loops.csv"), rows(COMMITTED)
-    names = ("study", "setting", "player", "measure")
-    assert [[row[name] for name in names] for row in written] == [
-        [row[name] for name in names] for row in kept
-    ]
+    written = rows(tmp_path / "new" / "loops.csv")
+    assert [*map(game, written)] == [*planned(loops, small)]
 
 
-def test_the_committed_numbers_are_of_the_studies_as_they_stand(loops: Any) -> None:
-    sizes = {study.name: (study.rounds, study.games) for study in loops.STUDIES}
-    for row in rows(COMMITTED):
-        assert (int(row["rounds"]), int(row["games"])) == sizes[row["study"]]
+def test_the_committed_games_are_of_the_studies_as_they_stand(loops: Any) -> None:
+    assert [*map(game, rows(COMMITTED))] == [*planned(loops, loops.STUDIES)]
+
+
+def game(row: dict[str, str]) -> tuple[str, ...]:
+    return row["table"], row["setting"], row["player"], row["game"]
+
+
+def planned(loops: Any, studies: list[Any]) -> Iterator[tuple[str, ...]]:
+    """The games of some studies, as a CSV has them."""
+    for study in studies:
+        for player in study.players:
+            for setting in study.settings:
+                yield from ((study.name, setting, player, str(i)) for i in range(study.games))
+
+
+def test_another_seed_plays_other_games(loops: Any) -> None:
+    small = [study._replace(rounds=40, games=2) for study in loops.STUDIES[:1]]
+    found = [loops.play_all(small, 1, seed) for seed in (0, 1)]
+    assert [one.task.seed for one in found[1][:2]] == [1, 2]
+    assert found[0][1].regret.tolist() == found[1][0].regret.tolist()  # both of seed 1
+    assert found[0][0].regret.tolist() != found[1][0].regret.tolist()
 
 
 def test_the_game_plays_and_draws(example: Any, tmp_path: Path) -> None:
@@ -227,28 +243,31 @@ def _cells(line: str) -> list[str]:
     return line.strip("|").split("|")
 
 
-def measured(file: Path = COMMITTED) -> list[tuple[str, ...]]:
-    """The same from the CSV."""
+def measured(studies: list[Any], file: Path = COMMITTED) -> list[tuple[str, ...]]:
+    """The same from the games of the CSV."""
+    about = {study.name: f"{study.measure}, {study.rounds:,} rounds" for study in studies}
+    tables = [
+        replace(table, about=about[table.name])
+        for table in importlib.import_module("report").read_results(file)
+    ]
     return sorted(
-        (
-            f"{row['study']}: {row['measure']}, {row['rounds']} rounds, {row['games']} games",
-            row["player"],
-            row["setting"],
-            f"{row['mean']} ± {row['half']}",
-        )
-        for row in rows(file)
+        (table.head[0], player, setting, number)
+        for table in tables
+        for player, *numbers in table.rows()
+        for setting, number in zip(table.head[1:], numbers, strict=True)
     )
 
 
-def test_the_tables_of_the_guide_are_the_committed_ones() -> None:
+def test_the_tables_of_the_guide_are_the_committed_ones(loops: Any) -> None:
     again = "run examples/live_loops.py --out docs/loops --page docs/learners.md"
-    assert said(GUIDE) == measured(), again
+    assert said(GUIDE) == measured(loops.STUDIES), again
 
 
-def test_a_digit_more_or_less_in_the_guide_is_noticed() -> None:
-    number = measured()[0][-1]
+def test_a_digit_more_or_less_in_the_guide_is_noticed(loops: Any) -> None:
+    committed = measured(loops.STUDIES)
+    number = committed[0][-1]
     assert number in GUIDE
-    assert said(GUIDE.replace(number, "1" + number, 1)) != measured()
+    assert said(GUIDE.replace(number, "1" + number, 1)) != committed
     without = GUIDE.replace(f"| {number} ", "", 1)
     with pytest.raises(ValueError, match="zip"):
         said(without)

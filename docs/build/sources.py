@@ -20,12 +20,14 @@ from dikin.experiments.tables import read_csv
 DOCS = Path(__file__).resolve().parent.parent
 PAGES = {
     "adapters": "adapters.md",
+    "adapters/fresh": "adapters.md",
     "beginning": "beginning.md",
     "compare": "which_learner.md",
     "evidence": "evidence.md",
     "evidence/paper": "evidence.md",
     "examples": "examples.md",
-    "loops": "live.md",
+    "examples/fresh": "examples.md",
+    "loops": "learners.md",
     "memory": "memory.md",
     "outside": "outside.md",
     "rates": "rates.md",

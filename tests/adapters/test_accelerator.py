@@ -104,7 +104,7 @@ def test_a_small_run(
     example: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     run(example("accelerator"), monkeypatch, "--shots", "20", "--out", str(tmp_path))
-    assert len(measured(tmp_path / "accelerator.csv")) == 10
+    assert len(measured(example("report"), tmp_path / "accelerator.csv")) == 10
     assert (tmp_path / "accelerator.png").read_bytes().startswith(b"\x89PNG")
     assert "accelerator: mean excess" in capsys.readouterr().out
     assert "xopt" in sys.modules

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from test_example_tables import measured, said, verdicts
+from test_example_tables import OLD, is_old, measured, said, section, verdicts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "adapters.md"
@@ -41,14 +41,16 @@ def run(module: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["accelerator", "optuna"])
-def test_the_table_of_the_page_is_the_committed_one(name: str) -> None:
+def test_the_table_of_the_page_is_the_committed_one(example: Any, name: str) -> None:
+    page, report, file = PAGE.read_text(encoding="utf-8"), example("report"), FOLDER / f"{name}.csv"
+    assert said(page, name) == measured(report, file), "run make with PAGE=1"
+    assert "\n".join(verdicts(report, file)) + "\n" in page
+    assert (OLD in section(page, name)) == is_old(file)
+
+
+def test_a_digit_more_in_the_page_is_noticed(example: Any) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert said(page, name) == measured(FOLDER / f"{name}.csv"), "run make with PAGE=1"
-    assert "\n".join(verdicts(FOLDER / f"{name}.csv")) + "\n" in page
-
-
-def test_a_digit_more_in_the_page_is_noticed() -> None:
-    page, numbers = PAGE.read_text(encoding="utf-8"), measured(FOLDER / "optuna.csv")
+    numbers = measured(example("report"), FOLDER / "optuna.csv")
     assert said(page.replace(numbers[0][-1], "1" + numbers[0][-1], 1), "optuna") != numbers
 
 
@@ -93,7 +95,8 @@ def test_a_small_run_of_the_samplers(
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     small = ["--rounds", "12", "--trials", "12", "--games", "2", "--page", str(page)]
     run(example("optuna_loop"), monkeypatch, *small, "--out", str(tmp_path))
-    assert said(page.read_text(encoding="utf-8"), "optuna") == measured(tmp_path / "optuna.csv")
+    new = measured(example("report"), tmp_path / "optuna.csv")
+    assert said(page.read_text(encoding="utf-8"), "optuna") == new
 
 
 def test_the_functions_are_those_of_the_literature(example: Any) -> None:
