@@ -209,7 +209,7 @@ def search(shots: int, noise: float, seeds: range) -> None:
 DRAWN = {
     KEEP: ("grey", "-"),
     SEEKING: ("orange", "-"),
-    TUNED: ("orange", "--"),
+    TUNED: ("purple", "-"),
     REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }

@@ -32,7 +32,7 @@ Task = TypeVar("Task")
 Game = TypeVar("Game")
 
 COLOURS = dict(zip(("blue", "orange", "green", "purple", "yellow", "sky"), PALETTE, strict=True))
-COLOURS["grey"] = GREY
+COLOURS |= {"grey": GREY, "black": "black"}
 WIDE, THIN = 1.8, 1.0
 """Points of the line of the tuner, and of those of the others."""
 

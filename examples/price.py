@@ -150,6 +150,8 @@ DRAWN = {
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""
+APART = 1.06
+"""The distance of neighbours on the axis of rounds, as a factor."""
 
 
 def draw(results: Results, horizons: list[int], games: list[Game], file: Path) -> None:
@@ -167,12 +169,11 @@ def draw_prices(axes: Any, rounds: int, games: list[Game]) -> None:
     axes.plot(at, truth, color="black", linewidth=1.2, linestyle=":")
     ends = {"best of each round": (truth[-1], "black")}
     seed = min(game.task.seed for game in games)
-    for game in games:
-        if game.task in {Task(player, rounds, seed) for player in DRAWN}:
-            colour, style = DRAWN[game.task.player]
-            wide = WIDE if game.task.player == TUNER else THIN
-            axes.plot(at, game.prices, style, color=COLOURS[colour], linewidth=wide)
-            ends[game.task.player] = game.prices[-1], COLOURS[colour]
+    prices = {game.task: game.prices for game in games}
+    for player, (colour, style) in DRAWN.items():
+        line, wide = prices[Task(player, rounds, seed)], WIDE if player == TUNER else THIN
+        axes.plot(at, line, style, color=COLOURS[colour], linewidth=wide)
+        ends[player] = line[-1], COLOURS[colour]
     axes.set(xlim=(0, rounds), ylim=(3, 11), xlabel="round (an hour each)", ylabel="price")
     label_ends(axes, rounds, ends)
     axes.set_title(f"The price that each believes in, one game of {rounds:,} rounds", loc="left")
@@ -183,11 +184,13 @@ def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
     from matplotlib.ticker import LogLocator
 
     ends = {}
-    for player, (colour, style) in DRAWN.items():
+    for place, (player, (colour, style)) in enumerate(DRAWN.items()):
         games = results.values[player].values()
         means, halves = np.array([interval(each) for each in games]).T
+        # A little beside each other, so that no interval hides another.
+        beside = np.array(horizons) * APART ** (place - (len(DRAWN) - 1) / 2)
         axes.errorbar(
-            horizons, means, yerr=halves, color=COLOURS[colour], linestyle=style, marker="o",
+            beside, means, yerr=halves, color=COLOURS[colour], linestyle=style, marker="o",
             capsize=2,
         )  # fmt: skip
         ends[player] = means[-1], COLOURS[colour]
@@ -199,7 +202,7 @@ def draw_regret(axes: Any, results: Results, horizons: list[int]) -> None:
     axes.set(xscale="log", xlabel="rounds", xticks=horizons)
     axes.set_xticklabels([f"{rounds:,}" for rounds in horizons])
     axes.minorticks_off()
-    label_ends(axes, horizons[-1] * 1.15, ends)
+    label_ends(axes, horizons[-1] * APART ** len(DRAWN), ends)
     count = results.games(results.settings[0])
     axes.set_title(f"Mean regret a round, {count} games, 95 % intervals", loc="left")
     axes.grid(axis="y", which="both", alpha=0.25, linewidth=0.5)

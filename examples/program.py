@@ -181,18 +181,22 @@ def draw(results: Results, games: list[Game], file: Path) -> None:
     rounds = len(games[0].losses[TUNER])
     window, ends = max(1, rounds // 20), {}
     for player, colour in DRAWN.items():
-        mine = np.mean([shares(game.losses, player) for game in games], axis=0)
-        defaults = np.mean([shares(game.losses, KEEP) for game in games], axis=0)
-        mean = 100.0 * smooth(mine, window) / smooth(defaults, window)
+        # The median of the games: a pause of the machine is in one of them.
+        line = np.median([recent(game.losses, player, window) for game in games], axis=0)
         wide = WIDE if player == TUNER else THIN
-        left.plot(np.arange(len(mean)) + window, mean, color=COLOURS[colour], linewidth=wide)
-        ends[player] = float(mean[-1]), COLOURS[colour]
+        left.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=wide)
+        ends[player] = float(line[-1]), COLOURS[colour]
     left.set(xlim=(0, rounds), xlabel="measurement", ylabel="% of zlib's defaults")
     label_ends(left, rounds, ends)
-    left.set_title(f"Time until a text has arrived, last {window} measurements", loc="left")
+    left.set_title(f"Last {window} measurements, median of {len(games)} games", loc="left")
     left.grid(axis="y", alpha=0.25, linewidth=0.5)
     draw_intervals(right, results, len(games))
     save(figure, file)
+
+
+def recent(losses: dict[str, Array], player: str, window: int) -> Array:
+    """The time of the last rounds in per cent of that of the defaults."""
+    return 100.0 * smooth(losses[player], window) / smooth(losses[KEEP], window)
 
 
 def smooth(values: Array, window: int) -> Array:

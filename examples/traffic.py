@@ -188,7 +188,7 @@ def of(records: dict[Task, Record], setting: str, player: str) -> list[Record]:
 
 DRAWN = {
     EVEN: ("grey", "-"),
-    TOLD: ("grey", "--"),
+    TOLD: ("black", "--"),
     TBPSA_: ("green", "-"),
     BLUEFIN: ("purple", "-"),
     CMA_ES: ("orange", "-"),
@@ -215,7 +215,8 @@ def draw(records: dict[Task, Record], file: Path) -> None:
         ends[player] = float(line[-1]), COLOURS[colour]
         count = len(of(records, setting, TUNER))
     title = f"Mean latency of the last {window} rounds in ms, {count} games"
-    right.set(xlim=(0, rounds), xlabel="round")
+    # Above all lines there is room for what is written at the change.
+    right.set(xlim=(0, rounds), ylim=(None, 1.12 * right.get_ylim()[1]), xlabel="round")
     right.set_title(title, loc="left")
     label_ends(right, rounds, ends)
     for axes in (left, right):
