@@ -150,7 +150,7 @@ DRAWN = {
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""
-APART = 1.06
+APART = 1.12
 """The distance of neighbours on the axis of rounds, as a factor."""
 
 
