@@ -186,7 +186,7 @@ def draw(results: Results, games: list[Game], file: Path) -> None:
         wide = WIDE if player == TUNER else THIN
         left.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=wide)
         ends[player] = float(line[-1]), COLOURS[colour]
-    left.set(xlim=(0, rounds), xlabel="measurement", ylabel="% of zlib's defaults")
+    left.set(xlim=(0, rounds), xlabel="measurement", ylabel="time, % of zlib's defaults")
     label_ends(left, rounds, ends)
     left.set_title(f"Last {window} measurements, median of {len(games)} games", loc="left")
     left.grid(axis="y", alpha=0.25, linewidth=0.5)
