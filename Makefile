@@ -134,7 +134,8 @@ convexity: $(READY)
 # in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
 outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
-		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
+		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) $(if $(FRESH_GAMES),--fresh $(FRESH_GAMES)) \
+		--page docs/outside.md
 
 # Places of the source that are made wrong on purpose: most of an hour the first time, when it is recorded
 # which tests see which line. WITHIN=20 stops after so many minutes, and the same command goes on;

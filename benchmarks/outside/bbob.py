@@ -142,11 +142,11 @@ def play(task: Task) -> Outcome:
     return Outcome(float(np.mean(costs)) / measured.start, final / measured.start)
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     """Two games of everything, then the next two: what is interrupted is balanced."""
     found = [
         Task(name, rounds, player, game)
-        for game, rounds in product(range(games), (SHORT, LONG))
+        for game, rounds in product(games, (SHORT, LONG))
         for name, function in PROBLEMS.items()
         for player in all_players(rounds)
         if (rounds == SHORT or function.told == VALUE) and _has_time(player, rounds, function)
