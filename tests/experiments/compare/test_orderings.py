@@ -53,6 +53,27 @@ def test_the_ratio_of_means_has_the_interval_of_its_first_order() -> None:
     assert ratio_of_means([2.0], [1.0], paired=True).value == pytest.approx(2.0)
 
 
+def test_where_means_count_ratios_and_tests_are_of_means() -> None:
+    """By hand: "a" has the lesser mean, and "b" the lesser geometric mean."""
+    costs = {"p": {"a": games(2.0, 4.0, 6.0), "b": games(0.1, 0.2, 14.0)}}
+    table, logarithms = Orderings(costs, 1e-9, arithmetic=True), Orderings(costs, 1e-9)
+    assert (table.best("p"), logarithms.best("p")) == ("a", "b")
+    assert table.mean("p", "b") == pytest.approx(14.3 / 3)
+    a, b = ([*costs["p"][name].values()] for name in "ab")
+    assert table.ratio("p", "b") == ratio_of_means(b, a, paired=True)
+    assert table.p_value("p", "a", "b") == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert logarithms.p_value("p", "a", "b") == pytest.approx(
+        stats.ttest_rel(np.log(a), np.log(b)).pvalue
+    )
+    assert table.among(["a", "b"]).arithmetic
+
+
+def test_of_a_single_game_there_is_no_test() -> None:
+    table = Orderings({"p": {"a": games(1.0), "b": games(5.0)}}, 1e-9)
+    assert np.isnan(table.p_value("p", "a", "b"))
+    assert table.standing("p", "b") == OPEN
+
+
 def test_game_by_game_a_small_difference_is_seen_in_large_noise() -> None:
     level = np.exp(np.random.default_rng(1).normal(0, 3, 6))
     costs = {"one": games(*level), "two": games(*(1.5 * level))}

@@ -9,11 +9,13 @@ geometric mean over games, with Student's 95% interval for the mean of its logar
     open     otherwise: the games do not tell.
 
 Nobody is level because it was measured badly. Where means are what counts, as with regrets, the
-ratio is that of two means (`ratio_of_means`). Over many problems there are three summaries: the
-geometric mean of the ratios between two players with its interval over problems; the performance
-profile (Dolan and More, Mathematical Programming 91, 2002), the share of problems in which a player
-is within a factor of the best; and mean ranks, with Friedman's test of all of them and Holm's
-correction of the differences from one player (Demsar, JMLR 7, 2006).
+ratio is that of two means (`ratio_of_means`), and costs are tested, not their logarithms.
+
+Over many problems there are three summaries: the geometric mean of the ratios between two players
+with its interval over problems; the performance profile (Dolan and More, Mathematical Programming
+91, 2002), the share of problems in which a player is within a factor of the best; and mean ranks,
+with Friedman's test of all of them and Holm's correction of the differences from one player
+(Demsar, JMLR 7, 2006).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, inf, log, nan, sqrt
+from math import exp, inf, isnan, log, nan, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
@@ -117,6 +119,8 @@ class Orderings:
     """By problem, then by player; a player may be missing in a problem."""
     least: float
     """Smaller costs count as this much: it would not matter how small they are."""
+    arithmetic: bool = False
+    """Whether means over games are arithmetic ones; their ratio is that of `ratio_of_means`."""
 
     @property
     def problems(self) -> list[str]:
@@ -135,23 +139,30 @@ class Orderings:
                 if all(name in played for name in players)
             },
             self.least,
+            self.arithmetic,
         )
 
-    def _logarithms(self, problem: str, player: str) -> dict[int, float]:
+    def _averaged(self, problem: str, player: str) -> dict[int, float]:
+        """What a mean is taken of, game by game: the costs, or their logarithms."""
         games = self.costs[problem][player]
-        return {game: log(max(cost, self.least)) for game, cost in games.items()}
+        costs = {game: max(cost, self.least) for game, cost in games.items()}
+        return costs if self.arithmetic else {game: log(cost) for game, cost in costs.items()}
 
     @cached_property
     def _means(self) -> dict[str, dict[str, float]]:
-        return {
-            problem: {
-                player: exp(fmean(self._logarithms(problem, player).values())) for player in players
-            }
+        means = {
+            problem: {name: fmean(self._averaged(problem, name).values()) for name in players}
             for problem, players in self.costs.items()
+        }
+        if self.arithmetic:
+            return means
+        return {
+            problem: {name: exp(mean) for name, mean in players.items()}
+            for problem, players in means.items()
         }
 
     def mean(self, problem: str, player: str) -> float:
-        """The geometric mean over games."""
+        """The mean over games: geometric, unless `arithmetic`."""
         return self._means[problem][player]
 
     def best(self, problem: str) -> str:
@@ -160,15 +171,22 @@ class Orderings:
         return min(means, key=means.__getitem__)
 
     def _paired(self, problem: str, one: str, two: str) -> tuple[list[float], list[float]]:
-        """Logarithms of the costs of two players in the games that both played."""
-        first, second = self._logarithms(problem, one), self._logarithms(problem, two)
+        """The games that both of two players played."""
+        first, second = self._averaged(problem, one), self._averaged(problem, two)
         common = sorted(first.keys() & second.keys())
         return [first[game] for game in common], [second[game] for game in common]
 
     def ratio(self, problem: str, player: str, to: str | None = None) -> Ratio:
         """The cost of a player over that of another, or of the best."""
         one, two = self._paired(problem, player, to or self.best(problem))
+        if self.arithmetic:
+            return ratio_of_means(one, two, paired=True)
         return ratio_of([a - b for a, b in zip(one, two, strict=True)])
+
+    def p_value(self, problem: str, one: str, two: str) -> float:
+        """Of the hypothesis that two players cost the same; NaN for fewer than two games."""
+        pair = self._paired(problem, one, two)
+        return paired_p(*pair) if len(pair[0]) > 1 else nan
 
     # --- in each problem -------------------------------------------------------------------------
 
@@ -183,9 +201,9 @@ class Orderings:
         for problem, players in self.costs.items():
             best = self.best(problem)
             for player in players:
-                pair = self._paired(problem, player, best)
-                if player != best and len(pair[0]) > 1:
-                    tests[problem, player] = paired_p(*pair)
+                p = self.p_value(problem, player, best)
+                if player != best and not isnan(p):
+                    tests[problem, player] = p
         decided = rejected([*tests.values()])
         return frozenset(one for one, yes in zip(tests, decided, strict=True) if yes)
 
