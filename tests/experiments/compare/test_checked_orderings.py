@@ -53,10 +53,8 @@ def test_the_matrix_counts_too(tmp_path: Path) -> None:
         matrix.write(Matrix(tuple(outcomes)), folder)
     (found,) = all_checked(tmp_path)
     assert (found.page, found.words) == ("which_learner.md", [KEPT])
-    assert (
-        render(tmp_path).splitlines()[-1]
-        == "| **all** |  | **1** | **1** | **0** | **0** | **0** |"
-    )
+    last = render(tmp_path).splitlines()[-1]
+    assert last == "| **all** |  | **1** | **1** | **0** | **0** | **0** |"
 
 
 def test_nothing_was_played_again(tmp_path: Path) -> None:
@@ -66,9 +64,8 @@ def test_nothing_was_played_again(tmp_path: Path) -> None:
 def test_every_source_can_be_read() -> None:
     for source in SOURCES:
         file = DOCS / source.file
-        assert {*source.problem, source.player, "game", *source.measures} <= read_csv(file)[
-            0
-        ].keys()
+        columns = {*source.problem, source.player, "game", *source.measures}
+        assert columns <= read_csv(file)[0].keys()
         for measure in source.measures:
             table = source.read(file, measure)
             counts = {len(games) for players in table.costs.values() for games in players.values()}
