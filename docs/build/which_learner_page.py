@@ -117,8 +117,8 @@ def _looks(matrix: Matrix, first: int) -> str:
         return ""
     return (
         f" So {len(more)} cells played {len(more[0].seeds)} games in place of {first}: those that "
-        f"were open and had at most {FAR:g} times the regret of the best, and the best beside them. "
-        "As the games were looked at twice, all p-values are doubled."
+        f"were open and had at most {FAR:g} times the regret of the best, and the best beside "
+        "them. As the games were looked at twice, all p-values are doubled."
     )
 
 
