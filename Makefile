@@ -142,7 +142,8 @@ convexity: $(READY)
 # in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
 outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
-		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) --page docs/outside.md
+		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) $(if $(FRESH_GAMES),--fresh $(FRESH_GAMES)) \
+		--page docs/outside.md
 
 # Places of the source that are made wrong on purpose: most of an hour the first time, when it is recorded
 # which tests see which line. WITHIN=20 stops after so many minutes, and the same command goes on;
@@ -162,13 +163,19 @@ matrix: $(READY)
 		--out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
 
-# The orderings of the matrix with seeds that chose nothing: our learners that are compiled, and the
-# rivals that win. Twenty minutes.
+# The orderings of all pages with games that chose nothing, each into a folder `fresh` beside the
+# others: of the matrix our learners that are compiled and the rivals that win. About an hour; then
+# `make page`.
 FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FKM HazanLevy \
 	LipschitzBarrier OneMeasurementSPSA SahaTewari Scrible TBPSA CMA
-fresh: $(READY)
+fresh: $(VENV)/.outside
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
 		$(FRESH:%=--learner %) --out docs/compare/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --first-game 1000 --out docs/beginning/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py --first-game 1000 --out docs/memory/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py --first-game 1000 --out docs/memory/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py bbob --fresh 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py cats autoscope pendulum --fresh 4
 
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
 # table into docs/live.md.

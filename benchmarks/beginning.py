@@ -6,7 +6,7 @@ read after 200, 1 000 and 5 000 rounds. Prints, for each, geometric means over t
 cost of a round while tuning and of the cost of the setting that would be kept, in units of the cost
 of the start.
 
-    python benchmarks/beginning.py [--games N] [--out FOLDER] [--page PAGE]
+    python benchmarks/beginning.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def play(task: Task, horizons: tuple[int, ...]) -> list[Row]:
     return [Row(task.start, *task.kind, task.player, task.game, *outcome) for outcome in found]
 
 
-def play_all(games: int, horizons: tuple[int, ...]) -> list[Row]:
+def play_all(games: range, horizons: tuple[int, ...]) -> list[Row]:
     """Every game, with a progress bar."""
-    tasks = [Task(*task) for task in product(ABOUT, KINDS, PLAYERS, range(games))]
+    tasks = [Task(*task) for task in product(ABOUT, KINDS, PLAYERS, games)]
     played = play_parallel(lambda task: play(task, horizons), tasks, WORKERS)
     return [row for rows in played for row in rows]
 
@@ -152,7 +152,7 @@ def ahead(rounds: int, ours: Array, theirs: Array) -> str:
 
 def blocks(rows: list[Row]) -> list[Block]:
     """A table for each way to start."""
-    games = 1 + max(row.game for row in rows)
+    games = len({row.game for row in rows})
     found = []
     for start, about in ABOUT.items():
         lines, notes = [], []
@@ -170,10 +170,13 @@ def blocks(rows: list[Row]) -> list[Block]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
+    parser.add_argument(
+        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, help="a folder for beginning.csv")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    rows = play_all(chosen.games, HORIZONS)
+    rows = play_all(range(chosen.first_game, chosen.first_game + chosen.games), HORIZONS)
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "beginning.csv", fields(*Row._fields), rows)

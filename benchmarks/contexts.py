@@ -4,7 +4,7 @@ Bowls with three settings whose minima differ by context not at all, a little or
 of contexts at random; and four types of jobs whose minima lie anywhere, after 1 000 and after 4 000
 rounds. Prints the mean regret of a round. All tuners are as they are by default.
 
-    python benchmarks/contexts.py [--games N] [--out FOLDER] [--page PAGE]
+    python benchmarks/contexts.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ def play(task: Task) -> list[Row]:
     return found
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     kinds = [*product((4, 10), DIFFERENCES), (4, JOBS)]
-    return [Task(*kind, player, g) for kind in kinds for player in PLAYERS for g in range(games)]
+    return [Task(*kind, player, g) for kind in kinds for player in PLAYERS for g in games]
 
 
 def regrets(rows: list[Row], contexts: int, difference: str, rounds: int) -> dict[str, Array]:
@@ -141,10 +141,14 @@ def blocks(rows: list[Row]) -> list[Block]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
+    parser.add_argument(
+        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, help="a folder for the CSV")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    played = play_parallel(play, tasks(chosen.games), WORKERS)
+    games = range(chosen.first_game, chosen.first_game + chosen.games)
+    played = play_parallel(play, tasks(games), WORKERS)
     rows = [row for game in played for row in game]
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ declared. Prints the regret, against the moving minimum (in hostile games agains
 point), and its ratio to that of the best fixed memory or to that of no memory, with the standard
 error by the paired games.
 
-    python benchmarks/memory.py [--games N] [--out FOLDER] [--page PAGE]
+    python benchmarks/memory.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -198,13 +198,13 @@ def play(task: Task) -> Row:
     return Row(*task, float(f"{world.losses.costs.sum() - world.best:.6g}"))
 
 
-def play_all(games: int) -> list[Row]:
+def play_all(games: range) -> list[Row]:
     """Every game, with a progress bar."""
     tasks = [
         Task(*line, memory, game)
         for line in lines()
         for memory in ((*FIXED, AUTO) if line[0] == "memory" else (NONE, AUTO))
-        for game in range(games)
+        for game in games
     ]
     return play_parallel(play, tasks, WORKERS)
 
@@ -277,10 +277,13 @@ def notes(table: str, found: dict[str, Ratio]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
+    parser.add_argument(
+        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, help="a folder for the CSV")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    rows = play_all(chosen.games)
+    rows = play_all(range(chosen.first_game, chosen.first_game + chosen.games))
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "memory.csv", fields(*Row._fields), rows)

@@ -69,7 +69,7 @@ def test_the_files_are_of_the_benchmarks_as_they_stand(memory: Any, contexts: An
     assert {row.game for row in rows} == {*range(memory.GAMES)}
     assert {row[:4] for row in rows} == {*memory.lines()}
     played = read(FOLDER / "contexts.csv", contexts.Row)
-    assert [*dict.fromkeys(row[:4] for row in played)] == [*map(tuple, contexts.tasks(4))]
+    assert [*dict.fromkeys(row[:4] for row in played)] == [*map(tuple, contexts.tasks(range(4)))]
     assert contexts.GAMES == 4
 
 

@@ -104,7 +104,7 @@ def test_parts_play(name: str, outside: Any) -> None:
     """Some rounds of the tuner and of a rival in every kind of problem; costs are at least 0."""
     pytest.importorskip("cocoex" if name == "bbob" else "numpy")
     part = outside(name)
-    problems = dict.fromkeys(task.problem for task in part.tasks(1))
+    problems = dict.fromkeys(task.problem for task in part.tasks(range(1)))
     for problem in [*problems][:: max(len(problems) // 3, 1)]:
         for player in ("dikin.Tuner", "CMA-ES (pycma)"):
             outcome = part.play(outside("games").Task(problem, 25, player, 0))

@@ -82,12 +82,12 @@ def play(task: Task) -> Outcome:
     return Outcome(float(costs.mean()), last_tenth(costs))
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     """Every game."""
     players = [ONE_TUNER, *(name for name in all_players(ROUNDS) if name != NGOPT)]
     found = [
         Task(problem, ROUNDS, player, game)
-        for game in range(games)
+        for game in games
         for problem in PROBLEMS
         for player in players
     ]

@@ -78,12 +78,12 @@ def play(task: Task) -> Outcome:
     return Outcome(float(costs.mean()), last_tenth(costs))
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     """Every game; the players of a whole grid are many, and quick."""
     players = [name for name in all_players(ROUNDS) if name not in SLOW]
     return [
         Task(problem, ROUNDS, player, game)
-        for game in range(games)
+        for game in games
         for problem, targets in TARGETS.items()
         for player in (*([ONE_TUNER] if len(targets) > 1 else []), *players, *CATS)
     ]

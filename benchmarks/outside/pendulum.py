@@ -215,12 +215,12 @@ def play(task: Task) -> Outcome:
     return Outcome(float(np.mean(costs)), last_tenth(costs))
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     """Every game."""
     players = [name for name in all_players(ROUNDS) if name != NGOPT] + [TV_GP]
     found = [
         Task(problem, ROUNDS, player, game)
-        for game in range(games)
+        for game in games
         for problem in TUNED
         for player in players
     ]

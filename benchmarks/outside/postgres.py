@@ -136,6 +136,6 @@ def play(task: Task) -> Outcome:
     return _together(task.rounds, task.game)[task.player]
 
 
-def tasks(games: int) -> list[Task]:
+def tasks(games: range) -> list[Task]:
     """Every game."""
-    return [Task(PROBLEM, ROUNDS, name, game) for game in range(games) for name in _names()]
+    return [Task(PROBLEM, ROUNDS, name, game) for game in games for name in _names()]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import checked_orderings
 import sources
 from pages import fill_template, table
 
@@ -19,6 +20,8 @@ COST, FINAL = "cost", "final"
 MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?"}
 SLOW = ("NGOpt (nevergrad)", "TPE (Optuna)")
 """They play a part of bbob-noisy."""
+TIE = 1.0001
+"""Costs within this factor of each other are the same."""
 KEEP = "keep today's"
 CATS = "CATS "
 CATS_BEST = "CATS, best of 24 settings in hindsight"
@@ -67,6 +70,9 @@ def render(folder: Path) -> str:
     return fill_template(
         folder,
         wins=_wins(parts),
+        hold=_hold(parts),
+        fresh=checked_orderings.render(folder.parent),
+        mutants=_mutants(folder.parent / "mutants"),
         precision=f"{LEVEL_RATIO:g}",
         **{f"{name}_games": _games(rows) for name, rows in parts.items()},
         bbob_keep=_keep(parts["bbob"]),
@@ -150,6 +156,42 @@ def _winners(found: Orderings) -> str:
         parts.append(f"{player} in {len(factors)} ({most})")
     count = sum(map(len, lost.values()))
     return f"a rival costs less in {count} of {total}: {'; '.join(parts)}."
+
+
+def _hold(parts: dict[str, list[Row]]) -> str:
+    """In how many problems a tuner costs least, in all parts together."""
+    tables = [
+        (orderings(mine, COST, PARTS[name].least), orderings(mine, FINAL, PARTS[name].least))
+        for name, rows in parts.items()
+        for rounds in {row["rounds"] for row in rows}
+        if (mine := [row for row in rows if row["rounds"] == rounds])
+    ]
+    total = sum(len(cost.problems) for cost, _ in tables)
+    tuning, end = (sum(_least_of_all(found[place]) for found in tables) for place in (0, 1))
+    return (
+        f"Of {total} problems (each number of rounds counts as one) nobody costs less than "
+        f"`{TUNER}` while tuning in {tuning}, and with the setting in the end in {end}."
+    )
+
+
+def _least_of_all(found: Orderings) -> int:
+    """The problems in which nobody costs less than a tuner."""
+    return sum(
+        min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
+        <= TIE * found.mean(one, found.best(one))
+        for one, players in found.costs.items()
+    )
+
+
+def _mutants(folder: Path) -> str:
+    """How many places of the source were made wrong, and in how many of them a test failed."""
+    drawn, known = (read_csv(folder / f"{name}_outcomes.csv") for name in ("drawn", "known"))
+    killed = [sum(row["outcome"] == "killed" for row in rows) for rows in (drawn, known)]
+    return (
+        f"Of {len(drawn)} places of the source that were drawn by rule and made wrong, a test "
+        f"noticed {killed[0]}; of {len(known)} faults that somebody thought of, {killed[1]}. "
+        "[The survivors](mutants.md), each with the reason."
+    )
 
 
 def _keep(rows: list[Row]) -> str:
@@ -264,7 +306,7 @@ def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
     for player in sorted(ranks, key=lambda name: ranks[name].mean):
         rank = ranks[player]
         test = "" if player == TUNER else f"{rank.p:.1g}{' *' if rank.differs else ''}"
-        shares = [f"{found.within(player, factor):.0%}" for factor in (1.0001, 1.1, 2.0)]
+        shares = [f"{found.within(player, factor):.0%}" for factor in (TIE, 1.1, 2.0)]
         worst = _number(found.factors(player)[-1])
         lines.append([player, *shares, worst, f"{rank.mean:.2f}", test])
     head = "player | least | within 1.1 | within 2 | worst ratio | mean rank | p of the rank"

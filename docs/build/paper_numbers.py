@@ -21,8 +21,6 @@ PATTERNS = {
     "second half flat": "second half flat",
 }
 """The rows of the two tables that the paper shows: their names in the CSVs and in print."""
-TIE = 1.0001
-"""A cost within this factor of the least is the least."""
 MEMORIES = ("None", "4000", "1000", "250", "auto")
 WORLDS = {
     "still": "still",
@@ -69,9 +67,11 @@ def outside_numbers(docs: Path) -> Iterator[str]:
     tuning = outside_page.complete(rows, outside_page.COST, outside_page.SHORT)
     final = outside_page.complete(rows, outside_page.FINAL, outside_page.SHORT)
     own, ranks = outside_page.TUNER, tuning.ranks(outside_page.TUNER)
-    lost = sum(factor > TIE for factor in final.factors(own))
+    lost = sum(factor > outside_page.TIE for factor in final.factors(own))
     yield command("OutsideProblems", str(len(tuning.problems)))
-    yield command("OutsideLeast", str(sum(factor <= TIE for factor in tuning.factors(own))))
+    yield command(
+        "OutsideLeast", str(sum(factor <= outside_page.TIE for factor in tuning.factors(own)))
+    )
     yield command("OutsideRank", f"{ranks[own].mean:.1f}")
     yield command(
         "OutsideNextRank", f"{min(ranks[name].mean for name in ranks if name != own):.1f}"

@@ -24,6 +24,7 @@ from dikin.experiments.compare.orderings import (
     Rank,
     ranks_of,
 )
+from dikin.experiments.compare.plan import FAR
 from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
 from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
@@ -55,9 +56,9 @@ def render(folder: Path) -> str:
         source=sources.line("compare/games.csv"),
         rounds=matrix.rounds,
         seeds=games[-1],
-        slow_seeds=games[0],
+        slow_seeds=_slow_seeds(matrix),
         most=_most_seeds(matrix),
-        looks=_looks(matrix, games[0]),
+        looks=_looks(matrix, _slow_seeds(matrix)),
         games=" or ".join(map(str, games)),
         count=len(matrix.scenarios),
         comparisons=len(matrix.p_values),
@@ -95,6 +96,15 @@ def _continued(matrix: Matrix) -> list[Outcome]:
     return [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
 
 
+def _slow_seeds(matrix: Matrix) -> int:
+    """The least number of games of those that are compared, at the first look."""
+    return min(
+        one.first_look or len(one.seeds)
+        for one in matrix.outcomes
+        if one.played and not one.sees_more
+    )
+
+
 def _most_seeds(matrix: Matrix) -> str:
     more = _continued(matrix)
     return f" --most-seeds {len(more[0].seeds)}" if more else ""
@@ -106,9 +116,9 @@ def _looks(matrix: Matrix, first: int) -> str:
     if not more:
         return ""
     return (
-        f" So each of the {len(more)} cells that were open after {first} games, and the best one "
-        f"beside them, played {len(more[0].seeds)}. As the games were looked at twice, all "
-        "p-values are doubled."
+        f" So {len(more)} cells played {len(more[0].seeds)} games in place of {first}: those that "
+        f"were open and had at most {FAR:g} times the regret of the best, and the best beside "
+        "them. As the games were looked at twice, all p-values are doubled."
     )
 
 

@@ -228,8 +228,8 @@ def rates(effort: str, out: Path, workers: int, learners: tuple[str, ...], seed:
 @click.option(
     "--most-seeds",
     type=click.IntRange(1),
-    help="Games, in the end, of every cell that is neither known to be behind the best nor to be "
-    "as good. Default: no cell plays more than the above.",
+    help="Games, in the end, of every cell near the best that is neither known to be behind it nor "
+    "to be as good. Default: no cell plays more than the above.",
 )
 @click.option(
     "--external",

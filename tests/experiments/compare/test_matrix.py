@@ -204,13 +204,15 @@ def test_those_whose_standing_is_open_play_more_with_the_best_beside_them() -> N
     best = outcome("A", [10.0, 12.0, 11.0, 13.0], package="cma")
     library = outcome("B", [20.0, 21.0, 20.5, 20.0])
     open_beside_both = outcome("C", [5.0, 40.0, 12.0, 45.0])
-    behind_by_far = outcome("D", [90.0, 91.0, 90.5, 91.5])
+    behind = outcome("D", [90.0, 91.0, 90.5, 91.5])
+    open_and_far = outcome("H", [20.0, 220.0, 90.0, 50.0])
     seer = outcome("E", [1.0, 2.0, 3.0, 4.0], feedback=Feedback.PAIR.name)
     enough = outcome("F", [11.0, 11.0, 12.0, 13.0, 9.0, 12.0, 10.0], package="cma")
     absent = Outcome("G", "zero", "VALUE", 100, left_out="no")
     alone = outcome("A", [10.0, 12.0, 11.0, 13.0], scenario="linear")
-    table = Matrix((best, library, open_beside_both, behind_by_far, seer, enough, absent, alone))
-    assert table.standing(enough, best) == OPEN
+    others = behind, open_and_far, seer, enough, absent, alone
+    table = Matrix((best, library, open_beside_both, *others))
+    assert table.standing(enough, best) == table.standing(open_and_far, best) == OPEN
     more = undecided([of_match(one) for one in table.outcomes], table, most=6)
     assert sorted(match.key for match in more.values()) == [
         f"{name}/zero/100/4-5" for name in "ABC"

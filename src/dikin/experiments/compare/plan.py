@@ -31,7 +31,7 @@ from dikin.experiments.compare.competitors import (
     enter,
     find_competitors,
 )
-from dikin.experiments.compare.matrix import OURS, Matrix, Outcome
+from dikin.experiments.compare.matrix import FLOOR, OURS, Matrix, Outcome
 from dikin.experiments.compare.orderings import OPEN
 from dikin.experiments.compare.scenarios import (
     DeclaredGame,
@@ -39,11 +39,17 @@ from dikin.experiments.compare.scenarios import (
     Scenario,
     find_scenarios,
 )
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 
 ROUNDS = 2_000
 SEEDS, SLOW_SEEDS = 8, 4
 """Games of a cell that the compiled loop plays, and of one that it cannot."""
+NOT_COMPARED = 2
+"""Games at most of a cell that the compiled loop cannot play, of a learner that sees more."""
+FAR = 3.0
+"""How many times the best regret a learner has at most that plays more games: beyond it nobody
+doubts who is ahead, even if so few games cannot show it among so many comparisons."""
 COMPILING, COMPILED_ROUND, PLAIN_ROUND = 1.5, 2e-6, 1e-4
 """Seconds, about, that a loop takes to compile, and a round with and without: for the remaining
 time only."""
@@ -68,11 +74,12 @@ class Request(runner.Request):
     """Of a cell whose standing beside the best is open; without it, no cell plays more games."""
     external: bool = False
 
-    def games(self, quick: bool) -> int:
-        """How many games a cell has."""
+    def games(self, quick: bool, compared: bool) -> int:
+        """How many games a cell has; a slow learner that is in no comparison plays few."""
         if quick:
             return self.seeds or SEEDS
-        return self.slow_seeds or self.seeds or SLOW_SEEDS
+        slow = self.slow_seeds or self.seeds or SLOW_SEEDS
+        return slow if compared else min(slow, NOT_COMPARED)
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,8 @@ def _match(
     if compiled_rounds(entry.learner, entry.environment) is not None:
         loop = f"{type(environment).__name__}/{type(environment.domain).__name__}"
     quick = loop is not None or getattr(competitor.cls, "quick", False)
-    seeds = experiment_seeds(request.seed, request.games(quick))
+    compared = competitor.cls.feedback is Feedback.VALUE
+    seeds = experiment_seeds(request.seed, request.games(quick, compared))
     source = source_digest([competitor.cls, scenario.game])
     return Match(request.rounds, seeds, competitor, scenario, entry.broken, loop, source)
 
@@ -192,14 +200,14 @@ def _match(
 def undecided(matches: Sequence[Match], matrix: Matrix, most: int) -> dict[str, Match]:
     """Of each match that should play more games, by its key, those games.
 
-    It is open whether the learner is behind the best of all, or behind the best of this library;
-    the best play more as well. A learner that has played enough does not.
+    It is open whether the learner is behind the best of all, or behind the best of this library,
+    and it is not far behind; the best play more as well. Who has played enough does not.
     """
     chosen: set[Outcome] = set()
     for scenario in matrix.scenarios:
         ranked = matrix.ranked(scenario)
         for bests in (ranked, matrix.of_library(scenario)):
-            unknown = [one for one in ranked if bests and matrix.standing(one, bests[0]) == OPEN]
+            unknown = [one for one in ranked if bests and _in_doubt(matrix, one, bests[0])]
             chosen |= {*unknown, bests[0]} if unknown else set()
     names = {(outcome.learner, outcome.scenario) for outcome in chosen}
     return {
@@ -207,6 +215,11 @@ def undecided(matches: Sequence[Match], matrix: Matrix, most: int) -> dict[str, 
         for match in matches
         if (match.competitor.name, match.scenario.name) in names and len(match.seeds) < most
     }
+
+
+def _in_doubt(matrix: Matrix, outcome: Outcome, best: Outcome) -> bool:
+    near = outcome.mean <= FAR * max(best.mean, FLOOR)
+    return near and matrix.standing(outcome, best) == OPEN
 
 
 # --- sources of users ---------------------------------------------------------------------------

@@ -239,6 +239,8 @@ LISTED = (
              bound("0", "1"), **uncompiled(16, 100_000)),
     RateCase("two-point-pbgd", tuned(dikin.TwoPointPBGD, "horizon lipschitz"), CONE, bound("1/2"),
              **uncompiled(4, 30_000, 400.0)),
+    RateCase("optimistic-two-point", tuned(dikin.OptimisticTwoPoint, "horizon"), CONE,
+             bound("1/2"), **uncompiled(8, 100_000)),
     RateCase("aogd-flat", tuned(dikin.AOGD, ""), CONE, bound("1/2"), **uncompiled(8, 100_000)),
     RateCase("aogd-curved", tuned(dikin.AOGD, ""), BOWL, bound("0", "1"),
              **uncompiled(16, 100_000)),
