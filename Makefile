@@ -168,7 +168,7 @@ matrix: $(READY)
 # `make page`.
 FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FKM HazanLevy \
 	LipschitzBarrier OneMeasurementSPSA SahaTewari Scrible TBPSA CMA
-fresh: $(VENV)/.outside
+fresh: $(VENV)/.outside fresh-examples
 	$(BIN)/dikin compare --external --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
 		$(FRESH:%=--learner %) --out docs/compare/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --first-game 1000 --out docs/beginning/fresh
