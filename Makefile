@@ -78,12 +78,11 @@ examples: $(READY)
 	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
 
 # The simulated ones with seeds that chose nothing, without the longest games: about ten minutes. Those
-# that measure times or sockets are fresh in every run.
+# that measure times or sockets are fresh in every run. Then `make page`.
 fresh-examples: $(READY)
 	$(BIN)/python examples/price.py --rounds 500 5000 --games 8 --seed 1001 --out docs/examples/fresh
 	$(BIN)/python examples/oppertune.py --games 16 --seed 1001 --out docs/examples/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/optuna_loop.py --seed 1001 --out docs/adapters/fresh
-	$(BIN)/python docs/build/fresh_examples.py
 
 # The first rounds beside pycma, about four minutes. PAGE=1 writes docs/beginning.md.
 BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)

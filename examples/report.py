@@ -113,7 +113,7 @@ class Results:
         """The players of a standing, each with its ratio to the best."""
         found = self.orderings
         return [
-            f"{player} {times(found.ratio(setting, player))}"
+            f"{player} {_times(found.ratio(setting, player))}"
             for player in found.costs[setting]
             if found.standing(setting, player) == standing
         ]
@@ -131,7 +131,7 @@ def _rounded(value: float, size: float) -> str:
     return f"{value:.{digits}f}"
 
 
-def times(ratio: Ratio) -> str:
+def _times(ratio: Ratio) -> str:
     """A ratio and its interval."""
     value, low, high = (_rounded(end, end) for end in ratio)
     known = ratio.high <= WIDEST * ratio.low  # not for NaN, of a single game

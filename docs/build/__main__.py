@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import evidence_page
-import fresh_examples
 import known_curvature
 import outside_page
 import rates_page
@@ -51,4 +50,3 @@ if __name__ == "__main__":
     draw_figures()
     for name, (render, folder) in PAGES.items():
         replace_file(DOCS / name, render(DOCS / folder).encode())
-    fresh_examples.write()

@@ -48,6 +48,8 @@ class Source(NamedTuple):
 
 
 OUTSIDE, BOTH = ("problem", "rounds"), ("cost", "final")
+EXAMPLE, VALUE = ("table", "setting"), ("value",)
+"""Those of the tables of `examples/report.py`, which compare arithmetic means."""
 SOURCES = (
     Source("outside.md", "bbob-noisy", "outside/bbob.csv", OUTSIDE, BOTH, 1e-3),
     Source("outside.md", "CATS", "outside/cats.csv", OUTSIDE, BOTH, 1e-6),
@@ -85,6 +87,15 @@ SOURCES = (
         ("contexts", "difference", "rounds"),
         ("regret",),
         1e-3,
+        arithmetic=True,
+    ),
+    *(
+        Source(page, name, file, EXAMPLE, VALUE, 1e-9, arithmetic=True)
+        for page, name, file in (
+            ("examples.md", "price", "examples/price.csv"),
+            ("examples.md", "OPPerTune", "examples/oppertune.csv"),
+            ("adapters.md", "Optuna", "adapters/optuna.csv"),
+        )
     ),
 )
 
