@@ -55,14 +55,6 @@ SOURCES = (
     Source("outside.md", "CATS", "outside/cats.csv", OUTSIDE, BOTH, 1e-6),
     Source("outside.md", "AutoScope", "outside/autoscope.csv", OUTSIDE, BOTH, 1e-3),
     Source("outside.md", "pendulum", "outside/pendulum.csv", OUTSIDE, BOTH, 1e-2),
-    *(
-        Source(page, name, file, ("table", "setting"), ("value",), 1e-9, arithmetic=True)
-        for page, name, file in (
-            ("examples.md", "price", "examples/price.csv"),
-            ("examples.md", "OPPerTune", "examples/oppertune.csv"),
-            ("adapters.md", "Optuna", "adapters/optuna.csv"),
-        )
-    ),
     Source(
         "beginning.md",
         "first rounds",

@@ -61,7 +61,9 @@ def test_nothing_was_played_again(tmp_path: Path) -> None:
     assert render(tmp_path) == "Not played yet."
 
 
-def test_every_source_can_be_read() -> None:
+def test_every_source_can_be_read_and_is_there_once() -> None:
+    files = [source.file for source in SOURCES]
+    assert len(files) == len({*files})
     for source in SOURCES:
         file = DOCS / source.file
         columns = {*source.problem, source.player, "game", *source.measures}
