@@ -13,7 +13,7 @@ from dikin.learners import predictive_one_run as one_run
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 from paper.charts import holds
-from reference.one_run import OneRun
+from reference.one_run import RATES, OneRun
 from reference.predictive import Answer, Array
 
 FAILURE = 0.05
@@ -78,7 +78,7 @@ def test_the_transcription(played: tuple[str, Replay]) -> None:
             run.largest(rate, around)
             + run.price_of_squares(rate) * 0.25 / (run.dim + 2) * np.trace(run.second_moments())
             + run.odds(FAILURE) / rate
-            for rate in one_run.RATES
+            for rate in RATES
             if rate * most < 1
         ]
         shipped = learner.certificate_for(
