@@ -156,7 +156,7 @@ class Player:
         if status in ("0", "5"):  # 5: no test sees it
             return SURVIVED, ""
         said = output.read_text(encoding="utf-8", errors="replace")
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
         return KILLED, failed[1].removeprefix("tests/") if failed else "no test could be run"
 
 
