@@ -1,7 +1,7 @@
 """A plugin of pytest for mutants: records which lines a test runs, or runs tests that see a line.
 
 RECORD=FOLDER   coverage.py notes in FOLDER/lines which test runs which line of the package, and
-                FOLDER/seconds.json says how long each test took that did not fail
+                FOLDER/seconds.json says how long each test computed that did not fail
 CHOICE=FILE     a JSON object of seconds by test, or null for a test that is left out. Within
                 each file the fastest tests come first; a test that the object lacks is new, and
                 comes before all others
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
-import time
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
@@ -21,13 +21,19 @@ from typing import Any
 import coverage
 import pytest
 
-LONG = 0.4
-"""Seconds after which a test is cut off while it is recorded: by then it has run most of the lines
-that it ever runs."""
+LONG, WAITING = 0.4, 4.0
+"""Seconds of computing after which a test is cut off while it is recorded, and seconds of any kind:
+by then it has run most of the lines that it ever runs."""
 AT_LEAST = 5.0
 """Seconds that such a test is taken to need."""
 OURS, SOON = (f"{Path.cwd()}/src/", f"{Path.cwd()}/tests/"), 0.003
 """Where a test may be cut off; elsewhere it is tried again after so many seconds."""
+
+
+def computed() -> float:
+    """Seconds that this process and its children have computed, as many on a busy machine."""
+    own, others = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
 
 class Recorder:
@@ -52,11 +58,11 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         self.lines.switch_context(item.nodeid)
-        before = time.perf_counter()
+        before = computed()
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = round(time.perf_counter() - before, 4)
+            self.seconds[item.nodeid] = round(computed() - before, 4)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -66,12 +72,15 @@ class Recorder:
                 pytest.skip("long enough")
             signal.setitimer(signal.ITIMER_REAL, SOON)  # others may hold a lock just now
 
-        signal.signal(signal.SIGALRM, cut_off)
-        signal.setitimer(signal.ITIMER_REAL, LONG)
+        for number in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(number, cut_off)
+        signal.setitimer(signal.ITIMER_PROF, LONG)
+        signal.setitimer(signal.ITIMER_REAL, WAITING)
         try:
             return (yield)
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+                signal.setitimer(timer, 0.0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

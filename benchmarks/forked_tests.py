@@ -2,14 +2,15 @@
 
 It has imported pytest and large packages, but nothing of dikin: a fork reads the package as it is
 then. This saves most of the time that a short run takes. A request is a line of JSON: arguments of
-pytest, more environment, a file for its output, and seconds after which it is ended with all that
-it started. The answer is a line: pytest's exit status, or `late`.
+pytest, more environment, a file for its output, and seconds of computing after which it is ended
+with all that it started. The answer is a line: pytest's exit status, or `late`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -27,10 +28,14 @@ import sqlalchemy  # noqa: F401
 QUIET = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 """A plugin that is there already cannot be rewritten, and need not be."""
 
+SLOWER = 10
+"""How many times as long as it computes a run may take: others compute too, and a test may wait."""
 
-def run(arguments: list[str], environment: dict[str, str], output: str) -> None:
+
+def run(arguments: list[str], environment: dict[str, str], output: str, seconds: float) -> None:
     """In the fork."""
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 10))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(environment)
     with open(output, "wb") as file:
@@ -73,10 +78,10 @@ def main() -> None:
         request: dict[str, Any] = json.loads(line)
         child = os.fork()
         if child == 0:
-            run(request["arguments"], request["environment"], request["output"])
-        status = wait(child, request["seconds"])
+            run(*(request[name] for name in ("arguments", "environment", "output", "seconds")))
+        status = wait(child, SLOWER * request["seconds"])
         with suppress(BrokenPipeError):
-            print("late" if status is None else status, flush=True)
+            print("late" if status in (None, -signal.SIGXCPU) else status, flush=True)
 
 
 if __name__ == "__main__":

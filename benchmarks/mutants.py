@@ -41,9 +41,10 @@ FOLDER, PAGE, WORK = ROOT / "docs/mutants", ROOT / "docs/mutants.md", ROOT / "bu
 SEED, EACH = 20_261, 20
 FIRST, AGAIN = 6.0, 30.0
 """Seconds of tests for a mutant, at first and for a survivor that is played once more, as they were
-recorded: a tracer makes them twice as slow, and a busy machine slower still."""
+recorded: a tracer makes them twice as slow."""
 PATIENCE = 3
-"""Of these seconds, and a minute to begin: then a mutant counts as hanging, which is a failure."""
+"""Of these seconds, and a minute to begin: then a mutant counts as hanging, which is a failure.
+They are seconds of computing: no mutant hangs because the machine is busy."""
 COPIED = ("src", "tests", "docs", "examples", "benchmarks", "deploy")
 KILLED, SURVIVED = "killed", "survived"
 
@@ -155,7 +156,7 @@ class Player:
         if status in ("0", "5"):  # 5: no test sees it
             return SURVIVED, ""
         said = output.read_text(encoding="utf-8", errors="replace")
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
         return KILLED, failed[1].removeprefix("tests/") if failed else "no test could be run"
 
 

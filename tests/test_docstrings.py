@@ -6,6 +6,7 @@ The rules:
 
 - Every parameter of a signature has an entry with a description under `Parameters`; a constructor's
   stand in the docstring of the class. Nothing else is listed there.
+- A default that is documented is that of the signature.
 - A function or method that has parameters and returns something says what under `Returns` or
   `Yields`. One without parameters, and a property, need one line that says what it gives.
 - A method may leave its docstring to the one that it overrides.
@@ -126,6 +127,26 @@ def parameters(function: Any) -> list[str]:
     return found[1:] if method and "." in function.__qualname__ else found
 
 
+def default_faults(function: Any, text: str | None) -> list[str]:
+    """The parameters whose documented default is another than that of the signature."""
+    found = inspect.signature(function).parameters
+    faults = []
+    for entry in parsed(text)["Parameters"]:
+        said = entry.type.partition("default ")[2]
+        for name in map(str.strip, entry.name.split(",")):
+            if said and name in found and literal(said) != repr(found[name].default):
+                faults.append(f"Parameters: the default of {name} is not {said}")
+    return faults
+
+
+def literal(said: str) -> str:
+    """A literal as `repr` writes it; a text that is none, in lower case as NaN is then."""
+    try:
+        return repr(ast.literal_eval(said))
+    except (SyntaxError, ValueError):
+        return said.lower()
+
+
 def raised(function: Any) -> set[str]:
     """The errors that a body raises itself, by name."""
     try:
@@ -152,7 +173,7 @@ def function_faults(function: Any, text: str | None) -> list[str]:
     if not (text or "").strip():
         return ["no docstring"]
     wanted = parameters(function)
-    faults = missing_entries(text, "Parameters", wanted, set())
+    faults = missing_entries(text, "Parameters", wanted, set()) + default_faults(function, text)
     returns = inspect.signature(function).return_annotation not in ("None", None, "NoReturn")
     if wanted and returns and not (parsed(text)["Returns"] or parsed(text)["Yields"]):
         faults.append("no Returns")
@@ -170,6 +191,7 @@ def class_faults(cls: type) -> list[str]:
         return missing_entries(text, "Attributes", [member.name for member in cls], set())
     wanted = [] if hidden_constructor(cls) else parameters(cls)
     faults = missing_entries(text, "Parameters", wanted, set())
+    faults += default_faults(cls, text) if wanted else []
     if "__init__" in vars(cls):
         said = {*entries(text, "Raises")}
         faults += [f"Raises: no {name}" for name in raised(cls.__init__) - said if wanted]
@@ -333,6 +355,7 @@ MUTANTS: list[tuple[Any, str, str, str]] = [
     (sound, "        The second.\n", "", "Parameters: no y"),
     (sound, "    y : float, default 1.0\n        The second.\n", "", "Parameters: no y"),
     (sound, "    y : float, default 1.0", "    z : float", "Parameters: z is not there"),
+    (sound, "default 1.0", "default 1.1", "Parameters: the default of y is not 1.1"),
     (sound, "    Returns\n    -------\n    float\n        Their sum.\n", "", "no Returns"),
     (sound, "    ValueError", "    KeyError", "Raises: no ValueError"),
     (Sound, "    one : int", "    three : int", "Parameters: no one"),

@@ -58,6 +58,11 @@ class OffZero(BoxGeometry):
         return super().barrier(iterate) + 1e-6
 
 
+class HairOffZero(BoxGeometry):
+    def barrier(self, iterate: Array) -> float:
+        return super().barrier(iterate) + 1e-8
+
+
 class Radial(BoxGeometry):
     """Shrinks a vector towards the centre instead of finding the nearest point."""
 
@@ -167,6 +172,9 @@ GEOMETRY_MUTANTS = [
     ),
     DomainMutant(
         "check_barrier_of_an_iterate_is_the_oracle", "not from the centre", box, geometry(OffZero)
+    ),
+    DomainMutant(
+        "check_barrier_of_an_iterate_is_the_oracle", "a hair too much", box, geometry(HairOffZero)
     ),
     DomainMutant("check_place_describes_the_point", "a little off", box, geometry(Misplaced)),
     DomainMutant("check_place_describes_the_point", "old slack", box, geometry(PlacedAtTheCenter)),

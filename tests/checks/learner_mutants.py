@@ -316,6 +316,14 @@ class Faint(AdaptiveSmooth):
         return nan if self._late else super().certificate
 
 
+class ShortCertificate(AdaptiveSmooth):
+    """Has its certificate in single precision."""
+
+    @property
+    def certificate(self) -> float:
+        return float(np.float32(super().certificate))
+
+
 def fickle() -> LearnerFactory:
     """Another learner at every call."""
     seeds: Iterator[int] = iter(range(1000))
@@ -360,5 +368,6 @@ LEARNER_MUTANTS = [
     LearnerMutant(ADDS_UP, "without the barrier", disc(NoBarrier)),
     LearnerMutant(ADDS_UP, "the comparator is free", disc(FreeComparator)),
     LearnerMutant(ADDS_UP, "the regulariser has no sign", disc(Unsigned)),
+    LearnerMutant(ADDS_UP, "single precision", disc(ShortCertificate)),
     LearnerMutant(ADDS_UP, "NaN once answers overlap", disc(Faint)),
 ]

@@ -289,6 +289,12 @@ BARRIER_MUTANTS = [
         {"__class__": type("Wide", (Ball,), {"symmetry": 1.001})},
     ),
     DomainMutant(
+        "check_symmetry_turns_the_set_into_itself",
+        "a hair too much",
+        simplex,
+        {"__class__": type("Even", (Simplex,), {"symmetry": (1 + 1e-8) / 3})},
+    ),
+    DomainMutant(
         "check_outward_is_an_isometry",
         "the chart is stretched",
         simplex,
@@ -315,6 +321,9 @@ BARRIER_MUTANTS = [
     ),
     DomainMutant("check_inradius_ball_is_inside", "the mean half-width", box, {"inradius": 0.26}),
     DomainMutant("check_diameter_fits_between_the_balls", "too long", ball, {"diameter": 1.01}),
+    DomainMutant(
+        "check_diameter_fits_between_the_balls", "a hair too long", ball, {"diameter": 1 + 1e-8}
+    ),
     DomainMutant("check_diameter_fits_between_the_balls", "too short", ball, {"diameter": 0.99}),
     DomainMutant(
         "check_spec_builds_an_equal_domain",

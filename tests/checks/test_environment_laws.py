@@ -106,6 +106,14 @@ class NotItsTotal(Kink):
         return point, total + 0.01
 
 
+class ShortTotal(Kink):
+    """The total is in single precision."""
+
+    def best(self) -> tuple[Any, float]:
+        point, total = super().best()
+        return point, float(np.float32(total))
+
+
 class ElsewhereKernel(PseudoKinkKernel):
     def context(self, round: int) -> Any:
         return super().context(round + 1)
@@ -138,7 +146,7 @@ MUTANTS = {
     "check_losses_keep_the_declared_range": [OutOfRange],
     "check_losses_do_not_depend_on_play": [Watching],
     "check_gradients_support_the_losses": [Sideways],
-    "check_best_is_no_worse_than_any_point": [NotTheBest, NotItsTotal],
+    "check_best_is_no_worse_than_any_point": [NotTheBest, NotItsTotal, ShortTotal],
     "check_losses_depend_on_the_context_alone": [Elsewhere],
 }
 

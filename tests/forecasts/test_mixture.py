@@ -306,6 +306,15 @@ def test_where_it_begins() -> None:
     assert sqrt(sum(weights(f))) == pytest.approx(1.0)
 
 
+def test_the_first_value_tells_no_forecaster_from_another() -> None:
+    """They all expect the same before it, so their weights stay equal, to a rounding or two."""
+    for value in (0.05, -7.0):
+        f = Forecasters()
+        forecasts.learn(f, f, value, 0.3, 1.0)
+        assert f.last == f.level == f.long_mean == value
+        assert weights(f) == pytest.approx([0.2] * 5, rel=1e-15)
+
+
 def test_exp_near_zero_is_the_exponential() -> None:
     """To 1e-13 on the interval in which it is used; the quotient of half the degree is not."""
     x = np.linspace(-0.5, 0.5, 10_001)

@@ -9,11 +9,13 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_one_run as one_run
+from dikin.learners.predictive_state import Run
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 from paper.charts import holds
-from reference.one_run import OneRun
+from reference.one_run import RATES, OneRun
 from reference.predictive import Answer, Array
 
 FAILURE = 0.05
@@ -78,7 +80,7 @@ def test_the_transcription(played: tuple[str, Replay]) -> None:
             run.largest(rate, around)
             + run.price_of_squares(rate) * 0.25 / (run.dim + 2) * np.trace(run.second_moments())
             + run.odds(FAILURE) / rate
-            for rate in one_run.RATES
+            for rate in RATES
             if rate * most < 1
         ]
         shipped = learner.certificate_for(
@@ -126,6 +128,26 @@ def test_the_inequality_of_one_round() -> None:
             assert (np.exp(rate * x - psi * x**2) <= 1 + rate * x + 1e-15).all()
 
     holds(check, 1.0, 0.5, 0.98)
+
+
+def test_the_rates_are_those_of_the_page() -> None:
+    """lambda_k = 2^(-(k + 3)/2), k = 1, ..., 24: a grid that must not depend on what is told."""
+    np.testing.assert_allclose(one_run.RATES, RATES, rtol=1e-15)
+
+
+@pytest.mark.parametrize("surprise", [0.7, -1.3])
+def test_no_deviation_is_deeper(surprise: float) -> None:
+    """X(u) = r - r g.(y - u) is at least -h for |u| <= 1 + epsilon, and no less deep in one u."""
+    plan = dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), seed=1)._plan
+    rng, run, moments = np.random.default_rng(4), Run(), np.zeros(16)
+    y, g = np.array([0.1, -0.3, 0.2]), np.array([2.0, 0.5, -1.5])
+    where = (float(g @ y), float(np.linalg.norm(y)), 2.0)
+    one_run.add_answer(plan, run, (0.2, surprise), where, g, moments)
+    far = rng.normal(size=(500, 3))
+    far *= 1.5 / np.linalg.norm(far, axis=1, keepdims=True)
+    worst = -np.sign(surprise) * 1.5 * g / np.linalg.norm(g)
+    deviations = surprise - surprise * ((y - np.vstack([far, worst])) @ g)
+    assert deviations.min() == deviations[-1] == pytest.approx(-run.deepest, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -214,13 +236,32 @@ def test_the_price_of_losses_that_are_not_convex(played: tuple[str, Replay]) -> 
     holds(check, OneRun, AtTheCentre)
 
 
+@pytest.mark.parametrize("loss_range", [None, (-1, 1)])
+@pytest.mark.parametrize("memory", [None, 5.0])
+def test_every_round_counts_once(loss_range: Any, memory: float | None) -> None:
+    """Also those that measure how large losses are, with the memory's weight for its age."""
+    learner = dikin.Predictive(dikin.Ball(2), loss_range=loss_range, memory=memory, seed=1)
+    for t in range(20):
+        learner.tell(learner.ask(), 0.1 * (t % 3))
+    keep = learner._plan.keep
+    # Without a range the first eight weigh the same, as no loss may change what a round weighs.
+    equal = 8 if loss_range is None else 1
+    wanted = sum(keep ** (19 - max(t, equal - 1)) for t in range(20))
+    assert learner._n.sums.rounds[0] == pytest.approx(wanted, rel=1e-12)
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3, 10])
-def test_the_mean_of_a_swing(dim: int) -> None:
-    """sqrt(1 + d h^2) is at least the mean of |1 - d s.h|, and at most 1.61 times as much."""
+def test_a_swing_is_at_least_its_mean(dim: int) -> None:
+    """sqrt(1 + d h^2) is at least the mean of |1 - d s.h|, and at most 1.61 times as much.
+
+    It is the mean itself where h is 0.
+    """
+    plan = dikin.Predictive(dikin.Ball(dim), seed=1)._plan
+    assert certificate.swing_of(plan, 0.0) == 1.0
     s = np.random.default_rng(dim).normal(size=(40_000, dim))
     first = s[:, 0] / np.linalg.norm(s, axis=1)
     for h in (0.1, 0.5, 1.0, 3.0, 20.0):
-        mean, most = np.abs(1 - dim * h * first).mean(), np.sqrt(1 + dim * h * h)
+        mean, most = np.abs(1 - dim * h * first).mean(), certificate.swing_of(plan, h)
         assert 0.995 * mean <= most <= 1.62 * mean, f"{dim} {h}"
 
 

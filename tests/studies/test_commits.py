@@ -7,7 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import LostConnection
+from dikin.studies.session import Session
 from studies.interrupts import LATER
 from studies.small import begin, fresh, step
 
@@ -25,6 +28,67 @@ def played(file: str) -> str:
     """A study with four rounds and a query open."""
     begin(file)
     return file
+
+
+# --- transactions --------------------------------------------------------------------------------
+
+
+def test_a_database_knows_whether_a_transaction_is_open(url: str) -> None:
+    with dikin.Study(url, "a", fresh()) as study:
+        database, key = study._backend.journal.database, study._backend.journal.study
+        assert not database.in_transaction
+        for end in (database.commit, database.rollback, database.disconnect):
+            database.begin(key)
+            assert database.in_transaction
+            end()
+            assert not database.in_transaction
+        database._end_turn()  # a connection that is lost does not give it back
+        with database.view():
+            database.run("SELECT 1")
+            assert database.in_transaction
+        assert not database.in_transaction
+
+
+def test_every_call_is_committed_at_once_even_if_the_clock_stands_still(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock may tick more slowly than calls come; without `commit_within` none waits for it."""
+    stopped = SimpleNamespace(monotonic=lambda: 7.0, sleep=time.sleep)
+    with dikin.Study(file, "a", fresh()) as study:
+        monkeypatch.setattr("dikin.studies.session.time", stopped)
+        monkeypatch.setattr(Session, "_commit_later", lambda _: pytest.fail("it waits"))
+        for _ in range(3):
+            step(study)
+            assert not study._backend.journal.database.in_transaction
+
+
+def test_who_has_queued_waits_for_other_programs_as_long_as_is_left_of_its_patience(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve seconds of twenty are spent in the queue of clients: eight are left."""
+    now, statements = [100.0], list[str]()
+    with dikin.Study(file, "a", fresh(), patience=20.0) as study:
+        step(study)
+        database = study._backend.journal.database
+        acquire = database._lock.acquire
+
+        def queues(*arguments: Any) -> bool:
+            acquire(*arguments)
+            now[0] += 12.0
+            return True
+
+        clock = SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep)
+        monkeypatch.setattr("dikin.studies.database.time", clock)
+        monkeypatch.setattr(database._lock, "acquire", queues)
+        database._connection.set_trace_callback(statements.append)
+        study.ask()
+    waits = [each for each in statements if "busy_timeout" in each or "IMMEDIATE" in each]
+    begin = waits.index("BEGIN IMMEDIATE")
+    assert waits[begin - 1 : begin + 2] == [
+        "PRAGMA busy_timeout=8000",
+        "BEGIN IMMEDIATE",
+        "PRAGMA busy_timeout=20000",
+    ]
 
 
 # --- other writers -------------------------------------------------------------------------------

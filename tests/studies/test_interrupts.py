@@ -61,6 +61,22 @@ def test_reading_is_left_usable_too(file: str) -> None:
         assert study.verify() > 0
 
 
+def test_the_connection_of_an_interrupted_read_is_not_used_again(url: str) -> None:
+    """The driver may be in any state."""
+
+    def cut_off(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with dikin.Study(url, "a", learner()) as study:
+        study.tell(study.ask(), 0.5)
+        database = study._backend.journal.database
+        before = database._connection
+        with pytest.raises(KeyboardInterrupt):
+            study._backend.session.read(cut_off)
+        assert study.rounds == 1
+        assert database._connection is not before
+
+
 def test_what_waited_to_be_written_is_kept(url: str) -> None:
     assert sum(waiting_commits(url, 7)) > 10
 

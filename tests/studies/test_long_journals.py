@@ -196,6 +196,21 @@ def test_an_export_in_parts_is_the_same(
     assert export("late.csv").count("\n") == ROUNDS - 500 + 1
 
 
+@pytest.mark.parametrize("first", [8, 15], ids=["within the next part", "beyond it"])
+def test_a_trim_between_two_parts_of_an_export_is_noticed(
+    file: str, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Otherwise rounds would be missing in the middle of the table."""
+    monkeypatch.setattr(commands, "EXPORTED_AT_ONCE", 5)
+    with dikin.Study(file, "a", learner()) as study:
+        play(study, 20)
+        parts = commands._parts(study)
+        assert next(parts)["round"].tolist() == [1, 2, 3, 4, 5]
+        study.trim(first)
+        with pytest.raises(errors.StateError, match="trimmed meanwhile; export it again"):
+            next(parts)
+
+
 def test_titles_are_those_of_the_first_rows() -> None:
     """The points of a learner that is told two values have other shapes than its center."""
     told = {"round": 9, "point": [[0.0, 1.0], [2.0, 3.0]], "loss": 0.5, "curvature": 0.0}

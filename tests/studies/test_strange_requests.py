@@ -93,6 +93,7 @@ def test_a_name_may_be_any_text(file: str, name: str, tmp_path: Path) -> None:
         f"nothing://user:{SECRET}@127.0.0.1/db",
         f"sqlite://user:{SECRET}@/x.db",
         f"postgresql://user:{SECRET}%40%2F@127.0.0.1:1/db",
+        f"postgresql://user:{SECRET}+%40@127.0.0.1:1/db",
     ],
 )
 def test_no_password_is_ever_shown(url: str) -> None:

@@ -47,16 +47,25 @@ def bisected(total: float, target: float, order: int) -> float:
     return low
 
 
-def printed(kind: str, sigmas: Any, dim: int, nu: float, constant: float) -> float:
-    """The display, index by index."""
-    rounds = len(sigmas)
-    order = 2 if kind == "smooth" else 3
-    q = dim**2 * (constant + 1) ** (order - 1)
-    theta = cp.Variable(rounds, nonneg=True)
+def least_price(kind: str, sigmas: Any, dim: int, constant: float) -> float:
+    """OPT_T of the display, by a solver."""
+    order, q = order_and_target(kind, dim, constant)
+    theta = cp.Variable(len(sigmas), nonneg=True)
     price = cp.sum(theta)
-    for t in range(1, rounds + 1):
+    for t in range(1, len(sigmas) + 1):
         price += q ** (1 / order) * cp.power(sum(sigmas[:t]) + q + cp.sum(theta[:t]), -1 / order)
-    best = float(cp.Problem(cp.Minimize(price)).solve(solver=cp.CLARABEL))
+    return float(cp.Problem(cp.Minimize(price)).solve(solver=cp.CLARABEL))
+
+
+def order_and_target(kind: str, dim: int, constant: float) -> tuple[int, float]:
+    order = 2 if kind == "smooth" else 3
+    return order, dim**2 * (constant + 1) ** (order - 1)
+
+
+def printed(kind: str, sigmas: Any, dim: int, nu: float, constant: float, best: float) -> float:
+    """The display with this OPT_T, index by index."""
+    rounds = len(sigmas)
+    order, q = order_and_target(kind, dim, constant)
     if kind == "smooth":
         barrier = 3.2 * dim * sqrt(nu * rounds * log(rounds)) + 3 * dim * nu * log(rounds)
         return 8 + q / 2 + 6.2 * best + barrier
@@ -68,15 +77,32 @@ def printed(kind: str, sigmas: Any, dim: int, nu: float, constant: float) -> flo
     return 8 + q / 2 + 6.3 * best + nu * log(rounds) * rate
 
 
-@pytest.mark.parametrize("kind", BOUNDS)
-def test_it_is_the_display_as_printed(kind: str) -> None:
+def problems() -> list[tuple[Any, int, float, float]]:
+    """Curvatures, dimension, nu and constant."""
     t = np.arange(1, 14)
     patterns = [np.zeros(3), np.full(13, 0.5), np.where(t <= 5, 0.0, 2.0), t**-0.5]
-    problems = [(s, d, nu, c) for s in patterns for d, nu, c in ((1, 2.0, 0.0), (3, 3.0, 1.5))]
-    references = [printed(kind, *problem) for problem in problems]
+    return [(s, d, nu, c) for s in patterns for d, nu, c in ((1, 2.0, 0.0), (3, 3.0, 1.5))]
+
+
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_all_but_its_minimum_is_the_display(kind: str) -> None:
+    """To 1e-9: lambda_t by bisection adds up in the rate."""
+    schedule = schedules.smooth if kind == "smooth" else schedules.lipschitz
+    for sigmas, dim, nu, constant in problems():
+        setting = schedule(dim, constant)
+        best = setting.minimum(sigmas, setting.target)[0]
+        wanted = printed(kind, sigmas, dim, nu, constant, best)
+        assert sharp_regret(setting, sigmas, nu) == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_it_is_the_display_as_printed(kind: str) -> None:
+    references = [
+        printed(kind, s, d, nu, c, least_price(kind, s, d, c)) for s, d, nu, c in problems()
+    ]
 
     def check(bound: Bound) -> None:
-        for problem, reference in zip(problems, references, strict=True):
+        for problem, reference in zip(problems(), references, strict=True):
             assert bound(*problem) == pytest.approx(reference, rel=1e-6)
 
     f = BOUNDS[kind]

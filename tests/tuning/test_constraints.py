@@ -107,6 +107,16 @@ def test_an_absurd_text_is_refused(text: str) -> None:
     assert len(str(refused.value)) < 600
 
 
+def test_the_set_is_where_the_constraint_holds() -> None:
+    """For ranges that do not begin at 0, at points of a grid none of which is on its limit."""
+    tuner = dikin.Tuner({"x": Real(2, 10), "y": Real(-3, 5)}, constraints="x + 2 * y <= 7")
+    grid = np.linspace(0.02, 0.98, 13).tolist()
+    inside = {(u, v) for u in grid for v in grid if tuner.space.domain.contains([u, v])}
+    wanted = {(u, v) for u in grid for v in grid if (2 + 8 * u) + 2 * (-3 + 8 * v) <= 7}
+    assert inside == wanted
+    assert 20 < len(inside) < 149
+
+
 def test_a_constraint_that_always_holds_does_no_harm() -> None:
     tuner = dikin.Tuner(PARAMETERS, constraints=["ads + staff <= 1e15"], seed=1)
     assert isinstance(tuner.space.domain, dikin.Box)

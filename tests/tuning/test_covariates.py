@@ -82,6 +82,39 @@ def test_nothing_is_explained_before_and_without() -> None:
     assert player.explained.by == {}
     assert "no covariates" in str(player.explained)
     assert "explained" not in str(player.summary())
+    assert player.summary().explained_by is None
+
+
+def test_of_words_only_the_differences_count() -> None:
+    """Their coefficients add up to 0, however many words there are."""
+    player, kinds = tuner(), {"web": 0.0, "batch": 0.3, "night": 0.9}
+    for t in range(60):
+        kind = [*kinds][t % 3]
+        trial = player.ask(covariates={"kind": kind})
+        player.tell(trial, bowl(trial) + kinds[kind])
+    found = player.explained.coefficients["kind"]
+    assert isinstance(found, dict)
+    assert found["web"] < found["batch"] - 0.1 < found["night"] - 0.5
+    assert sum(found.values()) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_control_asked_before_the_regression_began_teaches_it_nothing() -> None:
+    """Nothing was known then with which its value could have been foreseen."""
+    player = tuner(holdback=0.3)
+    early = [player.ask(covariates={"load": 0.1 * i}) for i in range(20)]
+    control = next(trial for trial in early if trial.held_back)
+    for i in range(60):
+        trial = player.ask(covariates={"load": float(i % 7)})
+        player.tell(trial, bowl(trial) + 0.2 * (i % 7))
+    regression = player._learning.covariates.regression
+    assert regression.begun
+    before = regression.state()
+    player.tell(control, 0.5)
+    np.testing.assert_equal(regression.state(), before)
+    trials = iter(partial(player.ask, covariates={"load": 3.0}), None)
+    late = next(trial for trial in trials if trial.held_back)
+    player.tell(late, 0.5)
+    assert tuple(regression.fit.mean) != before["fit"][0]  # one that was asked since does
 
 
 def regret(seed: int, informed: bool) -> float:

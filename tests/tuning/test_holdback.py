@@ -246,6 +246,16 @@ def test_a_declared_range_gives_the_exact_interval(is_told, monkeypatch):
         assert course["mean"][-1] == tuner.uplift.mean_percent  # the picture counts faults alike
 
 
+def test_the_course_of_the_gain_ends_with_what_is_known_now():
+    tuner = made()
+    played(tuner, 200)
+    course, unit = uplift_course(tuner.history(), tuner.summary())
+    uplift = tuner.uplift
+    now = (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
+    assert (course["round"][-1], unit) == (200, " %")
+    assert tuple(course[["mean", "low", "high"]][-1]) == now
+
+
 def test_with_a_declared_range_a_budget_is_exact():
     # The control earns 430, of which the account gets 0.05. Held back, a value of 600 would stand
     # for 430 + 170/0.2 = 1280 of the control: 600 - 0.95 * 1280 = -616, or 29 rounds of 21.5.

@@ -74,6 +74,7 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
 NO_PARAMETERS: list[tuple[Any, list[str]]] = [
     (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
     ((1, 14), ["dikin.Real(low, high)", "(1, 14)", "Did you mean"]),
+    (("off", 3), ["dikin.Real", "no categories", "Levels"]),
     (None, ["dikin.Real", "None"]),
 ]
 
