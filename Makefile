@@ -158,7 +158,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 matrix: $(READY)
-	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --most-seeds 16 \
+	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --most-seeds 12 \
 		--out docs/compare
 	$(BIN)/python docs/build/known_curvature.py docs/compare
 
@@ -168,7 +168,7 @@ matrix: $(READY)
 FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FKM HazanLevy \
 	LipschitzBarrier OneMeasurementSPSA SahaTewari Scrible TBPSA CMA
 fresh: $(VENV)/.outside fresh-examples
-	$(BIN)/dikin compare --external --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
+	$(BIN)/dikin compare --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
 		$(FRESH:%=--learner %) --out docs/compare/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --first-game 1000 --out docs/beginning/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py --first-game 1000 --out docs/memory/fresh
