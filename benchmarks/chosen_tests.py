@@ -1,7 +1,7 @@
 """A plugin of pytest for mutants: records which lines a test runs, or runs tests that see a line.
 
 RECORD=FOLDER   coverage.py notes in FOLDER/lines which test runs which line of the package, and
-                FOLDER/seconds.json says how long each test computed that did not fail
+                FOLDER/seconds.json says how long each test computed, null if it failed
 CHOICE=FILE     a JSON object of seconds by test, or null for a test that is left out. Within
                 each file the fastest tests come first; a test that the object lacks is new, and
                 comes before all others
@@ -90,8 +90,8 @@ class Recorder:
         self.lines.stop()
         self.lines.save()
         self.seconds |= dict.fromkeys(self.cut, AT_LEAST)
-        passed = {test: time for test, time in self.seconds.items() if test not in self.failed}
-        (self.folder / "seconds.json").write_text(json.dumps(passed), encoding="utf-8")
+        known = self.seconds | dict.fromkeys(self.failed)
+        (self.folder / "seconds.json").write_text(json.dumps(known), encoding="utf-8")
 
 
 class Choice:

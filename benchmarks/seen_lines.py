@@ -68,6 +68,8 @@ class Record(NamedTuple):
     tests: dict[str, dict[int, list[str]]]
     changed: list[str]
     """Files of tests that were changed since: their new tests are run for every mutant."""
+    failed: list[str]
+    """Tests that failed without any mutant: they are run for none."""
 
     @classmethod
     def of(cls, package: str, work: Path, code: str) -> Record:
@@ -94,7 +96,8 @@ class Record(NamedTuple):
             sys.exit(f"the tests of {package} could not be recorded")
         lines = coverage.CoverageData(str(folder / "lines"))
         lines.read()
-        seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
+        known = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
+        seconds = {test: time for test, time in known.items() if time is not None}
         copy = f"{work / 'copy'}{os.sep}"
         tests = {
             file.removeprefix(copy): lines.contexts_by_lineno(file)
@@ -103,7 +106,7 @@ class Record(NamedTuple):
         made = (folder / "seconds.json").stat().st_mtime
         own = sorted((ROOT / "tests" / package).rglob("test_*.py"))
         changed = [file.relative_to(ROOT).as_posix() for file in own if file.stat().st_mtime > made]
-        return cls(seconds, tests, changed)
+        return cls(seconds, tests, changed, [*(known.keys() - seconds.keys())])
 
     def running(self, lines: Iterable[tuple[str, int]]) -> set[str]:
         """The tests that run one of these lines."""
@@ -138,7 +141,7 @@ class Record(NamedTuple):
                 total += seconds
                 sums[file_of(test)] = sums.get(file_of(test), 0.0) + seconds
         ordered = sorted(sums, key=lambda file: (file not in named, sums[file]))
-        return ordered, {test: chosen.get(test) for test in self.seconds}
+        return ordered, {test: chosen.get(test) for test in (*self.seconds, *self.failed)}
 
 
 def file_of(test: str) -> str:
