@@ -19,7 +19,7 @@ def test_the_price_of_exploring_round_by_round(number: int, row: str) -> None:
     """The integral against a loop with the exact sequence, at a horizon where it is short."""
     table, horizon = TABLES[number], 20_000
     pattern = table.rows[row].pattern(horizon)
-    game = table.environment(dikin.Ball(2), pattern, 0)
+    game = table.environment_kind(dikin.Ball(2), table.constant, pattern, 0)
     scale, (theta, _) = game.loss_range[1], game.best()
     barrier = np.mean(np.linalg.eigvalsh(dikin.Ball(2).hessian(theta)))
     schedule = sharp_schedule(table.order, 2, 1.0, table.constant / scale, None)

@@ -52,7 +52,8 @@ def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
     z = H^(-1/2) s with s uniform on the circle and H = h + eta S: the mean of beta/2 (a.z)^2 is
     beta/(4 H), that of l |a.z| is (2/pi) l/sqrt(H).
     """
-    table, game = TABLES[number], TABLES[number].environment(DISC, pattern, 0)
+    table = TABLES[number]
+    game = table.environment_kind(DISC, table.constant, pattern, 0)
     scale = game.loss_range[1]
     schedule = sharp_schedule(table.order, DISC.dim, DISC.nu, table.constant / scale, None)
     totals = _totals(schedule, pattern, scale, rounds)

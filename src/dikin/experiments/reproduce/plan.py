@@ -24,6 +24,7 @@ from dikin.environments.patterns import Pattern
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.experiments.reproduce.declared import Declared
 from dikin.learners.base import Learner
 from dikin.theory import rates, schedules
 from dikin.theory.rates import Rate
@@ -201,7 +202,7 @@ class Table:
 
     def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
         """Losses of this curvature, which charge for exploring what the analysis does."""
-        return self.environment_kind(domain, self.constant, pattern, seed)
+        return Declared(self.environment_kind(domain, self.constant, pattern, seed))
 
     def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
         """Who plays, told the constant of the table and the range of the losses."""
@@ -300,7 +301,7 @@ class DimensionCell(PaperCell):
         return self.dim
 
     def environment(self, seed: int) -> Environment:
-        return TABLES[self.table].steep(self._domain(), self.pattern, seed)
+        return Declared(TABLES[self.table].steep(self._domain(), self.pattern, seed))
 
     def _domain(self) -> Domain:
         """The set, of radius one."""
