@@ -38,7 +38,7 @@ WIDEST = 20
 """Scenarios side by side, at most."""
 ROW, WIDEST_CELL = 0.17, 0.3
 """Height of a learner, and the width of a scenario where there is room."""
-NAMES, SUMMARY, GAP = 0.98, 0.29, 0.05
+NAMES, SUMMARY, GAP = 1.13, 0.29, 0.05
 """Width of the learners' names, of a column of the summary, and between groups."""
 HEAD, CAPTION, LEGEND = 1.05, 0.36, 0.42
 """Height of what stands above the cells, of the text on top, and of the legend below."""
@@ -296,8 +296,8 @@ def _draw_legend(page: Page, top: float) -> None:
         axes.set_xticks([])
         page.write(x + SAMPLE + 0.05, top, words, linespacing=1.05)
         x += SAMPLE + LETTER * (max(map(len, words.split("\n"))) + 2)
-    page.write(x, top + 0.05, "\N{EN DASH}  not played")
     x = WIDTH - MARGIN - 5 * SAMPLE
+    page.write(x, top + ROW + 0.08, "\N{EN DASH}  not played")
     for ratio in (1.0, 2.0, 5.0, 10.0, FAR):
         axes = page.axes(x, top + 0.04, SAMPLE, ROW)
         _colour(axes, np.array([[ratio]]))
