@@ -80,6 +80,7 @@ def render(folder: Path) -> str:
         bbob_final=_groups(parts["bbob"], FINAL),
         bbob_ranks=_ranks(parts["bbob"], COST, SHORT),
         bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
+        bbob_fresh=_fresh_ranks(folder / "fresh"),
         bbob_long_ranks=_ranks(parts["bbob"], COST, LONG),
         bbob_long_final_ranks=_ranks(parts["bbob"], FINAL, LONG),
         source=sources.line("outside/bbob.csv"),
@@ -296,6 +297,22 @@ def complete(rows: list[Row], measure: str, rounds: str) -> Orderings:
     mine = [row for row in rows if _is(row, rounds, "value told") and row["player"] not in SLOW]
     found = orderings(mine, measure, PARTS["bbob"].least)
     return found.among(found.players)
+
+
+def _fresh_ranks(folder: Path) -> str:
+    """The mean ranks in games that chose nothing, while tuning and in the end."""
+    rows = read_part(folder, "bbob")
+    if not rows:
+        return "They were not played again yet."
+    sentences = []
+    for measure, when in TIMES.items():
+        ranks = complete(rows, measure, SHORT).ranks(TUNER)
+        names = sorted(ranks, key=lambda name: ranks[name].mean)
+        told = (
+            f"{name} {ranks[name].mean:.2f}{' *' if ranks[name].differs else ''}" for name in names
+        )
+        sentences.append(f"{when} {', '.join(told)}")
+    return f"{'; '.join(sentences)} (* as above)."
 
 
 def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
