@@ -170,7 +170,7 @@ FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FK
 fresh: $(VENV)/.outside fresh-examples
 	$(BIN)/dikin compare --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
 		$(FRESH:%=--learner %) --out docs/compare/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --first-game 1000 --out docs/beginning/fresh
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --games 8 --first-game 1000 --out docs/beginning/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py --first-game 1000 --out docs/memory/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py --first-game 1000 --out docs/memory/fresh
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py bbob --fresh 2

@@ -17,14 +17,12 @@ import numpy as np
 from comparison import interval
 
 from dikin.experiments import source
-from dikin.experiments.compare.orderings import BEHIND, BEST, LEVEL, OPEN, Orderings, Ratio
+from dikin.experiments.compare.orderings import BEHIND, LEVEL, MARKED, OPEN, Orderings, Ratio
 from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
 
 Array = np.typing.NDArray[np.float64]
 
-MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
-"""How a cell is shown, by the standing of its player."""
 SMALLEST = 1e-9
 """Costs that are 0, or below it by rounding, count as this much where ratios are taken."""
 WIDEST = 1000.0
@@ -97,7 +95,7 @@ class Results:
         text = f"{_rounded(mean, mean)} ± {_rounded(half, mean)}"
         if player == self.reference:
             return text
-        return MARKS[self.orderings.standing(setting, player)].format(text)
+        return MARKED[self.orderings.standing(setting, player)].format(text)
 
     def verdicts(self) -> Iterator[str]:
         """Who is best in each setting, and how many times its mean the others have."""

@@ -30,7 +30,7 @@ from dikin.files import replace_file  # noqa: E402
 from outside.games import Task, forget, play_missing  # noqa: E402
 
 FOLDER = ROOT / "docs" / "outside"
-PARTS = {"bbob": 4, "cats": 8, "autoscope": 8, "pendulum": 8, "postgres": 3}
+PARTS = {"bbob": 2, "cats": 8, "autoscope": 8, "pendulum": 8, "postgres": 3}
 """Each part, and how many games of each problem it has unless another number is asked for."""
 FIRST_FRESH = 8
 """The number of the first game that is played with `--fresh` alone."""

@@ -98,19 +98,19 @@ def told(matrix: Matrix, folder: Path) -> str:
     seeds = sorted({seed for outcome in again.outcomes for seed in outcome.seeds})
     text = (
         f"{len(pairs):,} orderings of this page, of {len(again.learners())} competitors, were "
-        f"played again with seeds from {seeds[0]:,} on. {counted(found, ', which are fewer,')}"
+        f"played again with seeds from {seeds[0]:,} on. {counted(found)}"
     )
     changed = [_line(pair, word) for pair, word in zip(pairs, found, strict=True) if _lost(word)]
     return "\n".join([text, "", *changed]).rstrip()
 
 
-def counted(words: Sequence[str], about: str = "") -> str:
-    """How many orderings are kept, not distinguished and reversed, and `about` the new games."""
+def counted(words: Sequence[str]) -> str:
+    """How many orderings are kept, not distinguished and reversed."""
     kept, same, other, lost = map(words.count, (KEPT, SAME, OTHER, REVERSED))
     return (
         f"{kept:,} are kept: distinguished again, at {ERROR_RATE:.0%} of all of them together. The "
-        f"new games{about} do not distinguish the two in {same + other:,}: the means have the same "
-        f"order in {same:,} and the other one in {other:,}. {lost:,} are reversed."
+        f"new games, which are fewer, do not distinguish the two in {same + other:,}: the means "
+        f"have the same order in {same:,} and the other one in {other:,}. {lost:,} are reversed."
     )
 
 

@@ -11,13 +11,12 @@ import sources
 from pages import fill_template, table
 
 from dikin.experiments.compare import profiles
-from dikin.experiments.compare.orderings import BEST, LEVEL, LEVEL_RATIO, OPEN, Orderings, Ratio
+from dikin.experiments.compare.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
 from dikin.experiments.tables import read_csv
 
 TUNERS = ("dikin.Tuner", "dikin.Tuner, contexts")
 TUNER = TUNERS[0]
 COST, FINAL = "cost", "final"
-MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?"}
 SLOW = ("NGOpt (nevergrad)", "TPE (Optuna)")
 """They play a part of bbob-noisy."""
 TIE = 1.0001
@@ -247,7 +246,7 @@ def _cell(found: Orderings, problem: str, player: str) -> str:
     text = _number(found.mean(problem, player))
     if standing != BEST:
         text += f"; {_interval(ratio)}"
-    return MARKS.get(standing, "{}").format(text)
+    return MARKED[standing].format(text)
 
 
 Group = tuple[str, Callable[[Row], bool]]

@@ -16,10 +16,10 @@ from dikin.experiments.compare.competitors import BASES
 from dikin.experiments.compare.holm import ERROR_RATE
 from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
 from dikin.experiments.compare.orderings import (
-    BEHIND,
     BEST,
     LEVEL,
     LEVEL_RATIO,
+    MARKED,
     OPEN,
     Rank,
     ranks_of,
@@ -39,8 +39,6 @@ SAID = ("smooth", "lipschitz")
 """The groups of scenarios that differ in what a learner knows."""
 WITHIN = (1.1, 2.0, 5.0)
 """Factors of the least regret of all: in how many scenarios a learner is so near."""
-MARKS = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}", "": "{}"}
-"""How a cell is printed, by its standing."""
 NAMED = 3
 """Learners that are named beside the one to take."""
 
@@ -410,7 +408,8 @@ def _shown(matrix: Matrix, learner: str, scenario: str) -> str:
     if outcome is None or not outcome.played:
         return ""
     text = f"{outcome.mean:,.0f} ± {outcome.half:,.0f}"
-    return MARKS[matrix.mark(outcome)].format(text) + ("†" if outcome.broken else "")
+    marked = MARKED.get(matrix.mark(outcome), "{}").format(text)  # no mark: sees more
+    return marked + ("†" if outcome.broken else "")
 
 
 def _wrong(found: known_curvature.Curves) -> str:

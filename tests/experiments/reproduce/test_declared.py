@@ -40,6 +40,10 @@ def test_the_losses_of_table_2_would_tell_constants() -> None:
     assert losses[0] != losses[1]
 
 
+def test_it_keeps_the_laws_of_environments() -> None:
+    assert dikin.check_environment(Declared, dikin.Ball(2))
+
+
 def test_the_losses_are_the_same() -> None:
     table = TABLES[2]
     pattern = table.rows["first"].pattern(1000)

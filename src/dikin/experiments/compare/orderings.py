@@ -38,6 +38,8 @@ from dikin.experiments.fit import INTERVAL, half_interval
 LEVEL_RATIO = 1.1
 """The precision to which the ratio of two that are level is known."""
 BEST, LEVEL, BEHIND, OPEN = "best", "level", "behind", "open"
+MARKED = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
+"""How a page prints a number, by the standing of its player."""
 Games = Mapping[int, float]
 """The cost of each game, by its number."""
 

@@ -14,6 +14,7 @@ from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment
 from dikin.environments.kink import Kink
 from dikin.environments.wrappers import Wrapper
+from dikin.feedback import Feedback
 
 
 class DeclaredKernel(NamedTuple):
@@ -38,6 +39,10 @@ class Declared(Wrapper):
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment, DeclaredKernel(environment.kernel))
+
+    @property
+    def offers(self) -> set[Feedback]:
+        return {Feedback.VALUE, Feedback.PAIR}
 
     @property
     def steady(self) -> bool:
