@@ -14,7 +14,7 @@ SRC = Path(dikin.__file__).parent
 TESTS = Path(__file__).parent
 PAGE = (TESTS / "README.md").read_text(encoding="utf-8")
 
-ELSEWHERE = {"documentation", "paper", "reference", "release"}
+ELSEWHERE = {"documentation", "formats", "paper", "reference", "release"}
 """Folders of tests that are not about one package."""
 
 

@@ -1,0 +1,52 @@
+"""Files that earlier versions wrote, with the values that were read from them then.
+
+`state8` was written by version 0.1.0 (saved states 8, studies 2): `saved.zip` holds saved tuners
+and learners, `studies.sqlite.gz` and `postgres.sql.gz` the same 19 studies, `expected.json.gz` the
+rounds, settings, certificates, open trials and history that this version read from each of them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import zipfile
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "state8"
+
+
+def expected() -> Any:
+    return json.loads(gzip.decompress((FOLDER / "expected.json.gz").read_bytes()))
+
+
+def saved() -> dict[str, bytes]:
+    """The saved tuners and learners, by name."""
+    with zipfile.ZipFile(FOLDER / "saved.zip") as archive:
+        return {name.removesuffix(".json"): archive.read(name) for name in archive.namelist()}
+
+
+def sqlite_file(folder: Path) -> Path:
+    """A copy of the SQLite file that may be written."""
+    file = folder / "studies.sqlite"
+    file.write_bytes(gzip.decompress((FOLDER / "studies.sqlite.gz").read_bytes()))
+    return file
+
+
+def postgres_dump() -> str:
+    """The same studies as SQL, for `psql`."""
+    return gzip.decompress((FOLDER / "postgres.sql.gz").read_bytes()).decode()
+
+
+def journal(file: Path) -> dict[str, list[dict[str, Any]]]:
+    """The answered rounds of each study of an SQLite file, read without the library."""
+    rows = """SELECT name, query, client, time, body FROM dikin_events
+              JOIN dikin_studies ON id = study WHERE kind = 'tell' ORDER BY name, number"""
+    rounds: dict[str, list[dict[str, Any]]] = {}
+    with sqlite3.connect(file) as database:
+        for name, query, client, time, body in database.execute(rows):
+            record = {"query": query, "client": client.partition("#")[0], "time": time / 1e6}
+            rounds.setdefault(name, []).append(record | json.loads(body))
+    database.close()
+    return rounds
