@@ -41,7 +41,7 @@ def files_with_a_module(modules: set[str]) -> set[str]:
 
 
 def topics(page: str) -> set[str]:
-    section = page.partition("\n## Topics")[2].partition("\nFour folders")[0]
+    section = page.partition("\n## Topics")[2].partition("\nFive folders")[0]
     return set(re.findall(r"`([\w/]+\.py)`", section))
 
 
@@ -87,7 +87,7 @@ SMALL_PAGE = """
 
 - `domains/test_law.py`
 
-Four folders
+Five folders
 
 ## Modules
 
