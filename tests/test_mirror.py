@@ -118,7 +118,7 @@ def test_what_is_not_mirrored_is_noticed(
 ) -> None:
     spoilt = SMALL_PAGE + page
     if page.startswith("-"):
-        spoilt = SMALL_PAGE.replace("\nFour", f"{page}\nFour")
+        spoilt = SMALL_PAGE.replace("\nFive", f"{page}\nFive")
     noticed = list(faults(spoilt, SMALL_MODULES | modules, SMALL_FILES | files))
     assert len(noticed) == len(words), noticed
     assert [word for word, fault in zip(words, noticed, strict=True) if word not in fault] == []
