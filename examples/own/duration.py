@@ -1,0 +1,57 @@
+"""A parameter kind of your own: lengths of time such as '30s' and '5min'."""
+
+from collections.abc import Iterator
+from math import exp, log
+from typing import Any, Self
+
+import dikin
+from dikin.errors import ParameterError
+from dikin.plotting.axes import Axis
+
+UNITS = {"s": 1, "min": 60, "h": 3600}
+
+
+def seconds(text: Any, name: str) -> float:
+    for unit, size in UNITS.items():
+        digits = str(text).removesuffix(unit).strip()
+        if digits != text and digits.replace(".", "", 1).isdecimal() and float(digits) > 0:
+            return float(digits) * size
+    raise ParameterError(f"{name} must be a time such as '30s', '5min' or '2h', got {text!r}")
+
+
+@dikin.register
+class Duration(dikin.Interval):
+    """A length of time, searched in the logarithm: values must be convex in that scale."""
+
+    by_lot = False
+    has_corners = False
+
+    def __init__(self, low: str, high: str, start: str | None = None) -> None:
+        self.low, self.high, self.start = low, high, start
+        self._low, self._high = seconds(low, "low"), seconds(high, "high")
+        if not self._low < self._high:
+            raise ParameterError(f"low must be below high, got {low!r} and {high!r}")
+        if start is not None and not self._low <= seconds(start, "start") <= self._high:
+            raise ParameterError(f"start must be between {low!r} and {high!r}, got {start!r}")
+
+    def to_unit(self, value: float) -> float:
+        return log(value / self._low) / log(self._high / self._low)
+
+    def best(self, u: float) -> float:
+        value = self._low * exp(u * log(self._high / self._low))
+        return min(max(value, self._low), self._high)
+
+    def number(self, value: Any) -> float:
+        return seconds(value, "start")
+
+    def shown(self, value: float) -> str:
+        return f"{value:.6g}s"
+
+    @property
+    def axis(self) -> Axis:
+        return Axis(self._low, self._high, log=True)
+
+    @classmethod
+    def examples(cls) -> Iterator[Self]:
+        yield cls("1s", "10min", start="30s")
+        yield cls("0.5h", "2h")
