@@ -17,8 +17,7 @@ import numpy as np
 
 import dikin
 from dikin.experiments.compare.evolution import Evolution, NoiseHandlingEvolution, import_optional
-from dikin.learners.kernel_learner import LearnerState
-from dikin.rng import Generator, stream
+from dikin.rng import Generator, Noise, stream
 from dikin.tuning.space import Params, Space
 
 Array = np.typing.NDArray[np.float64]
@@ -188,33 +187,58 @@ class TBPSA(Rival):
         self._optimizer.tell(candidate, loss)
 
 
-class _Bluefin(dikin.Bluefin):
-    """Bluefin on the cube, from a start."""
-
-    def __init__(self, start: Array, seed: int) -> None:
-        n = start.size
-        super().__init__(dikin.Box(n * [0.0], n * [1.0]), seed=seed)
-        inside = np.clip(start, self.delta, 1.0 - self.delta)
-        u = (inside - self.units.center) / self.units.radius / self._pace.shrink
-        self._state = LearnerState([], -u, self.geometry.projected(-u, self._state.iterate))
-
-
 class Bluefin(Rival):
-    """Bluefin of OPPerTune with two points and its constants, as `dikin.Bluefin` has it."""
+    """Bluefin of SelfTune (NSDI 2023) and OPPerTune (NSDI 2024) with two points: FKM with RMSprop.
+
+    With s uniform on the unit sphere, and squares, roots and quotients entry by entry,
+
+        z + delta s is played, then z - delta s in the next round,
+        g = (d/(2 delta)) (f(z + delta s) - f(z - delta s)) s
+        v <- 0.99 v + 0.01 g^2,    z <- z - eta g/(sqrt(v) + 1e-8)
+        every entry of z is clipped to [delta, 1 - delta]
+
+    Formulas and constants are those of OPPerTune 0.2.0 (github.com/microsoft), where one point is
+    the default. Losses are divided by `WIDE` first ones, where the package divides a difference by
+    the larger of the two values, which depends on where zero is. The answers of a pair may come at
+    any time.
+    """
+
+    delta, eta = 0.1, 0.01
 
     def _prepare(self, start: Array, generator: Generator) -> None:
-        self._learner = _Bluefin(start, int(generator.integers(2**31)))
+        self._noise = Noise(stream(int(generator.integers(2**31)), "learner"), start.size)
+        self._z = np.clip(start, self.delta, 1.0 - self.delta)
+        self._average = np.zeros(start.size)
+        self._next_pair: tuple[Array, Array, int] | None = None
+        """The centre and the direction of a pair, and its number, if its second point is due."""
+        self._pairs = 0
+        self._waiting: dict[int, float] = {}
 
     def _next(self) -> tuple[Any, Array]:
-        query = self._learner.ask()
-        return query, query.point
+        if self._next_pair is not None:
+            pair, sign, self._next_pair = self._next_pair, -1.0, None
+        else:
+            noise, self._pairs = self._noise.draw(), self._pairs + 1
+            pair, sign = (self._z, noise / np.linalg.norm(noise), self._pairs), 1.0
+            self._next_pair = pair
+        center, direction, _ = pair
+        return (pair, sign), center + sign * self.delta * direction
 
     def _recommended(self) -> Array:
-        return self._learner.center
+        return self._z
 
     def _learn(self, candidate: Any, loss: float) -> None:
+        (_, direction, number), sign = candidate
         share = loss / (WIDE * self._unit) if self._unit else 0.0
-        self._learner.tell(candidate, float(np.clip(share, -1.0, 1.0)))
+        signed = sign * float(np.clip(share, -1.0, 1.0))
+        if number not in self._waiting:
+            self._waiting[number] = signed
+            return
+        difference = signed + self._waiting.pop(number)
+        g = direction.size / (2.0 * self.delta) * difference * direction
+        self._average = 0.99 * self._average + 0.01 * g**2
+        step = self.eta * g / (np.sqrt(self._average) + 1e-8)
+        self._z = np.clip(self._z - step, self.delta, 1.0 - self.delta)
 
 
 class TPE(Rival):

@@ -362,17 +362,33 @@ def test_rivals_begin_at_todays_setting(example: Any, name: str) -> None:
         assert rival._values(rival._recommended()) == pytest.approx(rival.space.start_values)
 
 
-def test_bluefin_from_the_middle_is_that_of_the_library(example: Any) -> None:
-    rivals = example("rivals")
-    ours, own = (
-        rivals._Bluefin(np.full(2, 0.5), 3),
-        dikin.Bluefin(dikin.Box([0, 0], [1, 1]), seed=3),
-    )
-    for _ in range(20):
-        one, two = ours.ask(), own.ask()
-        assert one.point == pytest.approx(two.point)
-        for learner, query in ((ours, one), (own, two)):
-            learner.tell(query, float(((query.point - 0.7) ** 2).sum()))
+def test_bluefin_is_its_text(example: Any) -> None:
+    """FKM with RMSprop on the cube, word for word; with another decay it is noticed."""
+
+    def gap(decay: float) -> float:
+        rival = example("rivals").Bluefin(BOWL, False, 3)
+        z, v, gap = rival._start(), np.zeros(2), 0.0
+        unit = None
+        for t in range(60):
+            steps, losses = [], []
+            for _ in range(2):
+                trial = rival.ask()
+                at = [trial.params["x"] / 10, np.log(trial.params["y"]) / np.log(100)]
+                steps.append(np.array(at) - z)
+                value = float(np.cos(3 * steps[-1].sum() + t // 20))
+                unit = unit or abs(value)
+                losses.append(value / (1000 * unit))
+                rival.tell(trial, value)
+            s = (steps[0] - steps[1]) / 0.2
+            gap = max(gap, abs(float(np.linalg.norm(s)) - 1), float(np.abs(sum(steps)).max()))
+            g = 2 / 0.2 * (losses[0] - losses[1]) * s
+            v = decay * v + (1 - decay) * g**2
+            z = np.clip(z - 0.01 * g / (np.sqrt(v) + 1e-8), 0.1, 0.9)
+            gap = max(gap, float(np.abs(z - rival._recommended()).max()))
+        return gap
+
+    assert gap(0.99) < 1e-9
+    assert gap(0.999) > 1e-3
 
 
 def test_the_nearest_shares(example: Any) -> None:

@@ -21,14 +21,6 @@ def two_point() -> Learner:
     return dikin.TwoPoint(DISC, 1000, 1.0, seed=1)
 
 
-def two_point_pbgd() -> Learner:
-    return dikin.TwoPointPBGD(DISC, 1000, 1.0, seed=1)
-
-
-def optimistic_two_point() -> Learner:
-    return dikin.OptimisticTwoPoint(DISC, 1000, seed=1)
-
-
 def aogd() -> Learner:
     return dikin.AOGD(DISC)
 
@@ -44,8 +36,6 @@ WRONG: list[tuple[Callable[[], Learner], Any, list[str]]] = [
     (two_point, (0.3,), ["(loss, loss)"]),
     (two_point, "ab", ["(loss, loss)", "'ab'"]),
     (two_point, np.array(0.3), ["(loss, loss)"]),
-    (two_point_pbgd, 0.3, ["TwoPointPBGD must be told (loss, loss)", "0.3"]),
-    (optimistic_two_point, 0.3, ["OptimisticTwoPoint must be told (loss, loss)", "0.3"]),
     (aogd, 0.3, ["AOGD must be told (loss, gradient)", "0.3"]),
     (aogd, (0.3, 1.0), ["shape (2,)", "1.0"]),
     (aogd, (0.3, [1.0, 2.0, 3.0]), ["shape (2,)"]),
@@ -215,16 +205,8 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: dikin.AOGD(DISC, loss_range=(1, 0)), errors.ParameterError, "low < high"),
     (lambda: dikin.Tewa(DISC, 0), errors.ParameterError, "horizon"),
     (lambda: dikin.Tewa(DISC, 9, seed=-1), errors.ParameterError, "seed"),
-    (lambda: dikin.TewaSE(DISC, 0), errors.ParameterError, "horizon"),
-    (lambda: dikin.TewaSE(DISC, 9, 0), errors.ParameterError, "interval"),
-    (lambda: dikin.TewaSE(DISC, 9, 10), errors.ParameterError, "at most the horizon, 9, got 10"),
-    (lambda: dikin.PBGD(DISC, 0), errors.ParameterError, "horizon"),
-    (lambda: dikin.TwoPointPBGD(DISC, 9, 0.0), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.OptimisticTwoPoint(DISC, 0), errors.ParameterError, "horizon"),
     (lambda: dikin.PseudoLine(DISC, 0, 1.0), errors.ParameterError, "horizon"),
     (lambda: dikin.PseudoLine(DISC, 9, inf), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.ReshapedFKM(DISC, True), errors.ParameterError, "horizon"),
-    (lambda: dikin.ReshapedFKM(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
     (lambda: dikin.PseudoKink(DISC, 0.0), errors.ParameterError, "lipschitz"),
     (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.ParameterError, "contexts"),
 ]

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dikin.errors import CurvatureError, ParameterError
-from dikin.theory import schedules, tuning
+from dikin.theory import schedules
 
 
 class Setting:
@@ -265,10 +265,3 @@ def test_bad_input_is_named(s: Setting) -> None:
     for sigma in (-0.5, math.nan, math.inf):
         with pytest.raises(CurvatureError, match=f"round 2 is {sigma}"):
             s.adaptive([0.0, sigma], 1.0, 2, 1.0)
-
-
-def test_the_old_name_of_the_module_warns() -> None:
-    with pytest.warns(DeprecationWarning, match="now dikin.theory.schedules"):
-        assert tuning.smooth is schedules.smooth
-    with pytest.raises(AttributeError, match="rough"):
-        tuning.rough  # noqa: B018

@@ -30,7 +30,6 @@ from dikin.kernel import FUNCTIONS
 from dikin.learners.barrier_ftrl import Schedule, TakesConstants
 from dikin.learners.descent import Pace
 from dikin.learners.kernel_learner import LearnerKernel
-from dikin.learners.reference_descent import ReferencePace
 
 try:
     import fcntl
@@ -68,7 +67,6 @@ PROTOCOLS = (
     Schedule,
     TakesConstants,
     Pace,
-    ReferencePace,
     LearnerKernel,
     LossKernel,
     HasConstants,

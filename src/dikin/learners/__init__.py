@@ -5,7 +5,6 @@ from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
 from dikin.learners.bandit_newton import BanditNewton
-from dikin.learners.bluefin import Bluefin
 from dikin.learners.corral import Corral
 from dikin.learners.discard import Discard
 from dikin.learners.fkm import FKM
@@ -15,27 +14,20 @@ from dikin.learners.kernel_line import KernelLine
 from dikin.learners.lifted_linear import LiftedLinear
 from dikin.learners.lipschitz_barrier import LipschitzBarrier
 from dikin.learners.one_measurement_spsa import OneMeasurementSPSA
-from dikin.learners.optimistic_two_point import OptimisticTwoPoint
-from dikin.learners.pbgd import PBGD, TwoPointPBGD
 from dikin.learners.predictive import Predictive
 from dikin.learners.pseudo_line import PseudoLine
-from dikin.learners.reshaped_fkm import ReshapedFKM
-from dikin.learners.residual_feedback import ResidualFeedback
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.scrible import Scrible
 from dikin.learners.tewa import Tewa
-from dikin.learners.tewa_se import TewaSE
 from dikin.learners.two_point import TwoPoint
 
 __all__ = [
     "AOGD",
     "FKM",
-    "PBGD",
     "AdaptiveLipschitz",
     "AdaptiveSmooth",
     "AgarwalDekelXiao",
     "BanditNewton",
-    "Bluefin",
     "Corral",
     "Discard",
     "HazanLevy",
@@ -44,15 +36,10 @@ __all__ = [
     "LiftedLinear",
     "LipschitzBarrier",
     "OneMeasurementSPSA",
-    "OptimisticTwoPoint",
     "Predictive",
     "PseudoLine",
-    "ReshapedFKM",
-    "ResidualFeedback",
     "SahaTewari",
     "Scrible",
     "Tewa",
-    "TewaSE",
     "TwoPoint",
-    "TwoPointPBGD",
 ]

@@ -7,8 +7,6 @@ centre), eta = delta/(d sqrt T) in both tunings:
                 regret <= 2 T^(3/4) sqrt(3 d (L + 1/r))
     general:    delta = (r d^2/(12 T))^(1/3),   shrink = 1 - (3 d/(2 r sqrt T))^(1/3),
                 regret <= 3 12^(1/3) T^(5/6) (d/r)^(1/3)
-
-On a thin set, where r is small, `reshaped_fkm` makes the set round first.
 """
 
 from __future__ import annotations
@@ -97,17 +95,12 @@ class FKM(Descent):
     ) -> None:
         super().__init__(domain, loss_range, seed)
         self.horizon, self.lipschitz = horizon, lipschitz
-        inradius, length = self._position()
+        inradius = domain.inradius / domain.radius
         if self.lipschitz is None:
             self._descend(general_pace(domain.dim, inradius, self.horizon))
         else:
-            scaled = self.lipschitz * length / self.units.loss_scale
-            slope = arguments.moderate(scaled, "lipschitz", self.lipschitz)
+            slope = self._in_units("lipschitz")
             self._descend(lipschitz_pace(domain.dim, inradius, self.horizon, slope))
-
-    def _position(self) -> tuple[float, float]:
-        """The inradius in working units, and the length of a working unit in the user's."""
-        return self.domain.inradius / self.domain.radius, self.domain.radius
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -24,7 +24,7 @@ that of MetaGrad (van Erven, Koolen 2016).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil, log2, sqrt
+from math import ceil, exp, log2, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -32,58 +32,86 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compilable
 from dikin.learners import parameters
-from dikin.learners.experts import ExpertsLearner, copy_expert, explore_around_average
-from dikin.learners.kernel_learner import LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.units import LossRange
-from dikin.vectors import add_combination, combine, dots, multiply
+from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
 
 class TewaKernel(NamedTuple):
-    """A round of the learner; the priors are the rates."""
+    """A round of the learner; its numbers are the L_i of the experts.
+
+    linear and iterate are those of the experts one after the other, where an iterate is
+    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, a geometry's metric).
+    """
 
     geometry: Any
     reach: float
     shrink: float
     gradient_bound: float
-    priors: Array
+    rates: Array
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        return explore_around_average(self, state, s, metric, u)
+        geometry, size = self.geometry, self.geometry.size
+        middle, unit, seen = metric[:size], metric[size : 2 * size], metric[2 * size :]
+        average_experts(self, state, middle, u)
+        first = state.iterate[: geometry.iterate_size]
+        square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
+        clear(unit)
+        geometry.linear_update(first, seen, s, 1.0 / sqrt(square), 0.0, unit)
+        combine(1.0, middle, self.reach, unit, u)
+        return dot(u, u), 0.0, 0.0
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        for i in range(self.priors.size):
-            teach_expert(self, i, round, memo, loss, state)
+        geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
+        middle, unit = memo.metric[:size], memo.metric[size : 2 * size]
+        away = memo.metric[2 * size : 3 * size]
+        for i in range(self.rates.size):
+            linear = state.linear[i * size : (i + 1) * size]
+            rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
+            copy_expert(self, i, state, linear)
+            combine(1.0, linear, -1.0, middle, away)
+            square, along = dots(away, unit)
+            slope = self.gradient_bound * loss  # the estimate is slope s_t
+            state.numbers[i] += rate * slope * along + 0.5 * second * square
+            step = 1.0 / (second * round * self.shrink)
+            multiply(-1.0 / self.shrink, linear, linear)
+            add_combination(step * rate * slope, unit, step * second, away, linear)
+            geometry.project(linear, state.iterate[i * held : (i + 1) * held])
 
 
 @compilable
-def teach_expert(
-    kernel: Any, i: int, age: float, memo: Memo, loss: float, state: LearnerState
-) -> None:
-    """Add the loss of expert i to its total and take its step, the `age`-th of its life."""
-    geometry, size, held = kernel.geometry, kernel.geometry.size, kernel.geometry.iterate_size
-    middle, unit = memo.metric[:size], memo.metric[size : 2 * size]
-    away = memo.metric[2 * size : 3 * size]
-    linear = state.linear[i * size : (i + 1) * size]
-    rate, second = kernel.priors[i], 2.0 * (kernel.priors[i] * kernel.gradient_bound) ** 2
-    copy_expert(kernel, i, state, linear)
-    combine(1.0, linear, -1.0, middle, away)
-    square, along = dots(away, unit)
-    slope = kernel.gradient_bound * loss  # the estimate is slope s_t
-    state.numbers[i] += rate * slope * along + 0.5 * second * square
-    step = 1.0 / (second * age * kernel.shrink)
-    multiply(-1.0 / kernel.shrink, linear, linear)
-    add_combination(step * rate * slope, unit, step * second, away, linear)
-    geometry.project(linear, state.iterate[i * held : (i + 1) * held])
+def copy_expert(kernel: Any, i: int, state: LearnerState, u: Array) -> None:
+    """Set u to x_{t,i}."""
+    held = kernel.geometry.iterate_size
+    kernel.geometry.write_vector(state.iterate[i * held : (i + 1) * held], kernel.shrink, u)
 
 
-def grid_of_rates(gradient_bound: float, rounds: float) -> Array:
-    """The rates 2^(-i)/(5 G D) for so many rounds."""
-    return np.asarray(0.5 ** np.arange(1 + ceil(log2(rounds) / 2.0)) / (10.0 * gradient_bound))
+@compilable
+def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -> None:
+    """Set middle to x_t; u is overwritten."""
+    least = least_of(state.numbers)  # only ratios count: the best expert's exponential is one
+    total = 0.0
+    clear(middle)
+    for i in range(kernel.rates.size):
+        copy_expert(kernel, i, state, u)
+        weight = kernel.rates[i] * exp(least - state.numbers[i])
+        total += weight
+        add_scaled(weight, u, middle)
+    multiply(1.0 / total, middle, middle)
 
 
-class Tewa(ExpertsLearner):
+@compilable
+def least_of(numbers: Any) -> float:
+    """The least of a few numbers."""
+    least: float = numbers[0]
+    for i in range(len(numbers)):
+        least = min(least, numbers[i])
+    return least
+
+
+class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
 
     Notes
@@ -95,8 +123,7 @@ class Tewa(ExpertsLearner):
     NIPS 2016) and was not compared with the paper; the set of the experts, (1 - h/r) X in place of
     all points at least h inside, because it has a projection wherever X has one; the limit r/2 on h
     in place of r, at which only the centre would be left; and G = d/h, the text's without a term
-    for noise of unknown size, as losses here have a range. For a comparator that moves there is
-    `TewaSE`.
+    for noise of unknown size, as losses here have a range.
 
     References
     ----------
@@ -127,10 +154,23 @@ class Tewa(ExpertsLearner):
         inradius = domain.inradius / domain.radius
         reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
         gradient_bound = domain.dim / reach
-        rates = grid_of_rates(gradient_bound, self.horizon)
+        rates = 0.5 ** np.arange(1 + ceil(log2(self.horizon) / 2.0)) / (10.0 * gradient_bound)
         shrink = 1.0 - reach / inradius
-        kernel = TewaKernel(self.geometry, reach, shrink, gradient_bound, rates)
-        self._begin_experts(kernel, rates.size * [0.0])
+        geometry = self.geometry
+        kernel = TewaKernel(geometry, reach, shrink, gradient_bound, rates)
+        linear, iterate = (
+            np.zeros(rates.size * geometry.size),
+            np.tile(geometry.start(), rates.size),
+        )
+        self._begin(kernel, LearnerState(rates.size * [0.0], linear, iterate))
+        # Room for x_t, s_t and a difference, which may share that of a direction once it is known.
+        self._metric_size = 2 * geometry.size + max(geometry.metric_size, geometry.size)
+
+    def _center_vector(self) -> Array:
+        assert isinstance(self._kernel, TewaKernel)
+        middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)
+        average_experts(self._kernel, self._state, middle, u)
+        return middle
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

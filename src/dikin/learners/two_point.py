@@ -22,18 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from dikin import arguments
 from dikin.domains.base import Array, Domain
+from dikin.feedback import Feedback
 from dikin.learners import parameters
 from dikin.learners.agarwal_dekel_xiao import HarmonicPace
 from dikin.learners.descent import Descent
 from dikin.learners.fkm import FixedPace
 from dikin.learners.kernel_learner import Memo
-from dikin.learners.pair import PairLearner
 from dikin.learners.parameters import Parameter
 from dikin.units import LossRange
 
@@ -51,7 +51,7 @@ def strongly_convex_pace(dim: int, inradius: float, horizon: int, sigma: float) 
     return HarmonicPace(dim, reach, 1.0 - reach / inradius, sigma)
 
 
-class TwoPoint(PairLearner, Descent):
+class TwoPoint(Descent):
     """Learner that is told `lipschitz` losses at two points a round, over a known horizon.
 
     `curvature` is the strong convexity of every loss, or None. Both `point[0]` and `point[1]` of a
@@ -82,6 +82,7 @@ class TwoPoint(PairLearner, Descent):
     1
     """
 
+    feedback = Feedback.PAIR
     horizon = parameters.horizon(2, "the exploration contains ln T")
     lipschitz = parameters.lipschitz()
     curvature = Parameter(
@@ -109,13 +110,27 @@ class TwoPoint(PairLearner, Descent):
             sigma = self._assumed_curvature(self.curvature)
             self._descend(strongly_convex_pace(domain.dim, inradius, self.horizon, sigma))
 
-    def _both(self, memo: Memo) -> Array:
+    def _propose(self) -> tuple[Array, float, Memo]:
+        _, _, memo = super()._propose()
+        return *self._vector(memo), memo
+
+    def _vector(self, memo: Memo) -> tuple[Array, float]:
+        """The two vectors to play, one in each row, and the larger of their squares."""
         pace, both = self._pace, np.empty((2, self.geometry.size))
         far = pace.reach / pace.shrink * memo.asked[2]
         for u, scale in zip(both, (far, -far), strict=True):
             self.geometry.point(memo.state.iterate, memo.metric, memo.s, scale, u)
         both *= pace.shrink
-        return both
+        return both, float((both * both).sum(axis=1).max())
+
+    def _placed(self, u: Array, square: float) -> Array:
+        one, two = (super(TwoPoint, self)._placed(each, square) for each in u)
+        return np.stack([one, two])
+
+    def _scaled_answer(self, answer: Any) -> float:
+        """Half the difference of the two losses: what one loss is to the one-point estimate."""
+        one, two = (self._scaled_loss(part) for part in self._two_parts(answer))
+        return (one - two) / 2.0
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
