@@ -41,7 +41,7 @@ from report import Block, publish_blocks
 import dikin
 from dikin.domains.base import Array, Domain
 from dikin.engine.progress import Progress
-from dikin.environments.hindsight import linear_minimiser
+from dikin.environments.base import linear_minimiser
 from dikin.experiments.tables import fields, write_csv
 from dikin.rng import Generator
 from dikin.tuning import covariates as tuning_covariates

@@ -41,7 +41,7 @@ from dikin import registry
 
 PACKAGES = ("theory", "adapters")
 """Their modules are looked into one by one."""
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
+MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "worth")
 
 
 # --- what is public ------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ GROUPS = (
         one_page_each=False,
     ),
 )
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "environments.data", "worth")
+MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "worth")
 PACKAGES = ("theory", "adapters")
 
 

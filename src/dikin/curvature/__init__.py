@@ -1,4 +1,4 @@
-"""Where sigma_t comes from: bounds on the curvature of losses whose parts are known.
+"""Strong convexity and smoothness of losses that are sums over known contexts.
 
     f(x) = sum_i w_i g_i(c_i.x),      contexts c_i, weights w_i >= 0 (1/n for a mean),
 
@@ -8,21 +8,7 @@ extreme eigenvalues of weighted Gram matrices of the contexts in the domain's ow
 known. Understating curvature is always safe, overstating it is not.
 """
 
-from dikin.curvature.bounds import Curvature, quadratic, ridge
-from dikin.curvature.contexts import CurvatureSum, of_contexts, of_eigenvalues
+from dikin.curvature.contexts import Curvature, of_contexts
 from dikin.curvature.gram import eigenvalues
-from dikin.curvature.losses import Between, Huber, Logistic, Squared
 
-__all__ = [
-    "Between",
-    "Curvature",
-    "CurvatureSum",
-    "Huber",
-    "Logistic",
-    "Squared",
-    "eigenvalues",
-    "of_contexts",
-    "of_eigenvalues",
-    "quadratic",
-    "ridge",
-]
+__all__ = ["Curvature", "eigenvalues", "of_contexts"]

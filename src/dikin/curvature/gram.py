@@ -22,7 +22,8 @@ SLACK = 1.01
 def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
     """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
 
-    A holder of private contexts can reveal the lower one, for `of_eigenvalues`.
+    A holder of private contexts can reveal the lower one: a sum of squared losses (c_i.x - y_i)^2/2
+    is at least so strongly convex on every domain.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, f
     """
     rows = context_rows(contexts, None)
     gram = Gram(rows.shape[1])
-    gram.add(rows, row_weights(weights, len(rows)), np.sum(rows**2, axis=1))
+    gram.add(rows, one_per_row(weights, len(rows), "weights"), np.sum(rows**2, axis=1))
     return gram.least(), gram.greatest()
 
 
@@ -101,14 +102,6 @@ class Gram:
         return error if isfinite(error) else inf
 
 
-def row_weights(weights: Any, count: int) -> Array:
-    """One weight for each row, not negative."""
-    row_values = one_per_row(weights, count, "weights")
-    if not (row_values >= 0).all():
-        raise ParameterError(f"weights must not be negative, got {float(row_values.min()):g}")
-    return row_values
-
-
 def context_rows(contexts: Any, entries: int | None) -> Array:
     """Rows of finite numbers among the arguments; a single row may be a vector."""
     try:
@@ -123,12 +116,13 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
             f"got rows of {rows.shape[1]}"
         )
     if not np.isfinite(rows).all():
-        raise ParameterError(f"every context must be finite, row {_first_bad(rows)} is not")
+        bad = int(np.argwhere(~np.isfinite(rows).all(axis=1))[0, 0])
+        raise ParameterError(f"every context must be finite, row {bad} is not")
     return rows
 
 
 def one_per_row(values: Any, count: int, name: str) -> Array:
-    """One finite number for each row; a single number stands for all."""
+    """One number for each row, finite and not negative; a single number stands for all."""
     try:
         row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:
@@ -137,8 +131,6 @@ def one_per_row(values: Any, count: int, name: str) -> Array:
         ) from reason
     if not np.isfinite(row_values).all():
         raise ParameterError(f"{name} must be finite")
+    if not (row_values >= 0).all():
+        raise ParameterError(f"{name} must not be negative, got {float(row_values.min()):g}")
     return row_values
-
-
-def _first_bad(rows: Array) -> int:
-    return int(np.argwhere(~np.isfinite(rows).all(axis=1))[0, 0])

@@ -1,7 +1,5 @@
 """Adversaries: environments that fix every loss before the game begins."""
 
-from dikin.environments import data as data
-from dikin.environments.batches import LogisticBatches, SquaredBatches
 from dikin.environments.bowl import Bowl, Circling, Jumping
 from dikin.environments.fromfunction import FromFunction
 from dikin.environments.hostile import Hostile
@@ -21,11 +19,9 @@ __all__ = [
     "Jumping",
     "Kink",
     "Linear",
-    "LogisticBatches",
     "PseudoKink",
     "Quadratic",
     "Ridge",
     "Shifted",
-    "SquaredBatches",
     "Understated",
 ]

@@ -27,6 +27,10 @@ MAX_DEPTH = 0.85
 """How far from the centre a minimum may lie, as a share: noise moves the best point a little."""
 
 
+GAP = 1e-11
+"""How far above the least, relative to its size, a linear sum is at the point that is found."""
+
+
 class LossKernel(Protocol):
     """The losses of an environment as arithmetic. Points are flattened, in the user's units."""
 
@@ -373,6 +377,25 @@ class Environment(ABC):
                 f"got {depth!r}"
             )
         return self.domain.center.ravel() + depth * self.domain.inradius * self._direction()
+
+
+def linear_minimiser(domain: Domain, slope: Array) -> Array:
+    """The displacement v from the centre with the least slope.v, flattened.
+
+    At the minimiser v of slope.v + w psi the slope is -w grad psi(v), and grad psi(v).(u - v) <= nu
+    for all u of the set: v is within nu w of the least. The weight w falls by tens, so that each
+    minimum starts next to the last.
+    """
+    length = float(np.linalg.norm(slope))
+    if length == 0.0:
+        return np.zeros(domain.center.size)
+    geometry = domain.geometry(domain.radius)
+    pull = geometry.inward((slope / length).reshape(domain.point_shape))
+    iterate, weight = geometry.start(), 1.0
+    while weight * domain.nu > GAP:
+        weight /= 10
+        geometry.solve(pull, 0.0, weight, iterate)
+    return domain.radius * geometry.outward(geometry.vector(iterate))
 
 
 ENVIRONMENTS: Registry[Environment] = Registry("environment", Environment)  # type: ignore[type-abstract]

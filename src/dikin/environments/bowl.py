@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import number, whole
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import MAX_DEPTH, Environment, add
-from dikin.environments.hindsight import GAP, linear_minimiser
+from dikin.environments.base import GAP, MAX_DEPTH, Environment, add, linear_minimiser
 from dikin.errors import ParameterError
 from dikin.kernel import compilable, reordered
 

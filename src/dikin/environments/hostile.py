@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add
-from dikin.environments.hindsight import linear_minimiser
+from dikin.environments.base import Environment, add, linear_minimiser
 from dikin.errors import UnknownKindError, did_you_mean
 from dikin.kernel import reordered
 from dikin.rng import Generator
