@@ -341,49 +341,67 @@ def ratios(rows: list[Row], fault: str, player: str) -> dict[float, float]:
     return {share: mean_of(select(rows, fault, share, player), "cost") / plain for share in SHARES}
 
 
-def line(rows: list[Row], fault: str, player: str) -> list[str]:
-    """Regret without faults, the ratios, and what is kept without faults and with most."""
+def worst(rows: list[Row], player: str, share: float, measure: str) -> str:
+    """Return the largest mean over the kinds of faults, and that kind. Costs are ratios."""
+    plain = mean_of(select(rows, NONE, 0.0, player), "cost") if measure == "cost" else 1.0
+    found = {
+        fault: mean_of(select(rows, fault, share, player), measure) / plain for fault in FAULTS
+    }
+    fault = max(found, key=lambda name: found[name])
+    return f"{found[fault]:{'.2f' if measure == 'cost' else '.2g'}} ({fault})"
+
+
+def line(rows: list[Row], about: str, player: str) -> list[str]:
+    """Regret without faults, the worst ratios, and the cost of the setting that is kept."""
     plain = select(rows, NONE, 0.0, player)
-    kept = [plain, *(select(rows, fault, share, player) for share in WANTED)]
     return [
-        f"{fault}, {player}",
+        f"{about}, {player}",
         f"{mean_of(plain, 'cost'):.3g}",
-        *(f"{ratio:.2f}" for ratio in ratios(rows, fault, player).values()),
-        *(f"{mean_of(games, 'final'):.2g}" for games in kept),
+        *(worst(rows, player, share, "cost") for share in WANTED),
+        f"{mean_of(plain, 'final'):.2g}",
+        worst(rows, player, max(WANTED), "final"),
     ]
 
 
-def verdict(rows: list[Row], player: str, share: float) -> str:
-    """With which faults a player misses what is wanted."""
-    found = {fault: ratios(rows, fault, player)[share] for fault in FAULTS}
-    missed = [f"{fault} ({ratio:.2f})" for fault, ratio in found.items() if ratio > WANTED[share]]
-    result = f"missed with {', '.join(missed)}" if missed else "held with all"
-    return f"{player}, at most {WANTED[share]:g} at {percent(share)}: {result}."
+def verdict(rows: dict[str, list[Row]], player: str, share: float) -> str:
+    """Return where a player misses the target."""
+    missed, limit = [], WANTED[share]
+    mine = {name: found for name, found in rows.items() if player in LOOPS[name].players}
+    for name, found in mine.items():
+        for fault in FAULTS:
+            ratio = ratios(found, fault, player)[share]
+            if ratio > limit:
+                missed.append(f"{name} with {fault} ({ratio:.2f})")
+    result = f"missed in {', '.join(missed)}" if missed else "met"
+    cases = len(mine) * len(FAULTS)
+    return f"{player}, at most {limit:g} at {percent(share)}, {cases} cases: {result}."
 
 
 def percent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def fault_block(name: str, rows: list[Row]) -> Block:
-    """The table of one loop."""
-    setting = LOOPS[name]
+def fault_block(rows: dict[str, list[Row]]) -> Block:
+    """The table of all loops, with the worst kind of faults for each player."""
     head = [
-        f"{name}: {setting.about}, {len({row.game for row in rows})} games",
+        f"faults: {len(rows)} loops of {ROUNDS:,} rounds, {len(FAULTS)} kinds of faults",
         "no faults",
-        *map(percent, SHARES),
+        *(f"worst ratio at {percent(share)}" for share in WANTED),
         "kept: no faults",
-        *(f"kept: {percent(share)}" for share in WANTED),
+        f"kept: worst at {percent(max(WANTED))}",
     ]
-    lines = [line(rows, fault, player) for fault, player in product(FAULTS, setting.players)]
-    notes = [verdict(rows, player, share) for player, share in product(setting.players, WANTED)]
-    return Block(name, head, lines, notes)
+    lines = [
+        line(found, name, player) for name, found in rows.items() for player in LOOPS[name].players
+    ]
+    players = dict.fromkeys(player for name in rows for player in LOOPS[name].players)
+    notes = [verdict(rows, player, share) for player, share in product(players, WANTED)]
+    return Block("faults", head, lines, notes)
 
 
 def blocks(rows: list[Row], scaled: list[Scaled]) -> list[Block]:
-    """A table for each loop, and one for the other scale."""
+    """A table of all loops with faults, and one for the other scale."""
     mine = {name: [row for row in rows if row.loop == name] for name in LOOPS}
-    return [*(fault_block(name, found) for name, found in mine.items()), scale_block(scaled)]
+    return [fault_block(mine), scale_block(scaled)]
 
 
 def main() -> None:

@@ -240,38 +240,64 @@ def title(line: tuple[str, str, int, float]) -> str:
     return f"d = {d}, {world}" + (f", noise {noise:g}" if table == "drift" else "")
 
 
-def block(rows: list[Row], table: str) -> Block:
-    """A table and what it says about its target."""
-    memories = (*FIXED, AUTO) if table == "memory" else (NONE, AUTO)
+def compared(rows: list[Row], table: str) -> dict[str, Ratio]:
+    """Return the ratio of `auto` to no memory in every line of a table that has one."""
+    mine = [line for line in lines() if line[0] == table]
+    found = {
+        title(line): ratio(*(regrets(rows, line, name) for name in (AUTO, NONE))) for line in mine
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def fixed_block(rows: list[Row]) -> Block:
+    """The table beside fixed memories, one line for each kind of losses."""
     texts: list[list[str]] = []
     found: dict[str, Ratio] = {}
-    for line in (line for line in lines() if line[0] == table):
-        games = {memory: regrets(rows, line, memory) for memory in memories}
-        best = min(memories[:-1], key=lambda memory: float(games[memory].mean()))
-        means = [f"{games[memory].mean():.0f}" for memory in memories]
-        compared = ratio(games[AUTO], games[best])
-        texts.append([title(line), *means, str(compared or "none")])
-        if compared is not None:
-            found[title(line)] = compared
-    head = [f"{table}: {ABOUT[table]}, {len(games[AUTO])} games each"]
-    return Block(table, [*head, *memories, "ratio"], texts, [*notes(table, found)])
+    for line in (line for line in lines() if line[0] == "memory"):
+        games = {memory: regrets(rows, line, memory) for memory in (*FIXED, AUTO)}
+        best = min(FIXED, key=lambda memory: float(games[memory].mean()))
+        beside = ratio(games[AUTO], games[best])
+        texts.append([title(line), *(f"{x.mean():.0f}" for x in games.values()), str(beside)])
+        if beside is not None:
+            found[title(line)] = beside
+    head = [f"memory: {ABOUT['memory']}, {len(games[AUTO])} games each", *FIXED, AUTO, "ratio"]
+    return Block("memory", head, texts, [f"The {text}" for text in notes("memory", found)])
+
+
+def alone_block(rows: list[Row]) -> Block:
+    """The table beside no memory, one line for each group of losses."""
+    texts: list[list[str]] = []
+    about: list[str] = []
+    for table in (table for table in ABOUT if table != "memory"):
+        found = compared(rows, table)
+        values = [value.value for value in found.values()]
+        mean = f"{np.exp(np.mean(np.log(values))):.2f}"
+        largest = max(found, key=lambda name: found[name].value)
+        name = f"{table} ({ABOUT[table].removesuffix(', beside no memory')})"
+        texts.append([name, str(len(found)), mean, f"{min(values):.2f}", str(found[largest])])
+        about += [f"{table}, {text}" for text in notes(table, found)]
+    head = ["alone: regret with auto, divided by that with no memory"]
+    return Block("alone", [*head, "lines", "geometric mean", "least", "largest"], texts, about)
+
+
+def blocks(rows: list[Row]) -> list[Block]:
+    """The two tables."""
+    return [fixed_block(rows), alone_block(rows)]
 
 
 def notes(table: str, found: dict[str, Ratio]) -> Iterator[str]:
-    """What was aimed at, and where it is missed."""
-    target, logs = TARGETS[table], np.log([value for value, _ in found.values()])
-    mean = float(np.exp(logs.mean()))
-    middle = f"geometric mean of the ratios is {mean:.2f}"
+    """Return the target, and the lines that miss it."""
+    target = TARGETS[table]
     if table == "belief":
+        mean = float(np.exp(np.log([value for value, _ in found.values()]).mean()))
         word = "met" if mean <= target else "missed"
-        yield f"The {middle}; aimed at were {target:g}: {word}."
+        yield f"target of {target:g} for the geometric mean: {word}."
         return
     above = {name: value for name, value in found.items() if value.value > target}
     missed = "; ".join(f"{name} ({value})" for name, value in above.items())
-    yield f"Aimed at: at most {target:g} in every line; missed in {len(above)} of {len(found)}" + (
+    yield f"target of {target:g} for each line: missed in {len(above)} of {len(found)}" + (
         f": {missed}." if above else "."
     )
-    yield f"The {middle}, the largest {max(found.values())}."
 
 
 def main() -> None:
@@ -288,7 +314,7 @@ def main() -> None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "memory.csv", fields(*Row._fields), rows)
         source.record(chosen.out / "memory.csv", {"games": chosen.games}, source.TUNERS)
-    publish_blocks([block(rows, table) for table in ABOUT], chosen.page)
+    publish_blocks(blocks(rows), chosen.page)
 
 
 if __name__ == "__main__":

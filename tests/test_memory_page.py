@@ -52,7 +52,7 @@ def read(file: Path, row: Any) -> list[Any]:
 
 def blocks(memory: Any, contexts: Any, rows: list[Any]) -> list[Any]:
     both = contexts.blocks(read(FOLDER / "contexts.csv", contexts.Row))
-    return [memory.block(rows, table) for table in memory.ABOUT] + both
+    return [*memory.blocks(rows), *both]
 
 
 def test_the_page_says_what_the_files_say(memory: Any, contexts: Any) -> None:
@@ -61,7 +61,7 @@ def test_the_page_says_what_the_files_say(memory: Any, contexts: Any) -> None:
     for block in blocks(memory, contexts, rows):
         assert block.markdown() in page, block.name
     other = [rows[0]._replace(regret=10 * rows[0].regret), *rows[1:]]
-    assert memory.block(other, "memory").markdown() not in page
+    assert memory.blocks(other)[0].markdown() not in page
 
 
 def test_the_files_are_of_the_benchmarks_as_they_stand(memory: Any, contexts: Any) -> None:
