@@ -1,8 +1,8 @@
 """The reference of every public name, written from the code at each build.
 
 What is public is found, not listed: a class belongs to the group of the module that it is defined
-in, so that a new learner has its page without an edit. `entries` is all of it; a test holds it
-against `tests/test_docstrings.py`.
+in, so that a new learner has its page without an edit. `entries` is all of it;
+`tests/test_docstrings.py` looks at each.
 """
 
 from __future__ import annotations
@@ -163,11 +163,11 @@ def _modules() -> Iterator[ModuleType]:
 
 def _shown(module: ModuleType) -> Iterator[tuple[str, Any]]:
     listed = getattr(module, "__all__", None)
-    for name in dir(module):
+    for name in listed or dir(module):
         thing = getattr(module, name)
         if name.startswith("_") or not (inspect.isclass(thing) or inspect.isfunction(thing)):
             continue
-        if name in listed if listed is not None else thing.__module__ == module.__name__:
+        if listed is not None or thing.__module__ == module.__name__:
             yield name, thing
 
 

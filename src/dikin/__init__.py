@@ -3,14 +3,14 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-Every domain, learner, environment and parameter kind is here and in the package of its kind under
-its name: `dikin.Ball` and `dikin.domains.Ball` are the same class. They are registered as a class
-of your own is, by `register`.
+`dir(dikin)` shows what most programs use. Every domain, learner, environment and parameter kind is
+also in the package of its kind: `dikin.Ball` and `dikin.domains.Ball` are the same class. They are
+registered as a class of your own is, by `register`.
 """
 
 from __future__ import annotations
 
-from dikin import checks, curvature, domains, environments, errors, learners, theory
+from dikin import checks, curvature, domains, environments, errors, learners, theory  # noqa: F401
 from dikin.checks import check_domain, check_environment, check_learner
 from dikin.domains import *  # noqa: F403
 from dikin.domains.base import Domain
@@ -79,6 +79,14 @@ for _package in (domains, environments, learners, parameter_kinds):
         register(getattr(_package, _name))
 
 
+_SHOWN = """
+Tuner Study Integer Real Levels Shares Cycle AdaptiveSmooth AdaptiveLipschitz Predictive
+Affine Ball Box Ellipsoid Polytope Product Simplex Spectrahedron
+load play register replicate DikinError __version__
+checks curvature domains environments errors learners theory
+"""
+
+
 def __dir__() -> list[str]:
-    modules = (checks, curvature, domains, environments, errors, learners, theory)
-    return [*__all__, "__version__", *(each.__name__.partition(".")[2] for each in modules)]
+    """Return what users use: bases, baselines and environments are in the package of their kind."""
+    return _SHOWN.split()

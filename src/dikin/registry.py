@@ -124,7 +124,7 @@ FOLDERS: dict[str, Registry[Any]] = {}
 """Every registry, by the folder of the library that contains the classes of its role."""
 
 
-def register(cls: C) -> C:
+def register(target: C) -> C:
     """Register a domain, learner, environment or parameter kind of your own under its name.
 
     Write `@dikin.register` above the class, or call it. From then on `dikin.load`, `Study` and
@@ -134,7 +134,7 @@ def register(cls: C) -> C:
 
     Parameters
     ----------
-    cls : type
+    target : type
         A class derived from `dikin.Domain`, `dikin.Learner`, `dikin.Environment` or
         `dikin.ParameterKind`, or from a class of the library, with all methods that its base
         requires.
@@ -147,15 +147,16 @@ def register(cls: C) -> C:
     Raises
     ------
     ParameterError
-        If `cls` is anything else, is abstract, or has the name of another registered class.
+        If `target` is anything else, is abstract, or has the name of another registered class.
     """
     for role in FOLDERS.values():
-        if isinstance(cls, type) and issubclass(cls, role.base):
-            role.add(cls)
-            return cls
+        if isinstance(target, type) and issubclass(target, role.base):
+            role.add(target)
+            return target
     bases = ", ".join(f"dikin.{role.base.__name__}" for role in FOLDERS.values())
     raise ParameterError(
-        f"register needs a class derived from one of {bases}, got {cls!r}. Nothing was registered."
+        f"register needs a class derived from one of {bases}, got {target!r}. "
+        "Nothing was registered."
     )
 
 

@@ -36,7 +36,6 @@ from release.archives import (
 TRIED_FROM_THE_ARCHIVE = (
     "tests/release",
     "tests/test_readme.py",
-    "tests/test_words.py",
     "tests/test_structure.py",
 )
 """Tests that read many of the files: one that was left out would show."""
