@@ -1,4 +1,4 @@
-"""The status of a tuner or study: as JSON and back, in words, and under its earlier names."""
+"""The status of a tuner or study: as JSON and back, and in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import fields
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -71,38 +70,14 @@ def test_json_and_back(make: Callable[[Path], Status], tmp_path: Path) -> None:
 
 def test_what_is_not_known_is_null_and_nan() -> None:
     content = shop(0).summary().to_json()
-    assert content["surprise"] is None
+    assert content["recent_mean"] is None
     assert content["open"] == {"count": 1, "first": 0, "oldest_seconds": None}
     again = Status.from_json(content | {"a key of a later version": 1})
-    assert isnan(again.surprise)
+    assert isnan(again.recent_mean)
     assert isnan(again.open.oldest_seconds)
     del content["rounds"]
     with pytest.raises(KeyError, match="rounds"):
         Status.from_json(content)
-
-
-def test_a_tuner_of_known_range_has_an_outlook_before_the_first_round() -> None:
-    declared = {"value_range": (0.0, 10.0), "lipschitz": 4.0}
-    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7, **declared)
-    fresh = tuner.summary()
-    tuner.tell(tuner.ask(), 5.0)
-    assert fresh.outlook == pytest.approx(tuner.summary().outlook, rel=0.1)
-
-
-@pytest.mark.parametrize(("noise", "shown"), [(0.2, True), (0.0, False)])
-def test_the_bound_for_this_run_is_shown_where_it_says_something(noise: float, shown: bool) -> None:
-    """Without noise values differ by so little that no bound of so few rounds says more."""
-    tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, value_range=(0, 1), smoothness=0.1, seed=3)
-    for side in 180 * (-1, 0, 1):
-        trial = tuner.ask()
-        tuner.tell(trial, 0.75 + 0.05 * (trial.params["x"] - 0.3) ** 2 + noise * side)
-    status, bound = tuner.summary(), tuner.certificate_for(smoothness=0.1, confidence=0.95)
-    assert status.certificate < bound < 200
-    assert ("for this run, with 95 % confidence" in str(status)) is shown
-    for each in (status, tuner.learner.status(), Status.from_json(status.to_json())):
-        assert (
-            each.run_certificate == pytest.approx(bound) if shown else isnan(each.run_certificate)
-        )
 
 
 def test_a_tuner_knows_its_columns() -> None:
@@ -136,26 +111,3 @@ def test_every_part_says_what_it_means() -> None:
     for name, meaning in MEANINGS.items():
         assert meaning.endswith(".")
         assert f"    {name}\n        {meaning}" in str(Status.__doc__)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("open_trials", "open.count"), ("open_queries", "open.count"), ("first_open", "open.first")],
-)
-def test_earlier_names_of_parts(old: str, new: str) -> None:
-    status = shop(2).summary()
-    with pytest.warns(DeprecationWarning, match=f"use {new} instead of {old}"):
-        found = getattr(status, old)
-    assert found == (1 if new == "open.count" else 2)
-
-
-def test_earlier_names_of_methods(tmp_path: Path) -> None:
-    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7)
-    with dikin.Study(tmp_path / "studies.db", "shop", tuner) as study:
-        study.tell(study.ask(), 3.0)
-        with pytest.warns(DeprecationWarning, match=r"use Study\.status\(\)"):
-            assert study.overview().rounds == 1
-        found: Any
-        with pytest.warns(DeprecationWarning, match=r"use Study\.status\(\)\.lines\(\)"):
-            found = list(study.facts())
-        assert found == list(study.status().lines())

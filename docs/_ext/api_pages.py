@@ -51,8 +51,7 @@ GROUPS = (
         "worth",
         "What tuning is worth",
         ("dikin.worth",),
-        "The gain over today's setting, with an interval that is valid at any time; guard and "
-        "budget.",
+        "The gain over today's setting, with an interval that is valid at any time.",
         one_page_each=False,
     ),
     Group(

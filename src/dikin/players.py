@@ -206,9 +206,7 @@ class Player(ABC, Generic[Q]):
         *,
         smoothness: float | None = None,
         lipschitz: float | None = None,
-        varies: float | None = None,
         memory: float | None = None,
-        confidence: float | None = None,
         nonconvexity: float = 0.0,
     ) -> float:
         """The bound for a constant of your choice.
@@ -217,12 +215,8 @@ class Player(ABC, Generic[Q]):
         ----------
         smoothness, lipschitz
             The constant: one of the two.
-        varies
-            The most by which the losses of one round vary.
         memory
             The approximate number of recent rounds that the bound covers; all by default.
-        confidence
-            To bound the regret of this run with at least this probability, not the mean.
         nonconvexity
             How far a loss may be from a convex one.
 

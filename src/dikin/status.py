@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self, get_origin, get_type_hints
 
 import numpy as np
 
-from dikin.deprecation import renamed
 from dikin.plotting.notebook import pairs_table
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
@@ -167,10 +166,6 @@ class Status:
         float | None, "The share of what the control earns or costs that tuning may cost."
     ] = None
     warnings: Annotated[tuple[str, ...], "Conditions that need attention."] = ()
-
-    open_trials = renamed("open_trials", "open.count")
-    open_queries = renamed("open_queries", "open.count")
-    first_open = renamed("first_open", "open.first")
 
     # --- JSON ----------------------------------------------------------------------------------
 

@@ -36,19 +36,11 @@ def store(file: str) -> str:
 # --- where studies are ---------------------------------------------------------------------------
 
 
-def test_where_studies_are_by_its_former_names(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed, empty = "prices\t0 rounds\t0 open\n", str(tmp_path / "empty.db")
-    former = command("list", "--store", store)
-    assert former.output == "DeprecationWarning: --store is now --url\n" + listed
-    assert command("list", "--store", empty, "--url", store).output.endswith(listed)
-    assert "--store" not in command("list", "--help").output
-    monkeypatch.setenv("DIKIN_STORE", store)
+    monkeypatch.setenv("DIKIN_URL", store)
     assert command("list").output == listed
-    assert command("list", "--store", empty).output.endswith(f"{empty} has no studies\n")
-    monkeypatch.setenv("DIKIN_URL", empty)
-    assert command("list").output == f"{empty} has no studies\n"
+    assert command("list", "--url", empty).output.endswith(f"{empty} has no studies\n")
 
 
 # --- create --------------------------------------------------------------------------------------
@@ -112,13 +104,12 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.state()["learner"]["arguments"]["memory"] == 4000
 
 
-@pytest.mark.parametrize("name", ["value_range", "loss_range"])
-def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
+def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
     flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file)
     assert command("create", "ranged", *flags).exit_code == 0
-    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "%s": [%d, 8.5]}'
-    assert "existed" in command("create", "ranged", text % (name, -3), "--url", file).output
-    other = command("create", "ranged", text % (name, -4), "--url", file)
+    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "value_range": [%d, 8.5]}'
+    assert "existed" in command("create", "ranged", text % -3, "--url", file).output
+    other = command("create", "ranged", text % -4, "--url", file)
     assert other.exit_code != 0
     assert "'value_range': [-3.0, 8.5]" in other.output
 

@@ -108,16 +108,10 @@ def test_and_in_several_processes(long: str, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(verification, "WORTH_A_PROCESS", 10**9)  # that they are known suffices
         with pytest.raises(errors.ParameterError, match="workers"):
             study.verify(workers=0)
-        with pytest.warns(DeprecationWarning, match="use workers instead of jobs") as warned:
-            assert study.verify(jobs=2) == 2 * ROUNDS
-        assert warned[0].filename == __file__
-    for option in ("--workers", "--jobs"):
-        done = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "2"])
-        assert f"{2 * ROUNDS} rows replayed" in done.output
-        assert ("--jobs is now --workers" in done.output) == (option == "--jobs")
-        refused = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, option, "0"])
-        assert refused.exit_code == 2
-    assert "--jobs" not in CliRunner().invoke(main, ["study", "verify", "--help"]).output
+    done = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, "--workers", "2"])
+    assert f"{2 * ROUNDS} rows replayed" in done.output
+    refused = CliRunner().invoke(main, ["study", "verify", "a", "--url", long, "--workers", "0"])
+    assert refused.exit_code == 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])

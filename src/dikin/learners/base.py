@@ -394,13 +394,8 @@ class Learner(Player[Query]):
             asked=self.asked,
             center=self.center,
             certificate=float(self.certificate),
-            run_certificate=self._run_certificate(),
             restarts=self.restarts,
         )
-
-    def _run_certificate(self) -> float:
-        """The bound on the regret of this run for a status; NaN where there is none."""
-        return nan
 
     def _certificate_part(self) -> Part | None:
         """What the rounds since the last restart add to the certificate; None if not known."""

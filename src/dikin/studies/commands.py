@@ -27,34 +27,12 @@ EXPORTED_AT_ONCE = 20_000
 """Rounds."""
 
 
-class RenamedOption(click.Option):
-    """An option that still accepts a former name, which the help does not show."""
-
-    def __init__(self, *declarations: Any, former: str, **attributes: Any) -> None:
-        super().__init__(*declarations, **attributes)
-        self.former = former
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Register both names with the parser."""
-        super().add_to_parser(parser, ctx)
-        parser.add_option(self, [self.former], dest=self.former)
-
-    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
-        """Use the value given under the former name, with a line on standard error."""
-        if self.former in opts:
-            click.echo(f"DeprecationWarning: {self.former} is now {self.opts[0]}", err=True)
-            opts = {self.name: opts[self.former]} | opts
-        return super().handle_parse_result(ctx, opts, args)
-
-
 url_option = click.option(
     "--url",
-    cls=RenamedOption,
-    former="--store",
     metavar="FILE_OR_URL",
     default="studies.db",
     show_default=True,
-    envvar=["DIKIN_URL", "DIKIN_STORE"],
+    envvar="DIKIN_URL",
     show_envvar=True,
     help="An SQLite file, or postgresql://user@host/database.",
 )
@@ -539,8 +517,6 @@ def skip_ids(name: str, url: str, count: int) -> None:
 @url_option
 @click.option(
     "--workers",
-    cls=RenamedOption,
-    former="--jobs",
     type=click.IntRange(1),
     default=os.cpu_count(),
     help="Processes that share a long journal. Default: one per processor.",

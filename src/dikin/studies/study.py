@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
@@ -33,7 +32,6 @@ from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import NO_HOLDBACK, Tuner
-from dikin.tuning.tuner_arguments import count_instead_of_context
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
@@ -319,8 +317,6 @@ class Study(Generic[Q]):
         ClosedQueryError
             If the query of the key was answered and trimmed from the history.
         """
-        if context is not None and self.space is not None:
-            context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast, covariates)
         key = None if key is None else printable(key, "key")
         if n is None:
@@ -476,11 +472,6 @@ class Study(Generic[Q]):
         """
         return self._backend.status()
 
-    def overview(self) -> Status:
-        """Deprecated: use `status`."""
-        warnings.warn("use Study.status() instead of overview()", DeprecationWarning, stacklevel=2)
-        return self.status()
-
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
@@ -515,7 +506,7 @@ class Study(Generic[Q]):
         ----------
         **constants : float
             One of `smoothness` and `lipschitz`; `memory`, to bound the regret of about so many
-            rounds; `confidence`, to bound that of this run; `nonconvexity`.
+            rounds; `nonconvexity`.
 
         Returns
         -------
@@ -581,7 +572,7 @@ class Study(Generic[Q]):
         Returns
         -------
         Status
-            Rounds, best setting, recent mean, cost of exploring, outlook.
+            Rounds, best setting, recent mean, gain over the control.
         """
         return self._backend.summary()
 
@@ -617,12 +608,6 @@ class Study(Generic[Q]):
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the learner or tuner outside the study."""
         return self._backend.state()
-
-    def facts(self) -> Iterator[tuple[str, str]]:
-        """Deprecated: use `status().lines()`."""
-        text = "use Study.status().lines() instead of facts()"
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.status().lines()
 
     def _repr_html_(self) -> str:
         return pairs_table([("study", self.name), *self.status().lines()])
@@ -784,7 +769,7 @@ class Study(Generic[Q]):
         replace_file(file, report_page(self.status(), rounds, (times[0], times[1])).encode())
         return file
 
-    def verify(self, *, workers: int = 1, progress: bool = False, jobs: int | None = None) -> int:
+    def verify(self, *, workers: int = 1, progress: bool = False) -> int:
         """Replay the whole journal, compare it with the learner, and return the number of rows.
 
         Parameters
@@ -794,8 +779,6 @@ class Study(Generic[Q]):
             imported (`if __name__ == "__main__":`), as always when Python starts processes.
         progress : bool, default False
             Whether a progress bar may appear, on a terminal, after two seconds.
-        jobs : int, optional
-            Deprecated: use `workers`.
 
         Returns
         -------
@@ -807,9 +790,6 @@ class Study(Generic[Q]):
         StateError
             If the journal was altered or damaged, or its replay gives another learner.
         """
-        if jobs is not None:
-            warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
-            workers = jobs
         return self._backend.verify(whole(workers, "workers", 1, "how many processes"), progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:

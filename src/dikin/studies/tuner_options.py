@@ -110,12 +110,6 @@ _OPTIONS = (
         help="Play the control as soon as tuned rounds are surely worse by more than this share, "
         "such as 0.02, until somebody resumes. Needs --holdback.",
     ),
-    click.option(
-        "--budget",
-        type=float,
-        help="The share of what the control earns or costs that tuning may cost, such as 0.05. "
-        "Needs --holdback.",
-    ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
 

@@ -288,12 +288,18 @@ class Contexts:
         each = (part.weights(context[name]) for name, part in self.parts.items())
         return [prod(weights) for weights in product(*each)]
 
-    def covariates(self) -> dict[str, Any]:
-        """The same names as covariates are declared: what chooses a setting explains noise too.
+    def with_covariates(self, covariates: Any) -> Any:
+        """Declared covariates, and the contexts: what chooses a setting explains noise too.
 
         Without those of more words than a covariate has.
         """
-        return {name: self.parts[name].covariate for name in self._explain}
+        both = set(self.parts) & set(covariates if isinstance(covariates, Mapping) else ())
+        if both:
+            raise ParameterError(
+                f"{shown(min(both))} is declared as a context and as a covariate: a context is a "
+                "covariate as well, leave it out there"
+            )
+        return {name: self.parts[name].covariate for name in self._explain} | (covariates or {})
 
     def explaining(self, context: Values) -> Values:
         """What of a context is a covariate as well.

@@ -135,6 +135,16 @@ class Space:
         """How the values of each column are drawn."""
         return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
 
+    def refuse_smoothness(self, smoothness: float | None) -> None:
+        """Refuse a constant that cannot hold: between whole numbers values have corners."""
+        for name, parameter in self.parameters.items():
+            if parameter.has_corners and smoothness is not None:
+                raise ParameterError(
+                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
+                    "values have corners there, as between whole numbers. Give lipschitz instead, "
+                    "or neither"
+                )
+
     # --- from points to values -----------------------------------------------------------------
 
     def played(self, point: Array, uniform: float) -> Array:

@@ -12,8 +12,7 @@ estimand at a time is the mean of the true gains of the rounds so far, in which 
 c from its guess.
 
 `sums` has the interval, `offsets` the guesses, `clipping` the level (docs/mathematics.md, 14).
-Where the values lie in a declared range nothing is clipped, and `exact` gives an interval that
-needs no limit: an empirical Bernstein bound.
+Where the values lie in a declared range nothing is clipped.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.serialization import finite_or_none
 from dikin.worth.clipping import declared_range, in_range, limited, next_level
 from dikin.worth.holdback import share_above_zero
-from dikin.worth.intervals import empirical_bernstein
 from dikin.worth.offsets import Offsets
 from dikin.worth.states import number_or, refuse_altered, whole_state
 from dikin.worth.sums import Sums
@@ -50,8 +48,7 @@ class UpliftEstimate:
     maximize : bool, default False
         Whether large values are good.
     value_range : tuple of float, optional
-        The least and the largest possible value. With it nothing is clipped, and `exact` has an
-        interval.
+        The least and the largest possible value. With it nothing is clipped.
     confidence : float, default 0.95
         The probability that the truth never leaves the interval.
 
@@ -69,9 +66,6 @@ class UpliftEstimate:
         How far from its guess a value counts; infinite where nothing is clipped.
     clipped : int
         The rounds whose values were clipped.
-    window : int
-        The number of rounds after which a window of recent rounds begins; `recent` counts as many,
-        and up to twice as many.
 
     Raises
     ------
@@ -107,13 +101,11 @@ class UpliftEstimate:
                 f"confidence must be between 0 and 1, such as 0.95, got {shown(confidence)}"
             )
         self.level, self.clipped = inf, 0
-        self.window = ceil(RECENT / self.holdback)
+        self._window = ceil(RECENT / self.holdback)
         self._offsets = Offsets()
-        self._reach = [0.0, 0.0]
-        """The least that a term of the sum can be, and of its negative: for the exact interval."""
         self._all = Sums()
         self._windows = [Sums()]
-        """Those of recent rounds; a new one begins every `window` rounds."""
+        """Those of recent rounds, for the guard; a new one begins every `window` rounds."""
         self._first_window = 0
         """The number of the first of them."""
 
@@ -166,8 +158,6 @@ class UpliftEstimate:
         self._turn_windows()
         if self.value_range is None:
             self.level = next_level(self.level, abs(residual))
-        else:
-            self._widen_reach(*guesses)
         self._offsets.learn(guess + clipped - forecast, held_back, forecast)
 
     def _refuse(self, value: float) -> None:
@@ -179,24 +169,21 @@ class UpliftEstimate:
         if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
             raise LossError(
                 f"a value must lie in the declared value_range {self.value_range}, got "
-                f"{shown(value)}: the exact interval depends on it. Nothing was changed"
+                f"{shown(value)}. Nothing was changed"
             )
 
     def _turn_windows(self) -> None:
         """Begin a window, and end the one that has grown to twice its length."""
-        if self._all.rounds % self.window == 0:
+        if self._all.rounds % self._window == 0:
             self._windows.append(Sums())
             if len(self._windows) > 2:
                 del self._windows[0]
                 self._first_window += 1
 
-    def _widen_reach(self, guess_tuned: float, guess_control: float) -> None:
-        """Count how far a round of these guesses could have gone, below and above."""
-        low, high = self.value_range or (nan, nan)
-        q = self.holdback
-        below = max((guess_tuned - low) / (1 - q), (high - guess_control) / q)
-        above = max((high - guess_tuned) / (1 - q), (guess_control - low) / q)
-        self._reach = [max(self._reach[0], below), max(self._reach[1], above)]
+    @property
+    def answers(self) -> tuple[int, int]:
+        """The answers of tuned rounds and of those held back."""
+        return self._all.tuned, self._all.held_back
 
     # --- what is known -------------------------------------------------------------------------
 
@@ -204,41 +191,12 @@ class UpliftEstimate:
         """The gain over all rounds."""
         return self._uplift(self._all, 1.0 - self.confidence)
 
-    def recent(self) -> Uplift:
-        """The gain over the recent rounds: the last `window` of them, and up to twice as many.
-
-        The intervals of all windows together are valid at any time: the one with number j = 0, 1,
-        ... may fail with a probability of 1/((j + 1)(j + 2)) of the whole.
-        """
-        return self._uplift(self._windows[0], self._window_alpha(0))
-
-    def exact(self) -> Uplift:
-        """The gain over all rounds with an interval that is exact in every round.
-
-        It needs a declared `value_range`, and no limit, many rounds or control answers; it is wide
-        while the range of a value, times 1/holdback, is not small in comparison with the rounds.
-        Without a range it is infinite.
-        """
-        sums, sense = self._all, 1.0 if self.maximize else -1.0
-        found = self._uplift(sums, 1.0 - self.confidence)
-        ends = self._exact_ends() if self.value_range is not None and sums.rounds else (-inf, inf)
-        low, high = sorted(sense * end for end in ends)
-        unknown = {"low_percent": -inf, "high_percent": inf}
-        return Uplift(**vars(found) | unknown | {"low": low, "high": high})
-
-    def _exact_ends(self) -> tuple[float, float]:
-        """The ends of the exact interval of v(tuned) - v(control)."""
-        sums, q, alpha = self._all, self.holdback, 1.0 - self.confidence
-        low, high = self.value_range or (nan, nan)
-        squares = sums.tuned_squares / (1 - q) ** 2 + sums.control_squares / q**2
-        below, above = (
-            empirical_bernstein(squares, reach, (high - low) / q, alpha / 2)
-            for reach in self._reach
-        )
-        middle = sums.tuned_values - sums.control_values
-        return (middle - below) / sums.rounds, (middle + above) / sums.rounds
-
     def _window_alpha(self, place: int) -> float:
+        """The chance that the interval of a window fails.
+
+        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
+        the whole, so that the intervals of all windows together are valid at any time.
+        """
         index = self._first_window + place
         return (1.0 - self.confidence) / ((index + 1.0) * (index + 2.0))
 
@@ -266,17 +224,9 @@ class UpliftEstimate:
         )
 
     def shortfall(self, limit: float) -> Uplift | None:
-        """The rounds, all or recent, in which tuning is surely worse than a limit allows.
+        """The rounds, all or recent, in which tuning is surely worse than a limit allows, or None.
 
-        Parameters
-        ----------
-        limit : float
-            The share of the control's mean value by which tuned rounds may be worse.
-
-        Returns
-        -------
-        Uplift or None
-            That of the rounds that show it; None if none do.
+        `limit` is the share of the control's mean value by which tuned rounds may be worse.
         """
         alpha = 1.0 - self.confidence
         windows = ((sums, self._window_alpha(i)) for i, sums in enumerate(self._windows))
@@ -307,7 +257,6 @@ class UpliftEstimate:
             "level": finite_or_none(self.level),
             "clipped": self.clipped,
             "offsets": asdict(self._offsets),
-            "reach": list(self._reach),
             "all": asdict(self._all),
             "first_window": self._first_window,
             "windows": [asdict(sums) for sums in self._windows],
@@ -315,23 +264,7 @@ class UpliftEstimate:
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """An estimate that continues exactly as the one that gave the state would have.
-
-        Parameters
-        ----------
-        state : dict
-            What `state` gave.
-
-        Returns
-        -------
-        UpliftEstimate
-            With the same future.
-
-        Raises
-        ------
-        StateError
-            If the state was altered.
-        """
+        """The estimate that gave the state."""
         with whole_state("an uplift"):
             found = cls(
                 state["holdback"],
@@ -344,7 +277,6 @@ class UpliftEstimate:
             found.level = number_or(inf, state["level"])
             found.clipped = int(state["clipped"])
             found._offsets = Offsets(**state["offsets"])
-            found._reach = [float(each) for each in state["reach"]]
             found._all = Sums(**state["all"])
             found._first_window = int(state["first_window"])
             found._windows = [Sums(**sums) for sums in state["windows"]]
