@@ -168,7 +168,8 @@ class TunerProvider(AbstractProvider):
     ) -> FlagResolutionDetails[Any]:
         try:
             self._refuse_flag(kind, flag)
-            trial = self._trial_of(context)
+            key, about = _key_of(context), context.attributes if context else {}
+            trial = self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
             params = deepcopy(trial.params)  # the host may write into an object
             value = kind(params.get(flag, params))
         except Exception as error:  # a database that is down must not take the host with it
@@ -186,11 +187,6 @@ class TunerProvider(AbstractProvider):
             raise exception.TypeMismatchError(
                 f"{flag!r} is a flag of type {known}, not {kind.__name__}"
             )
-
-    def _trial_of(self, context: EvaluationContext | None) -> Trial:
-        """The open trial of a key, asked for with the attributes of the first context."""
-        key, about = _key_of(context), context.attributes if context else {}
-        return self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
 
     def _give_up(self, trial: Trial) -> None:
         """Close a trial whose event will not be waited for."""

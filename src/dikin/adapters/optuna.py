@@ -125,42 +125,12 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Say which parameters the tuner chooses.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            With one objective.
-        trial : optuna.trial.FrozenTrial
-            The trial that is to be sampled.
-
-        Returns
-        -------
-        dict
-            From names to distributions; empty until a first trial has completed.
-        """
         self._prepare(study)
         return dict(self._space)
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Ask the tuner.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            In whose storage it is noted what was asked.
-        trial : optuna.trial.FrozenTrial
-            The trial that is sampled.
-        search_space : dict
-            What `infer_relative_search_space` gave.
-
-        Returns
-        -------
-        dict
-            The values by name.
-        """
         self._prepare(study)
         if self.tuner is None:
             return {}
@@ -178,25 +148,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Sample a parameter that the tuner does not choose.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            Whose trial it is.
-        trial : optuna.trial.FrozenTrial
-            The trial that is sampled.
-        param_name : str
-            The parameter.
-        param_distribution : optuna.distributions.BaseDistribution
-            Its distribution.
-
-        Returns
-        -------
-        object
-            The start, or the middle of the range, while the search space is not known; then a
-            random value.
-        """
         self._prepare(study)
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
@@ -217,19 +168,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Tell the tuner, or let it forget the trial.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            Whose trial it is.
-        trial : optuna.trial.FrozenTrial
-            The trial that ends.
-        state : optuna.trial.TrialState
-            How it ends.
-        values : sequence of float
-            What came of it.
-        """
         note = trial.system_attrs.get(ASKED)
         if note is None or note["session"] != self._session:
             return
@@ -250,8 +188,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
 
     def reseed_rng(self) -> None:
-        """Give `RandomSampler` another seed; threads share the tuner."""
-        self._others.reseed_rng()
+        self._others.reseed_rng()  # threads share the tuner
 
     # --- the tuner -------------------------------------------------------------------------------
 
