@@ -13,7 +13,8 @@ from dikin import Cycle, Integer, Levels, Real, Shares, Tuner
 from dikin.errors import ParameterError, StateError
 from dikin.tuning.comparison import Comparison
 from dikin.tuning.history import uplift_course
-from dikin.worth import UpliftEstimate, is_held_back
+from dikin.worth import is_held_back
+from dikin.worth.estimate import UpliftEstimate
 
 PARAMETERS = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
 

@@ -10,7 +10,8 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 
-from dikin.worth import UpliftEstimate, rounds_to_see
+from dikin.worth import rounds_to_see
+from dikin.worth.estimate import UpliftEstimate
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOPS, ROUNDS = 300, 1000

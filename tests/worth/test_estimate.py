@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dikin.errors import LossError, ParameterError, StateError
-from dikin.worth import UpliftEstimate
 from dikin.worth.clipping import next_level
+from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.offsets import MEMORY
 from dikin.worth.sums import FEWEST, NARROWEST, Sums
 

@@ -14,8 +14,8 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters.attributes import AttributeNames
-from dikin.adapters.open_trials import OpenTrials
+from dikin.adapters._attributes import AttributeNames
+from dikin.adapters._open_trials import OpenTrials
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters.attributes import AttributeNames
+from dikin.adapters._attributes import AttributeNames
 from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.log_limit import LogLimit
 from dikin.rng import stream

@@ -23,7 +23,7 @@ from dikin.worth.holdback import holdback_share, is_held_back, lost_answers
 
 
 class Draw(NamedTuple):
-    """What was fixed of a trial when it was asked, besides what a tuned round is expected to be."""
+    """The arm of a trial, and the value expected of the control, fixed when it was asked."""
 
     held_back: bool
     """Whether it uses the control."""
@@ -116,7 +116,7 @@ class Comparison:
         }
 
     def notes(self, id: int) -> dict[str, Any]:
-        """What a journal notes of an open trial, as JSON values."""
+        """Return the notes of a journal on an open trial, as JSON values."""
         draw = self.draws.get(id)
         held_back = draw is not None and draw.held_back
         return {"held_back": held_back, "expected_control": finite_or_none(guess_in(draw))}
@@ -159,7 +159,7 @@ class Comparison:
 
 
 def guess_in(draw: Draw | None) -> float:
-    """What was expected of the control in a round of the comparison; NaN if it is no part of it."""
+    """Return the value expected of the control; NaN where a round is no part of the comparison."""
     return draw.control if draw is not None and draw.by_coin else nan
 
 

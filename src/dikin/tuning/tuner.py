@@ -75,15 +75,15 @@ HISTORY = 10_000
 MOST_SHOWN = 16
 """Contexts whose best setting is part of the summary."""
 NO_HOLDBACK = (
-    "without a holdback nothing is compared: Tuner(..., holdback=0.05) plays the control in 5 % of "
-    "the rounds and measures what tuning gains over it"
+    "without a holdback nothing is compared: Tuner(..., holdback=0.05) uses the control in 5 % of "
+    "the rounds and measures the gain of tuning over it"
 )
 
 
 class Tuner(Player[Trial]):
     """Tune named parameters from one number per round, without constants to be known beforehand.
 
-    Ask for a setting, play it, and tell the result: in any order, late or never. The tuner explores
+    Ask for a setting, use it, and tell the result: in any order, late or never. The tuner explores
     around its best guess, a little less every round, and never leaves the ranges. It runs
     `Predictive` on the cube of the ranges, with the guarantee of that learner for values that are
     convex (concave, with `maximize`) in the parameters.
@@ -129,13 +129,13 @@ class Tuner(Player[Trial]):
         `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
         requires a value for each name. A setting is learnt for every combination, at most 64.
     holdback : float, default 0.0
-        The share of rounds, drawn by a coin, that play the control instead, so that `uplift` can
-        measure what tuning gains. 0.05 is usual; at most 0.5.
+        The share of rounds, drawn by a coin, that use the control instead, so that `uplift` can
+        measure the gain of tuning. 0.05 is usual; at most 0.5.
     control : mapping, optional
         The setting to compare with, by name; the start by default.
     guard : float, optional
         The share of the control's value by which tuned rounds may be worse, such as 0.02. As soon
-        as they are worse with confidence, the control is played until someone calls `resume`.
+        as they are worse with confidence, the control is used until someone calls `resume`.
 
     Attributes
     ----------
@@ -438,7 +438,7 @@ class Tuner(Player[Trial]):
     def _compare(self, trial: Trial, value: float) -> float:
         """Count a value in the comparison; the guard may put the tuner on hold.
 
-        What was expected of the control comes back, NaN where no coin decided the round.
+        Return the value that was expected of the control, NaN where no coin decided the round.
         """
         comparison = self._comparison
         draw = None if comparison is None else comparison.draws.get(trial.id)
@@ -456,7 +456,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def hold(self) -> None:
-        """Play the best setting and learn nothing until `resume`."""
+        """Use the best setting and learn nothing until `resume`."""
         self.held = True
 
     @locked
@@ -533,7 +533,7 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def uplift(self) -> Uplift:
-        """What a tuned round gains over the control, with an interval that is valid at any time.
+        """The gain of a tuned round over the control, with an interval that is valid at any time.
 
         Raises
         ------

@@ -7,9 +7,8 @@ the gain (`uplift`, with `sums`, `offsets`, `clipping` and `intervals`), `guard`
 
 from __future__ import annotations
 
-from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.holdback import is_held_back
 from dikin.worth.power import rounds_to_see
 from dikin.worth.uplift import Uplift
 
-__all__ = ["Uplift", "UpliftEstimate", "is_held_back", "rounds_to_see"]
+__all__ = ["Uplift", "is_held_back", "rounds_to_see"]

@@ -36,45 +36,14 @@ RECENT = 50
 
 
 class UpliftEstimate:
-    """Estimate what tuned rounds gain over the control, while they are played.
+    """Estimate the gain of tuned rounds over the control, round by round.
 
-    Each round that a coin decided is added once its value has come. Numbers that do not change with
-    the number of rounds: a few dozen in all.
+    Each round that a coin decided is added once its value has come. `holdback` is the probability
+    of the coin, `value_range` the least and the largest possible value (with it nothing is
+    clipped), `confidence` the probability that the truth never leaves the interval. `level` is how
+    far from its guess a value counts, and `clipped` the number of rounds beyond it.
 
-    Parameters
-    ----------
-    holdback : float
-        The probability of the coin that holds a round back, above 0 and at most 0.5.
-    maximize : bool, default False
-        Whether large values are good.
-    value_range : tuple of float, optional
-        The least and the largest possible value. With it nothing is clipped.
-    confidence : float, default 0.95
-        The probability that the truth never leaves the interval.
-
-    Attributes
-    ----------
-    holdback : float
-        As given.
-    maximize : bool
-        As given.
-    value_range : tuple of float or None
-        As given.
-    confidence : float
-        As given.
-    level : float
-        How far from its guess a value counts; infinite where nothing is clipped.
-    clipped : int
-        The rounds whose values were clipped.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is unusable.
-
-    Examples
-    --------
-    >>> from dikin.worth import UpliftEstimate, is_held_back
+    >>> from dikin.worth import is_held_back
     >>> estimate = UpliftEstimate(0.1, maximize=True)
     >>> for id in range(500):
     ...     held_back = is_held_back("key", id, 0.1)
@@ -112,38 +81,18 @@ class UpliftEstimate:
     # --- rounds --------------------------------------------------------------------------------
 
     def control_guess(self, forecast: float) -> float:
-        """What to expect of the control in the next round: ask before its coin is known.
+        """Return the value to expect of the control in the next round, before its coin is known.
 
-        Parameters
-        ----------
-        forecast : float
-            The expected value of a tuned round; NaN if nothing is known.
-
-        Returns
-        -------
-        float
-            The guess; NaN if nothing is known.
+        `forecast` is the expected value of a tuned round; NaN gives NaN.
         """
         return in_range(forecast + self._offsets.control, self.value_range)
 
     def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:
         """Add a round that a coin decided, once its value has come.
 
-        Parameters
-        ----------
-        value : float
-            The value, in the user's sense.
-        held_back : bool
-            Whether the round played the control.
-        forecast, control_guess : float
-            What was expected of a tuned round and of the control, before the coin fell, of the two
-            alike whichever way it fell. What tuned rounds were off by before is added to the
-            forecast. If one is NaN, the round is not counted: nothing was known.
-
-        Raises
-        ------
-        LossError
-            If the value is not a finite number, or lies outside the declared range.
+        The guesses were made before the coin fell, alike whichever way it fell. The mean error of
+        earlier forecasts of tuned rounds is added. If one is NaN, nothing was known, and the round
+        is not counted. Raise a `LossError` if the value is not finite, or outside of its range.
         """
         self._refuse(value)
         if isnan(forecast) or isnan(control_guess):
@@ -279,6 +228,8 @@ class UpliftEstimate:
             found._offsets = Offsets(**state["offsets"])
             found._all = Sums(**state["all"])
             found._first_window = int(state["first_window"])
+            for sums in state["windows"]:
+                refuse_altered(sums, asdict(Sums()), "an uplift")
             found._windows = [Sums(**sums) for sums in state["windows"]]
             if not 1 <= len(found._windows) <= 2:
                 raise StateError(f"an uplift has one or two windows, got {len(found._windows)}")

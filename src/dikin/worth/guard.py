@@ -37,7 +37,7 @@ class Guard:
 
     @property
     def holds(self) -> bool:
-        """Whether the control is to be played."""
+        """Return whether every round is to use the control."""
         return self.reason is not None
 
     def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:

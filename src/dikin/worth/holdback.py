@@ -52,7 +52,7 @@ def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float
 
 
 def is_held_back(key: str, id: int, share: float) -> bool:
-    """Whether a trial plays the control: true with probability `share`, independently of all else.
+    """Return whether a trial uses the control: with probability `share`, independent of all else.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Offsets:
 
     @property
     def control(self) -> float:
-        """What the control is above the forecast."""
+        """Return by how much the control is above the forecast."""
         total = self.moving_square + self.still_square
         if not total > 0.0:
             return self.moving
