@@ -248,10 +248,6 @@ def test_several_trials_at_once(url: str) -> None:
         with pytest.raises(errors.FeedbackError, match="declared without contexts"):
             study.ask([3.0])
         assert study.state() == twin.state()
-        with pytest.warns(DeprecationWarning, match=r"ask\(2\) is now ask\(n=2\)") as heard:
-            assert study.ask(2) == twin.ask(2)
-        assert [each.filename for each in heard] == [__file__] * 2
-        assert study.state() == twin.state()
     with dikin.Study(url, "b", prices()) as learner:
         assert [query.id for query in learner.ask(n=2)] == [0, 1]
 

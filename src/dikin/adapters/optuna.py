@@ -92,7 +92,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         if search_space is not None:
-            self._refuse_names(search_space, start or {})
+            _refuse_names(search_space, start or {})
         self.tuner: Tuner | Study[Trial] | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
         self._known = known
@@ -103,15 +103,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         """Tells trials of another sampler, whose tuner had the same ids, from this one's."""
         self._drawn: set[str] = set()
         self._lock, self._log_limit = Lock(), LogLimit()
-
-    def _refuse_names(self, search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
-        if not _tunable(search_space):
-            raise ParameterError(
-                "the search space needs a FloatDistribution or IntDistribution with more than one "
-                f"value, got {shown(dict(search_space))}"
-            )
-        for name in start.keys() - search_space.keys():
-            raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
     @property
     def best(self) -> dict[str, Any]:
@@ -183,7 +174,12 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                     f"trial {trial.number} played {played}, not {note['params']}: forgotten"
                 )
             else:
-                self._tell(trial, note["id"], values[0])
+                try:
+                    covariates = self._names.told_with(trial.user_attrs)
+                    self.tuner.tell(note["id"], values[0], **covariates)
+                except (LossError, CovariateError) as reason:  # infinite, or not of its kind
+                    self.tuner.forget(note["id"])
+                    self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
         except QueryError as reason:  # another client of the study has closed it
             self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
 
@@ -216,13 +212,15 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._names = AttributeNames(tuner)
         self._space = found
 
-    def _tell(self, trial: FrozenTrial, id: int, value: float) -> None:
-        assert self.tuner is not None
-        try:
-            self.tuner.tell(id, value, **self._names.told_with(trial.user_attrs))
-        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
-            self.tuner.forget(id)
-            self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
+
+def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+    if not _tunable(search_space):
+        raise ParameterError(
+            "the search space needs a FloatDistribution or IntDistribution with more than one "
+            f"value, got {shown(dict(search_space))}"
+        )
+    for name in start.keys() - search_space.keys():
+        raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
 
 def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
