@@ -289,13 +289,13 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(7, "continue with the dikin that wrote it"), (9, "upgrade dikin")]
+    ("version", "advice"), [(8, "continue with the dikin that wrote it"), (10, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
-    text = saved.read_text().replace('"version": 8', f'"version": {version}')
+    text = saved.read_text().replace('"version": 9', f'"version": {version}')
     saved.write_text(text)
     with pytest.raises(
-        errors.StateVersionError, match=f"version {version}, this dikin reads version 8: {advice}"
+        errors.StateVersionError, match=f"version {version}, this dikin reads version 9: {advice}"
     ):
         dikin.load(saved)
     assert saved.read_text() == text

@@ -16,7 +16,7 @@ from dikin.errors import StateError, StateVersionError, shown
 from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
-VERSION = 8
+VERSION = 9
 LONGEST_NUMBER = 1000
 """Digits of a whole number in JSON; the time to read more grows with their square."""
 LARGEST_COUNT = 2**53

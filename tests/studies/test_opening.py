@@ -145,5 +145,5 @@ def test_a_state_of_another_version_is_refused(file: str) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Replica, "of", written_before)
-        with pytest.raises(errors.StateVersionError, match="version 2, this dikin reads version 8"):
+        with pytest.raises(errors.StateVersionError, match="version 2, this dikin reads version 9"):
             dikin.Study(file, "a")
