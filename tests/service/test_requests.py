@@ -377,10 +377,6 @@ def test_metrics(service: Serving) -> None:
     }
     assert found["dikin_rounds_total"] == 30
     assert found["dikin_value_mean"] == pytest.approx(summary.recent_mean)
-    assert found["dikin_surprise"] == pytest.approx(summary.surprise)
-    assert found["dikin_exploring_measured"] == pytest.approx(summary.exploring_measured)
-    assert found["dikin_exploring_rounds"] == summary.exploring_rounds > 0
-    assert not {"dikin_exploring_cost", "dikin_outlook"} & found.keys()  # nothing was declared
     assert found["dikin_open_queries"] == 1
     assert 0 <= found["dikin_oldest_open_query_seconds"] < 60
     assert found["dikin_held"] == 0
@@ -526,9 +522,8 @@ def test_warnings(service: Serving) -> None:
         for _ in range(1002):
             study.forget(study.ask())
     seen = service.send("GET", "/v1/studies/warned").content
-    assert len(seen["warnings"]) == 2
-    assert seen["warnings"][0].startswith("No value has come for the last 1,003 trials")
-    assert seen["warnings"][1].startswith("1 trial waits for an answer, the oldest (0) for")
+    (warning,) = seen["warnings"]
+    assert warning.startswith("1 trial waits for an answer, the oldest (0) for")
 
 
 def test_a_best_value_at_its_bound(service: Serving) -> None:
