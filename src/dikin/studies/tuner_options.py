@@ -60,7 +60,7 @@ _OPTIONS = (
         type=float,
         nargs=2,
         metavar="LOW HIGH",
-        help="The least and the largest possible value. Default: found while playing.",
+        help="The least and the largest possible value. Default: found as values come.",
     ),
     click.option(
         "--separable",
@@ -71,8 +71,8 @@ _OPTIONS = (
     click.option(
         "--by-lot",
         is_flag=True,
-        help="You play trials at random, such as --shares as probabilities. Always so with :int "
-        "and Levels.",
+        help="You draw from trials at random, such as from --shares as probabilities. Always so "
+        "with :int and Levels.",
     ),
     click.option(
         "--covariate",
@@ -94,7 +94,7 @@ _OPTIONS = (
     click.option(
         "--holdback",
         type=float,
-        help="The share of rounds that play the control, to say what tuning gains; 0.05 is usual. "
+        help="The share of rounds at the control, to say what tuning gains; 0.05 is usual. "
         "Default: none.",
     ),
     click.option(
@@ -107,14 +107,8 @@ _OPTIONS = (
     click.option(
         "--guard",
         type=float,
-        help="Play the control as soon as tuned rounds are surely worse by more than this share, "
+        help="Use the control as soon as tuned rounds are surely worse by more than this share, "
         "such as 0.02, until somebody resumes. Needs --holdback.",
-    ),
-    click.option(
-        "--budget",
-        type=float,
-        help="The share of what the control earns or costs that tuning may cost, such as 0.05. "
-        "Needs --holdback.",
     ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )

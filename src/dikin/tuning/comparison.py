@@ -217,11 +217,8 @@ class Comparison:
         return {
             "holdback": self.holdback,
             "uplift": self.uplift,
-            "recent_uplift": self.recent_uplift,
-            "exact_uplift": self.exact_uplift,
             "guard": None if self.guard is None else self.guard.limit,
             "guard_reason": self.reason,
-            "budget": None if self.budget is None else self.budget.share,
         }
 
     def notes(self, id: int) -> dict[str, Any]:

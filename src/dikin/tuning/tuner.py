@@ -196,7 +196,6 @@ class Tuner(Player[Trial]):
     """
 
     kind = Predictive.kind
-    noun, told_as = "trial", "value"
     space: Space
 
     def __init__(
@@ -255,7 +254,7 @@ class Tuner(Player[Trial]):
         comparison: Comparison | None,
     ) -> None:
         self._open = self.learner._open
-        self._open.noun = self.noun
+        self._open.noun = "trial"
         self._key = key
         """With a trial's id, decides how whole numbers are rounded and whether it is held back."""
         self._first = first
@@ -737,7 +736,6 @@ class Tuner(Player[Trial]):
         space, axes = self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
-            kind="tuner",
             learner=self.learner.kind,
             space=space.spec(),
             columns=space.columns,
@@ -757,12 +755,7 @@ class Tuner(Player[Trial]):
             recent_mean=recent.mean,
             recent_sem=recent.sem,
             expected=self.expected,
-            surprise=self.surprise,
-            exploring_cost=self.learner.exploring_cost,
-            ahead=AHEAD,
-            outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
-            run_certificate=nan if self._lots_interact else self.learner._run_certificate(),
             contexts=self._context_specs() or None,
             context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
@@ -774,7 +767,6 @@ class Tuner(Player[Trial]):
             restarts=self.learner.restarts,
             control=self.control,
             warnings=tuple(self._warnings()),
-            **self._exploring.standing(),
             **({} if compared is None else compared.standing()),
         )
 
@@ -806,9 +798,6 @@ class Tuner(Player[Trial]):
         expected = serialization.finite_or_none(trial.expected)
         notes = {"expected": expected, "held": trial.held or self.held}
         return notes if self._comparison is None else notes | self._comparison.notes(id)
-
-    def is_current(self, query: Query) -> bool:
-        return isinstance(query, Trial) and query.held == self.held
 
     @locked
     def history(self) -> Table:
