@@ -213,10 +213,6 @@ def text_of(lines: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
 
 
-def text_of(lines: Any) -> str:
-    return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return finite_or_none(value)

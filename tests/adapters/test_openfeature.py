@@ -576,7 +576,7 @@ def test_an_event_loop_does_not_wait() -> None:
 # --- studies -------------------------------------------------------------------------------------
 
 
-def play_in_two_processes(one: dikin.Study[Any], other: dikin.Study[Any]) -> None:
+def play_in_two_processes(one: dikin.Study, other: dikin.Study) -> None:
     """A flag is evaluated in one process, and its event comes to another."""
     first, second = TunerProvider(one, "revenue"), TunerProvider(other, "revenue")
     found = first.resolve_float_details("price", -1.0, visit("a"))
@@ -602,12 +602,3 @@ def test_a_study_behind_an_address() -> None:
         url = service.url
         with dikin.Study(url, "shop", tuner()) as one, dikin.Study(url, "shop") as other:
             play_in_two_processes(one, other)
-
-
-def test_a_study_of_a_learner_is_refused(tmp_path: Path) -> None:
-    learner = dikin.Predictive(dikin.Ball(2), seed=1)
-    with (
-        dikin.Study(tmp_path / "studies.db", "ball", learner) as study,
-        pytest.raises(ParameterError, match="flags need a dikin"),
-    ):
-        TunerProvider(study, "revenue")

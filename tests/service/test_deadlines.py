@@ -10,10 +10,10 @@ import threading
 import time
 
 import pytest
+from dikin.service.shared_read import SharedRead
 
 import dikin
 from dikin import errors
-from dikin.service.shared_read import SharedRead
 from dikin.service.workers import StuckError, Workers
 from dikin.studies import http
 from service.proxy import Proxy

@@ -14,17 +14,17 @@ from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
+from dikin.service.connections import Budget, Waits
+from dikin.service.visitors import Visitors
 from starlette.requests import Request
 
 from dikin.service import connections, events, limits, visitors
-from dikin.service.connections import Budget, Waits
 from dikin.service.events import Looks
 from dikin.service.logs import OncePerMinute
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem, TooManyError
 from dikin.service.service import Service
 from dikin.service.tokens import Access
-from dikin.service.visitors import Visitors
 from dikin.status import Status
 from dikin.studies.study import Study
 from service.conftest import folder

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import urllib3
+from dikin.service.sizes import refuse_large, refuse_large_state
 from starlette.requests import Request
 
 import dikin
@@ -39,7 +40,6 @@ from dikin.service.limits import (
 )
 from dikin.service.problems import Problem
 from dikin.service.service import Service
-from dikin.service.sizes import refuse_large, refuse_large_state
 from service.adversity import keys
 from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving

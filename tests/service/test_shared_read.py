@@ -7,9 +7,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from dikin.service.shared_read import SharedRead
 
 from dikin.service import shared_read
-from dikin.service.shared_read import SharedRead
 
 
 def counted(seconds: float, fails: int = 0) -> tuple[SharedRead[int], Callable[[], int]]:

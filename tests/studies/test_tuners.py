@@ -147,7 +147,8 @@ def test_the_rows(file: str) -> None:
     (asked, told_row) = [body for *_, body in rows_of(file)]
     assert asked == f'{{"point": {point}}}'
     assert told_row == (
-        f'{{"round": 1, "point": {point}, "value": 12.0, "curvature": 0.25, "expected": null, "held": false, '
+        f'{{"round": 1, "point": {point}, "value": 12.0, "curvature": 0.25, '
+        f'"expected": null, "held": false, '
         f'"center": {twin.center.tolist()}, "certificate": {twin.certificate!r}}}'
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from dikin.studies.study import Study
-from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 
@@ -19,7 +18,7 @@ class AttributeNames:
         With the contexts and covariates that it was declared with.
     """
 
-    def __init__(self, tuner: Tuner | Study[Trial]) -> None:
+    def __init__(self, tuner: Tuner | Study) -> None:
         about = tuner.summary()
         self._contexts = set(about.contexts or ())
         self._covariates = set(about.covariates or ()) - self._contexts

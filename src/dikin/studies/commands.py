@@ -64,11 +64,11 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
       dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
-      dikin study create split --shares traffic=old:0.9,new:0.1
+      dikin study create split --param "traffic=Shares(['old', 'new'])"
       dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
           --constraint "ads + 3*staff <= 100"
       dikin study create crew --param day=0:9:int --param night=0:9:int --separable
-      dikin study create canary --shares server=a,b --by-lot
+      dikin study create canary --param "server=Shares(['a', 'b'])" --by-lot
       dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
@@ -84,9 +84,8 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     described = tuner_from_options(**options)
     if (tuner is None) == (described is None):
         raise ParameterError(
-            "a tuner is described by one or more --param NAME=LOW:HIGH[:START] or --shares "
-            "NAME=PART,PART, or by TUNER, a JSON object: got "
-            + ("neither" if tuner is None else "both")
+            "a tuner is described by one or more --param NAME=LOW:HIGH[:START], or by TUNER, a "
+            f"JSON object: got {'neither' if tuner is None else 'both'}"
         )
     with Study(url, name, described if tuner is None else tuner_from_text(tuner)) as study:
         if study.created:

@@ -68,22 +68,7 @@ text { fill: var(--soft); font-size: 12px; font-family: inherit; }
 
 
 def report_page(status: Status, rounds: Table, times: tuple[float, float]) -> str:
-    """The report on a tuner as an HTML page.
-
-    Parameters
-    ----------
-    status : Status
-        Of the study.
-    rounds : numpy.ndarray
-        Its history, with at least one round.
-    times : tuple of float
-        When the first and the last of them were told, in seconds since 1970.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """The report as an HTML page; `times` are those of the first and the last round, since 1970."""
     title = f"{status.name}: what tuning is worth"
     parts = (
         _head(status, rounds, times),
@@ -299,20 +284,7 @@ class Scale(NamedTuple):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers in a range, about as many as wanted, and two at least.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends of the range.
-    count : int
-        How many steps are wanted.
-
-    Returns
-    -------
-    list of float
-        In increasing order.
-    """
+    """Round numbers in a range in increasing order, about as many as wanted, and two at least."""
     if not high > low:
         return [low]
     rough = (high - low) / count

@@ -10,7 +10,9 @@ from dikin.serialization import strict_json
 from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
-TUNER_EXAMPLE = '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+TUNER_EXAMPLE = (
+    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+)
 
 
 def tuner_from_text(text: str) -> Tuner:
@@ -23,7 +25,8 @@ def tuner_from_text(text: str) -> Tuner:
         spec = strict_json(text)
     except ValueError as reason:
         raise ParameterError(
-            f"a tuner is described by a JSON object such as {TUNER_EXAMPLE}, got {shown(text)} ({reason})"
+            f"a tuner is described by a JSON object such as {TUNER_EXAMPLE}, got {shown(text)} "
+            f"({reason})"
         ) from reason
     return tuner_from_spec(spec)
 
@@ -32,13 +35,15 @@ def tuner_from_spec(spec: Any) -> Tuner:
     """The tuner that a JSON object describes."""
     if not isinstance(spec, dict) or "tuner" not in spec:
         raise ParameterError(
-            f"a tuner is described by a JSON object with tuner such as {TUNER_EXAMPLE}, got {shown(spec)}"
+            f"a tuner is described by a JSON object with tuner such as {TUNER_EXAMPLE}, got "
+            f"{shown(spec)}"
         )
     arguments = dict(spec)
     entries = arguments.pop("tuner")
     if not isinstance(entries, dict):
         raise ParameterError(
-            f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got {shown(entries)}"
+            f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got "
+            f"{shown(entries)}"
         )
     parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
     known = list(inspect.signature(Tuner).parameters)[1:]  # without the parameters
