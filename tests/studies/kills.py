@@ -47,10 +47,11 @@ def value_at(query: int) -> float:
 
 def asked_with(chance: random.Random) -> dict[str, Any]:
     """What is known of a round beforehand."""
-    return {
+    known = {
         "context": {"region": chance.choice(["eu", "us"])},
         "covariates": {"load": chance.random()},
     }
+    return known | ({"forecast": chance.random()} if chance.random() < 0.5 else {})
 
 
 def told_with(query: int) -> dict[str, Any]:

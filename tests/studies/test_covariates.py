@@ -5,11 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,33 +76,6 @@ def test_a_replay_that_loses_them_is_another_tuner(
     with pytest.raises(errors.StateError):
         study.verify()
     study.close()
-
-
-FOLDERS = str(Path(__file__).parents[1]), str(Path(dikin.__file__).parents[1])
-KILLED = """
-import os, signal, sys
-import dikin
-from studies.test_covariates import play, tuner
-study = dikin.Study(sys.argv[1], "a", tuner())
-for t in range(18):
-    play(study, t)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_killed_with_covariates_on_open_trials(file: str) -> None:
-    dead = subprocess.run(
-        [sys.executable, "-c", KILLED, file],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(FOLDERS)},
-        check=False,
-    )
-    assert dead.returncode == -signal.SIGKILL
-    twin = tuner()
-    for t in range(18):
-        play(twin, t)
-    with dikin.Study(file, "a") as heir:
-        assert heir.state() == twin.state()
-        assert heir.verify() > 0
 
 
 # --- keys and repetitions ------------------------------------------------------------------------

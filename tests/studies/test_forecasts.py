@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,36 +111,6 @@ def test_a_refused_forecast_changes_nothing(file: str, waits: float) -> None:
         study._flush()
         assert (study.state(), study.verify()) == (twin.state(), 1)
         assert study.ask(forecast=np.float64(4.0)) == twin.ask(forecast=4.0)
-
-
-FOLDERS = str(Path(__file__).parents[1]), str(Path(dikin.__file__).parents[1])
-KILLED = """
-import os, signal, sys
-import dikin
-from studies.test_forecasts import MAKERS, play_forecast
-study = dikin.Study(sys.argv[1], "a", MAKERS["start and memory"]())
-for t in range(int(sys.argv[2]), int(sys.argv[2]) + 9):
-    play_forecast(study, t)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_killed_with_forecasts_on_open_trials(file: str) -> None:
-    twin = MAKERS["start and memory"]()
-    for first in (0, 9):
-        dead = subprocess.run(
-            [sys.executable, "-c", KILLED, file, str(first)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(FOLDERS)},
-            check=False,
-        )
-        assert dead.returncode == -signal.SIGKILL
-        for t in range(first, first + 9):
-            play_forecast(twin, t)
-        with dikin.Study(file, "a") as heir:
-            assert heir.state() == twin.state()
-            assert [q.id for q in heir.open_queries] == [q.id for q in twin.open_queries]
-            assert heir.verify() > 0
-    assert twin.open_queries
 
 
 def test_an_absurd_value_is_logged_by_who_told_it(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -147,30 +145,3 @@ def test_commands_that_are_refused(tmp_path: Path, arguments: list[str], words: 
     result = command("create", "a", "--url", url, *arguments)
     assert result.exit_code != 0
     assert words in f"{result.output}{result.exception}"
-
-
-KILLED = """
-import os, sys, dikin
-study = dikin.Study(sys.argv[1], "a")
-while True:
-    trial = study.ask(covariates={"load": study.rounds % 7})
-    if trial.id >= int(sys.argv[2]):
-        os._exit(9)  # in the middle of a round
-    study.tell(trial, (500.0 if trial.held_back else 350.0) + trial.id % 5)
-"""
-
-
-def test_a_process_that_ends_in_the_middle_loses_no_coin(tmp_path: Path) -> None:
-    url = str(tmp_path / "a.db")
-    dikin.Study(url, "a", tuner()).close()
-    for last in (7, 30):
-        done = subprocess.run([sys.executable, "-c", KILLED, url, str(last)], check=False)
-        assert done.returncode == 9
-    with dikin.Study(url, "a") as study:
-        twin = dikin.restore(study.state())
-        assert study.verify() > 55
-        held = {row["query"]: row["held_back"] for row in study.records()}
-        coins = {id: is_held_back("3", id, 0.3) for id in held}
-        begun = min((row["query"] for row in study.records() if row["held"]), default=10**6)
-        assert all(held[id] == coins[id] for id in held if id < begun)
-        assert twin.uplift == study.uplift

@@ -46,28 +46,6 @@ def test_two_clients_are_one_tuner(url: str) -> None:
     two.close()
 
 
-def test_an_answer_counts_once(url: str) -> None:
-    with dikin.Study(url, "a", fresh()) as study, dikin.Study(url, "a") as other:
-        query = study.ask()
-        study.tell(query, 12.5, 0.25)
-        before = study.state()
-        for again in (study, other):
-            again.tell(query, 12.5, 0.25)
-            again.tell(query.id, 12.5, 0.25)
-            again.tell(np.int64(query.id), np.float64(12.5), 0.25)
-            with pytest.raises(
-                errors.AnsweredError, match=r"answered with value 12\.5 .* got 13\.0"
-            ):
-                again.tell(query, 13, 0.25)
-            with pytest.raises(errors.AnsweredError, match=r"got 12\.5 and 0\.0"):
-                again.tell(query, 12.5)
-            with pytest.raises(errors.ForeignQueryError, match="another study"):
-                again.tell(dikin.Query(query.id, query.point + 1), 12.5, 0.25)  # type: ignore[arg-type]
-            with pytest.raises(errors.ClosedQueryError):
-                again.forget(query)
-        assert (study.rounds, study.verify(), other.state()) == (1, 2, before)
-
-
 @pytest.mark.parametrize("key", [7, -1, 2**70, True, "0", None, [0], 0.0])
 def test_no_such_query(file: str, key: Any) -> None:
     with dikin.Study(file, "a", fresh()) as study:

@@ -281,7 +281,6 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
     (0, {"value": 1.0, "curvature": -1.0}, errors.CurvatureError),
     (0, {"value": 1.0, "curvature": nan}, errors.CurvatureError),
     (0, {"value": 1.0, "curvature": "much"}, errors.CurvatureError),
-    (0, {"value": 1.0, "forecast": 1.0}, errors.ForecastError),
     (7, {"value": 1.0}, errors.UnknownQueryError),
     ("0", {"value": 1.0}, errors.UnknownQueryError),
     (True, {"value": 1.0}, errors.UnknownQueryError),
@@ -454,44 +453,6 @@ def test_another_start_opens_the_same_study(file: str) -> None:
         assert study.best == {"price": 4.0}
     with pytest.raises(errors.StudyExistsError, match="price"):
         dikin.Study(file, "a", tuner(4, high=15))
-
-
-def crew(**more: Any) -> dikin.Tuner:
-    """Two whole numbers, and a constant."""
-    ranges = {"day": dikin.Integer(0, 9, start=2), "night": dikin.Integer(0, 9, start=7)}
-    return dikin.Tuner(ranges, lipschitz=15.0, seed=3, **more)
-
-
-def play_crew(study: Any) -> float:
-    """Ten rounds; the certificate after them."""
-    for _ in range(10):
-        trial = study.ask()
-        study.tell(trial, float(abs(trial["day"] - 5) + abs(trial["night"] - 4)))
-    return float(study.certificate)
-
-
-def test_two_whole_numbers_have_a_certificate_if_they_are_separable(file: str) -> None:
-    with dikin.Study(file, "a", crew()) as study:
-        assert isnan(play_crew(study))
-        assert isnan(study.certificate_for(lipschitz=15.0))
-        assert "certificate" not in dict(study.status().lines())
-    with dikin.Study(file, "b", crew(separable=True)) as study:
-        assert play_crew(study) == study.certificate_for(lipschitz=15.0) > 0
-        assert "certificate" in dict(study.status().lines())
-        study.verify()
-    with dikin.Study(file, "b", crew(separable=True)) as again:
-        assert again.certificate > 0
-
-
-def test_shares_by_lot_are_another_tuner(file: str) -> None:
-    def split(**more: Any) -> dikin.Tuner:
-        return dikin.Tuner({"mix": dikin.Shares(["a", "b"])}, seed=3, **more)
-
-    dikin.Study(file, "a", split(by_lot=True)).close()
-    with dikin.Study(file, "a", split(by_lot=True)) as study:
-        assert dikin.restore(study.state()).learner.by_lot
-    with pytest.raises(errors.StudyExistsError, match=r"'by_lot': True.* not .*'by_lot': False"):
-        dikin.Study(file, "a", split())
 
 
 @pytest.mark.parametrize("memory", [None, 20])

@@ -89,7 +89,7 @@ class Answer(NamedTuple):
         """The answer in the row of a tell."""
         return cls(*map(fields.get, cls._fields))
 
-    def tell(self, tuner: Tuner, query: Query | int) -> None:
+    def tell(self, tuner: Tuner, query: Any) -> None:
         """Tell a tuner."""
         tuner.tell(query, self.value, self.curvature, covariates=self.covariates, sem=self.sem)
 

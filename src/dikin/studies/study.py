@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
 from dikin.files import path_of, replace_file
+from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
@@ -252,7 +253,7 @@ class Study:
 
     def tell(
         self,
-        trial: Trial | OpenQuery | int,
+        trial: Query | int,
         value: Any = None,
         curvature: float = 0.0,
         *,
@@ -290,9 +291,7 @@ class Study:
             value, sem = value_and_error(value, values, sem)
         self._backend.tell(query_or_id(trial), Answer.of(value, curvature, covariates, sem))
 
-    def forget(
-        self, trial: Trial | OpenQuery | int | None = None, *, older_than: float | None = None
-    ) -> int:
+    def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
 
         A study has at most 10,000 open trials. Where answers may be lost, let a program forget
