@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import Annotated, Any, Self, get_origin, get_type_hints
@@ -14,7 +14,6 @@ from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 from dikin.worth.uplift import Uplift
 
-CONFIDENCE = 0.95
 WIDTH = 16
 """Columns of the terminal that the labels take."""
 
@@ -193,7 +192,7 @@ class Status:
         yield "compared", f"{arms} at {setting_text(self.control or {})}"
 
     def __str__(self) -> str:
-        return text_of(self.lines())
+        return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in self.lines())
 
     def _repr_html_(self) -> str:
         return pairs_table(self.lines())
@@ -206,11 +205,6 @@ MEANINGS: dict[str, str] = {
 """What each part means, for `help`, the OpenAPI file and the metrics."""
 _listed = "".join(f"    {name}\n        {meaning}\n" for name, meaning in MEANINGS.items())
 Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}    "
-
-
-def text_of(lines: Iterable[tuple[str, str]]) -> str:
-    """(label, text) pairs, one per line, for a terminal."""
-    return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
 
 
 def _plain(value: Any) -> Any:

@@ -186,12 +186,9 @@ def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:
 def test_the_application_finds_its_studies_in_the_environment(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("DIKIN_URL", "DIKIN_STORE"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("DIKIN_URL", raising=False)
     with pytest.raises(errors.ParameterError, match=r"DIKIN_URL=studies\.db"):
         _ = application.app
-    monkeypatch.setenv("DIKIN_STORE", "postgresql://user@host/former")
-    assert application.app.state.service.store.endswith("/former")
     monkeypatch.setenv("DIKIN_URL", file)
     assert application.app.state.service.store == file
 

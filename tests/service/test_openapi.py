@@ -87,7 +87,6 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/studies/a/summary", None),
     ("GET", "/v1/studies/a/certificate?lipschitz=2", None),
     *(("GET", f"/v1/studies/{name}", None) for name in "ab"),
-    *(("GET", f"/v1/studies/{name}/facts", None) for name in "ab"),
     *(("GET", f"/v1/studies/{name}/history", None) for name in "ab"),
     *(("GET", f"/v1/studies/{name}/state", None) for name in "ab"),
     ("POST", "/v1/studies/a/verify", {}),

@@ -32,6 +32,13 @@ def store(file: str) -> str:
     return file
 
 
+def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, empty = "prices\t0 rounds\t0 open\n", str(tmp_path / "empty.db")
+    monkeypatch.setenv("DIKIN_URL", store)
+    assert command("list").output == listed
+    assert command("list", "--url", empty).output.endswith(f"{empty} has no studies\n")
+
+
 # --- create --------------------------------------------------------------------------------------
 
 

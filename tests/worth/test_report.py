@@ -89,7 +89,7 @@ def test_the_page_says_what_it_should(tmp_path):
         text = page_of(study, tmp_path)
         page, uplift, status = Page(text), study.uplift, study.status()
     assert f"{uplift.mean_percent:+.1f}"[:3] in page.words
-    for word in ("control", "at any time", "held back", "Guard", "How to read it", "exploring"):
+    for word in ("control", "at any time", "held back", "Guard", "How to read it"):
         assert word.lower() in page.words.lower()
     assert "<i>" not in text  # names are text
     assert "<b>" not in text

@@ -381,10 +381,6 @@ class Learner(Player[Query]):
         doubt = nonnegative(overstated, "overstated")
         return self.certificate + 0.5 * doubt * (2.0 * self.units.radius) ** 2
 
-    def _run_certificate(self) -> float:
-        """The bound on the regret of this run for a status; NaN where there is none."""
-        return nan
-
     def _certificate_part(self) -> Part | None:
         """What the rounds since the last restart add to the certificate; None if not known."""
         return None

@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
     """`app`, built on first access: the store is in the environment."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    store = os.environ.get("DIKIN_URL") or os.environ.get("DIKIN_STORE")
+    store = os.environ.get("DIKIN_URL")
     if not store:
         raise ParameterError(
             "set the store in the environment: DIKIN_URL=studies.db, or "

@@ -445,18 +445,6 @@ async def best(request: Request, name: Name, body: schemas.BestBody | None = Non
     return await _respond(request, name, lambda study: schemas.Best(best=study.best_for(context)))
 
 
-@router.get(
-    "/studies/{name}/facts", openapi_extra=READ, response_model=schemas.Facts, deprecated=True
-)
-async def facts(request: Request, name: Name) -> Response:
-    """The status as (label, text) pairs. Prefer `GET /v1/studies/{name}`."""
-
-    def act(study: Study) -> schemas.Facts:
-        return schemas.Facts(facts=list(map(list, study.status().lines())))
-
-    return await _respond(request, name, act)
-
-
 @router.get("/studies/{name}/history", openapi_extra=LARGE_READ, response_model=schemas.History)
 async def history(request: Request, name: Name, first: First = 1, limit: Limit = 100) -> Response:
     """Rounds from the journal, every seal checked; `next` is the round to continue from.
@@ -484,16 +472,9 @@ async def certificate(
     name: Name,
     smoothness: Annotated[float | None, Query(description="The smoothness of the losses.")] = None,
     lipschitz: Annotated[float | None, Query(description="Or their Lipschitz constant.")] = None,
-    varies: Annotated[
-        float | None, Query(description="The most by which a loss varies over the domain.")
-    ] = None,
     memory: Annotated[
         float | None,
         Query(description="To bound the regret of about so many rounds: 4000, 1000 or 250."),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        Query(description="To bound the regret of this run with at least this probability."),
     ] = None,
     nonconvexity: Annotated[
         float | None, Query(description="How far a loss may be from a convex one.")
@@ -505,9 +486,7 @@ async def certificate(
     arguments = {
         "smoothness": smoothness,
         "lipschitz": lipschitz,
-        "varies": varies,
         "memory": memory,
-        "confidence": confidence,
         "nonconvexity": nonconvexity,
     }
     constants = {name: value for name, value in arguments.items() if value is not None}

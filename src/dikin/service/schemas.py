@@ -309,12 +309,6 @@ class Studies(BaseModel):
     next: str | None
 
 
-class Facts(BaseModel):
-    """The status as (label, text) pairs, as `dikin study show` prints them."""
-
-    facts: list[list[str]]
-
-
 class Round(BaseModel):
     """One round of the journal."""
 
