@@ -41,7 +41,7 @@ def body_for(method: str) -> bytes | None:
 
 
 def test_every_endpoint_is_here() -> None:
-    assert len(ENDPOINTS) >= 20
+    assert len(ENDPOINTS) >= 18
     for path, methods in SCHEMA["paths"].items():
         for operation in methods.values():
             assert (operation.get("x-right") in RIGHTS) == (path not in PUBLIC)
@@ -186,14 +186,11 @@ def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:
 def test_the_application_finds_its_studies_in_the_environment(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("DIKIN_URL", "DIKIN_STORE"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("DIKIN_URL", raising=False)
     with pytest.raises(errors.ParameterError, match=r"DIKIN_URL=studies\.db"):
         _ = application.app
-    monkeypatch.setenv("DIKIN_STORE", "postgresql://user@host/former")
-    assert application.app.state.service.store.endswith("/former")
     monkeypatch.setenv("DIKIN_URL", file)
-    assert application.app.state.service.store == file
+    assert application.app.state.service.workers.store == file
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
@@ -215,7 +212,7 @@ def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.Monkey
     with dikin.Study(guarded.url, "shop", token=guarded.tokens["play"]) as study:
         study.forget(study.ask())
         with pytest.raises(errors.AccessError, match="needs a token with the right admin"):
-            study.trim(1)
+            dikin.Study.delete(guarded.url, "shop", token=guarded.tokens["play"])
     with pytest.raises(errors.AccessError, match="needs a token"):
         dikin.Study(guarded.url, "shop")
     with pytest.raises(errors.AccessError, match="not known to this service"):

@@ -145,7 +145,7 @@ def token() -> None:
     \b
       read    look at studies: the page, history, metrics
       play    ask, tell, forget, hold, resume
-      admin   create, trim and delete studies
+      admin   create and delete studies
 
     Each right includes those before it. Once a token exists, every request needs one.
     """  # noqa: D301 - click reads the backspace character

@@ -25,8 +25,6 @@ NAMED = {
 }
 Named = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, {"type": "null"}]})]
 """Numbers and words by name."""
-Context = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, NUMBERS, {"type": "null"}]})]
-Loss = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, NUMBERS]})]
 Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
     dict[str, Any], Field(examples=[{"price": 4.61, "split": {"a": 0.3, "b": 0.7}}])
@@ -41,33 +39,32 @@ class Body(BaseModel):
 
 
 class AskBody(Body):
-    """What is known about a round before it is played."""
+    """What is known about a round before its setting is chosen."""
 
     n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
         default=None, description="How many to ask for at once; the answer is then a list."
     )
     forecast: OptionalNumber = Field(
-        default=None, description="The expected loss or value, whatever is played."
+        default=None, description="The expected value, whatever the setting."
     )
-    context: Context = Field(
+    context: Named = Field(
         default=None,
-        description="What a learner with `feedback` of that kind needs to know; for a tuner by "
-        "name.",
+        description="A value for each context of the tuner; none for a tuner without.",
+        examples=[{"region": "eu", "hour": 14}],
     )
     covariates: Named = Field(
         default=None,
-        description="What explains the value of a tuner besides the setting, which must not "
-        "influence it, by name.",
+        description="What explains the value besides the setting, which must not influence it, by "
+        "name.",
         examples=[{"load": 0.7, "hour": 14, "kind": "batch"}],
     )
 
 
 class TellBody(Body):
-    """An answer to a query or trial."""
+    """The value of a trial."""
 
     id: Whole = Field(description="The id from `ask`.")
-    value: Loss = Field(default=None, description="The result; for a learner, its loss.")
-    loss: Loss = Field(default=None, description="The same, under the name that a learner uses.")
+    value: OptionalNumber = Field(default=None, description="The value that its setting gave.")
     curvature: Number = Field(
         default=0.0, description="How strongly convex the loss was; 0 if unknown."
     )
@@ -95,7 +92,7 @@ class TellBody(Body):
 
 
 class ForgetBody(Body):
-    """A query or trial that will never be answered."""
+    """A trial that will never be answered."""
 
     id: Whole = Field(description="The id from `ask`.")
     point: OptionalNumbers = Field(default=None, description="As for `tell`.")
@@ -111,18 +108,10 @@ class BestBody(Body):
     )
 
 
-class TrimBody(Body):
-    """The history to remove."""
-
-    before: Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
-        description="The first round whose history is kept."
-    )
-
-
 class NewStudy(BaseModel):
-    """A tuner by its parameters, a learner by its kind and domain, or either by its state.
+    """A tuner by its parameters, or by its state.
 
-    All other keys are arguments of the class, as for `dikin study create`.
+    All other keys are arguments of `dikin.Tuner`, as for `dikin study create`.
     """
 
     model_config = ConfigDict(
@@ -130,12 +119,6 @@ class NewStudy(BaseModel):
         json_schema_extra={
             "examples": [
                 {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True},
-                {
-                    "learner": "adaptivesmooth",
-                    "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
-                    "smoothness": 0.5,
-                    "loss_range": [0, 40],
-                },
             ]
         },
     )
@@ -143,13 +126,7 @@ class NewStudy(BaseModel):
     tuner: dict[str, Any] | None = Field(
         default=None, description="Name and range of each parameter."
     )
-    learner: str | None = Field(default=None, description="The kind of a learner.")
-    domain: dict[str, Any] | None = Field(
-        default=None, description="The set that a learner plays on."
-    )
-    state: dict[str, Any] | None = Field(
-        default=None, description="The result of `Learner.state` or `Tuner.state`."
-    )
+    state: dict[str, Any] | None = Field(default=None, description="The result of `Tuner.state`.")
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -174,24 +151,24 @@ class Visitor(BaseModel):
 
 
 class Question(BaseModel):
-    """A query of a learner, or a trial of a tuner: play its point or params, and tell its value."""
+    """A trial: use its params, and tell the value that they gave."""
 
     id: int
-    params: Settings | None
-    point: list[Any]
-    expected: float | None = Field(description="The value that a tuner expects.")
-    held: bool = Field(description="Whether a tuner is on hold and learns nothing from it.")
+    params: Settings
+    point: list[float]
+    expected: float | None = Field(description="The value that the tuner expects.")
+    held: bool = Field(description="Whether the tuner is on hold and learns nothing from it.")
     covariates: dict[str, float | str] | None = Field(
-        description="What is known of the round of a trial, by name."
+        description="What is known of the round, by name."
     )
     context: dict[str, float | str] | None = Field(
-        description="The context that the setting of a trial was chosen for, by name."
+        description="The context that the setting was chosen for, by name."
     )
-    held_back: bool = Field(description="Whether a trial plays the control, to be compared with.")
+    held_back: bool = Field(description="Whether it uses the control, to be compared with.")
 
 
 class Questions(BaseModel):
-    """Several queries or trials."""
+    """Several trials."""
 
     queries: list[Question]
 
@@ -199,10 +176,10 @@ class Questions(BaseModel):
 class TellResult(BaseModel):
     """The rounds and the best guess after an answer."""
 
-    told: int = Field(description="The id of the query or trial.")
+    told: int = Field(description="The id of the trial.")
     rounds: int
-    best: Settings | None
-    center: list[Any]
+    best: Settings
+    center: list[float]
     certificate: float | None
 
 
@@ -213,13 +190,13 @@ class Best(BaseModel):
 
 
 class Forgotten(BaseModel):
-    """The query that was closed."""
+    """The trial that was closed."""
 
     forgotten: int
 
 
 class ForgottenQueries(BaseModel):
-    """How many queries were closed."""
+    """How many trials were closed."""
 
     forgotten: int
 
@@ -231,25 +208,25 @@ class Held(BaseModel):
 
 
 class OpenQuery(BaseModel):
-    """A query or trial without an answer so far."""
+    """A trial without a value so far."""
 
     id: int
-    params: Settings | None
-    point: list[Any]
+    params: Settings
+    point: list[float]
     client: str
     asked: str = Field(description="When it was asked, in ISO 8601.")
     age_seconds: float
 
 
 class OpenQueryList(BaseModel):
-    """The oldest open queries, and the number of all."""
+    """The oldest open trials, and the number of all."""
 
     queries: list[OpenQuery]
     total: int
 
 
 class OpenQueries(BaseModel):
-    """How many queries are open, and for how long."""
+    """How many trials are open, and for how long."""
 
     count: int
     first: int | None = Field(description="The id of the oldest one.")
@@ -309,12 +286,6 @@ class Studies(BaseModel):
     next: str | None
 
 
-class Facts(BaseModel):
-    """The status as (label, text) pairs, as `dikin study show` prints them."""
-
-    facts: list[list[str]]
-
-
 class Round(BaseModel):
     """One round of the journal."""
 
@@ -322,11 +293,10 @@ class Round(BaseModel):
     query: int
     client: str
     time: float = Field(description="Seconds since 1970.")
-    point: list[Any]
-    params: Settings | None
-    value: float | None = Field(default=None, description="The value, for a tuner.")
-    loss: Any = Field(default=None, description="The loss, for a learner.")
-    curvature: Any
+    point: list[float]
+    params: Settings
+    value: float
+    curvature: float
     covariates: dict[str, float | str] | None = Field(
         default=None, description="That came with the value."
     )
@@ -334,8 +304,8 @@ class Round(BaseModel):
     smoothness: float | None = Field(default=None, description="That was told of this loss.")
     lipschitz: float | None = Field(default=None, description="That was told of this loss.")
     expected: float | None = None
-    held: bool | None = None
-    held_back: bool | None = Field(default=None, description="Whether it played the control.")
+    held: bool = False
+    held_back: bool = Field(default=False, description="Whether it used the control.")
     expected_control: float | None = Field(
         default=None, description="What was expected of the control; null if no coin decided."
     )
@@ -343,7 +313,7 @@ class Round(BaseModel):
         default=None,
         description="The context and the covariates that were known when it was asked.",
     )
-    center: list[Any]
+    center: list[float]
     certificate: float | None
 
 
@@ -358,18 +328,6 @@ class Certificate(BaseModel):
     """A bound on the regret so far."""
 
     certificate: float | None
-
-
-class Verified(BaseModel):
-    """How many rows were replayed; they reproduce the learner exactly."""
-
-    rows: int
-
-
-class Trimmed(BaseModel):
-    """How many rows were removed."""
-
-    rows: int
 
 
 class Health(BaseModel):
