@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples fresh-examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
-	serve-demo told attack convexity outside bench kills soak torture power-loss load page paper docs dist clean
+	serve-demo told attack convexity outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -197,11 +197,6 @@ power-loss: $(READY)
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
-
-# The service among 64 honest, 300 slow and 1,000 silent clients and a hostile token.
-MINUTES ?= 30
-soak: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/soak.py --minutes $(MINUTES)
 
 page: $(READY)
 	$(BIN)/python docs/build

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 import dikin
 from dikin import errors
 from dikin.cli import main
-from dikin.service import app as application
 from dikin.service import limits
 from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
 from service.serving import FRESH, TUNER, Serving, openapi, shop
@@ -181,16 +180,6 @@ def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:
         database.close()
         time.sleep(FRESH)
         assert running.send("GET", "/v1/token").status == 401
-
-
-def test_the_application_finds_its_studies_in_the_environment(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DIKIN_URL", raising=False)
-    with pytest.raises(errors.ParameterError, match=r"DIKIN_URL=studies\.db"):
-        _ = application.app
-    monkeypatch.setenv("DIKIN_URL", file)
-    assert application.app.state.service.workers.store == file
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 
 from dikin.service import limits, quotas
 from dikin.service.events import Looks
-from dikin.service.logs import OncePerMinute
+from dikin.service.logs import SparseLines
 from dikin.service.problems import Problem
 from dikin.service.quotas import Quotas
 from dikin.service.service import Service
@@ -154,13 +155,21 @@ def test_a_look_ends_with_the_last_who_waits_for_it(
 def test_lines_of_one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("dikin.service.logs.time.monotonic", lambda: now[0])
-    lines = OncePerMinute()
-    assert [lines.line("a") for _ in range(4)] == [0, None, None, None]
-    assert lines.line("b") == 0
+    lines = SparseLines()
+
+    def left_out(status: int, token: str | None = None) -> int | None:
+        """How many lines were left out before this one; -1 if it is left out as well."""
+        record = logging.makeLogRecord({"name": "dikin.service", "levelno": logging.INFO})
+        record.fields = {"status": status, "token": token}
+        return record.fields.get("more", 0) if lines.filter(record) else -1
+
+    assert [left_out(401) for _ in range(4)] == [None, -1, -1, -1]
+    assert left_out(429, "one") is None
+    assert [left_out(200) for _ in range(3)] == [0, 0, 0]  # every one of them
     now[0] += 61
-    assert [lines.line("a") for _ in range(2)] == [3, None]
+    assert [left_out(401) for _ in range(2)] == [3, -1]
     for number in range(5000):
-        lines.line(number)
+        left_out(429, str(number))
     assert len(lines._kinds) <= 1000
 
 

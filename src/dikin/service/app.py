@@ -1,8 +1,7 @@
-"""The ASGI application: `create_app(store)`, or `uvicorn dikin.service.app:app`.
+"""The ASGI application, `create_app(store)`, and what it serves beside the studies.
 
-The latter reads the store from the environment variable DIKIN_URL. `dikin serve` adds what a public
-server needs: it refuses to listen beyond this machine without tokens, limits connections, and ends
-streams before it stops.
+`dikin serve` adds what a public server needs: it refuses to listen beyond this machine without
+tokens, limits connections, and ends streams before it stops.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import Response
 
 import dikin
-from dikin.errors import ParameterError
 from dikin.service import routes, schemas
 from dikin.service.dispatch import Endpoints
 from dikin.service.events import Looks
@@ -48,26 +46,7 @@ def create_app(
     rate: float = REQUESTS_A_SECOND,
     largest_request: int = LARGEST_REQUEST,
 ) -> FastAPI:
-    """Return the application that serves the studies in a store.
-
-    Parameters
-    ----------
-    store : str
-        The database, as for `dikin.Study`.
-    patience : float, default 2.0
-        Seconds to wait for another process or for the database before answering with 503.
-    deadline : float, default 10.0
-        Seconds that a study may take for an answer in any case; after that it is a 503.
-    rate : float, default 1000.0
-        Requests of one token in a second, in the long run.
-    largest_request : int, default 1,000,000
-        The largest body, in bytes.
-
-    Returns
-    -------
-    fastapi.FastAPI
-        The application, for any ASGI server.
-    """
+    """Return the application that serves the studies in a store; for the others see `serve`."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -96,19 +75,6 @@ def create_app(
     )
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
-
-
-def __getattr__(name: str) -> Any:
-    """`app`, built on first access: the store is in the environment."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    store = os.environ.get("DIKIN_URL")
-    if not store:
-        raise ParameterError(
-            "set the store in the environment: DIKIN_URL=studies.db, or "
-            "DIKIN_URL=postgresql://user@host/database"
-        )
-    return create_app(store)
 
 
 # --- beside the studies --------------------------------------------------------------------------

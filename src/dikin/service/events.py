@@ -143,7 +143,6 @@ def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
     return {
         "round": [each["round"] for each in records],
         "value": [each["value"] for each in records],
-        "expected": [each["expected"] for each in records],
         "held": [each["held"] for each in records],
         "certificate": [each["certificate"] for each in records],
         "time": [each["time"] for each in records],

@@ -17,7 +17,6 @@ from dikin.errors import DikinError, StoreError
 from dikin.service.bodies import read_body
 from dikin.service.dispatch import Endpoint, Endpoints, decoded
 from dikin.service.limits import BODY_SECONDS, READ_AT_ONCE
-from dikin.service.logs import OncePerMinute
 from dikin.service.problems import ClientGone, Problem, internal, problem_of
 from dikin.service.service import Service
 
@@ -38,8 +37,6 @@ HEADERS = [
     (b"cache-control", b"no-store"),
 ]
 """Headers of every answer."""
-UNWELCOME = (408, 429, 503)
-"""Statuses of answers that a client may cause as often as it likes."""
 
 log = logging.getLogger("dikin.service")
 
@@ -53,7 +50,6 @@ class RequestMiddleware:
     def __init__(self, app: ASGIApp, endpoints: Endpoints, service: Service, largest: int) -> None:
         self._app, self._endpoints, self._service = app, endpoints, service
         self._largest = largest
-        self._kinds = OncePerMinute()
         self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -199,12 +195,6 @@ class RequestMiddleware:
             "code": state.get("code"),
             "milliseconds": round(1000 * seconds, 2),
         }
-        if status in UNWELCOME or (token is None and status >= 400):
-            # Anyone can send these, as many as they like.
-            more = self._kinds.line((status, token))
-            if more is None:
-                return
-            fields["more"] = more or None
         log.info("request", extra={"fields": fields})
 
 

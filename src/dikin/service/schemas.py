@@ -24,12 +24,14 @@ NAMED = {
     "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
 }
 Named = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, {"type": "null"}]})]
-"""Numbers and words by name."""
+"""Numbers and words by name, in a request."""
 Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
     dict[str, Any], Field(examples=[{"price": 4.61, "split": {"a": 0.3, "b": 0.7}}])
 ]
 """A number or a level for each name; for shares, an object of numbers."""
+Words = dict[str, float | str] | None
+"""Numbers and words by name, in an answer."""
 
 
 class Body(BaseModel):
@@ -73,12 +75,8 @@ class TellBody(Body):
         description="As for `ask`: what is known only now.",
         examples=[{"users": 1830}],
     )
-    values: OptionalNumbers = Field(
-        default=None, description="Several values of a trial, in place of one."
-    )
-    sem: OptionalNumber = Field(
-        default=None, description="The standard error of the value of a trial."
-    )
+    values: OptionalNumbers = Field(default=None, description="Several values, in place of one.")
+    sem: OptionalNumber = Field(default=None, description="The standard error of the value.")
     smoothness: OptionalNumber = Field(
         default=None, description="The smoothness of this loss, at most the declared one."
     )
@@ -117,9 +115,7 @@ class NewStudy(BaseModel):
     model_config = ConfigDict(
         extra="allow",
         json_schema_extra={
-            "examples": [
-                {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True},
-            ]
+            "examples": [{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True}]
         },
     )
 
@@ -158,12 +154,8 @@ class Question(BaseModel):
     point: list[float]
     expected: float | None = Field(description="The value that the tuner expects.")
     held: bool = Field(description="Whether the tuner is on hold and learns nothing from it.")
-    covariates: dict[str, float | str] | None = Field(
-        description="What is known of the round, by name."
-    )
-    context: dict[str, float | str] | None = Field(
-        description="The context that the setting was chosen for, by name."
-    )
+    covariates: Words = Field(description="What is known of the round, by name.")
+    context: Words = Field(description="The context that the setting was chosen for, by name.")
     held_back: bool = Field(description="Whether it uses the control, to be compared with.")
 
 
@@ -190,15 +182,9 @@ class Best(BaseModel):
 
 
 class Forgotten(BaseModel):
-    """The trial that was closed."""
+    """What was closed."""
 
-    forgotten: int
-
-
-class ForgottenQueries(BaseModel):
-    """How many trials were closed."""
-
-    forgotten: int
+    forgotten: int = Field(description="The id of one trial, or the number of old ones.")
 
 
 class Held(BaseModel):
@@ -268,7 +254,7 @@ class Status(create_model("StatusParts", **_parts)):  # type: ignore[misc]
 
     @classmethod
     def of(cls, record: status.Status) -> Self:
-        """The model of a status."""
+        """Return the model of a status."""
         return cls(**record.to_json())
 
 
@@ -297,9 +283,7 @@ class Round(BaseModel):
     params: Settings
     value: float
     curvature: float
-    covariates: dict[str, float | str] | None = Field(
-        default=None, description="That came with the value."
-    )
+    covariates: Words = Field(default=None, description="That came with the value.")
     sem: float | None = Field(default=None, description="The standard error of the value.")
     smoothness: float | None = Field(default=None, description="That was told of this loss.")
     lipschitz: float | None = Field(default=None, description="That was told of this loss.")

@@ -30,25 +30,18 @@ class Server(uvicorn.Server):
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket, or raise an error that says why there is none."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        # With its protocol: asyncio sends small answers at once only if it knows that it is TCP.
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(2048)  # clients that connect before the server has started wait
-        except OSError:
-            listener.close()
-            raise
-        return listener
+        # Clients that connect before the server has started wait.
+        listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as reason:
         raise ParameterError(
             f"cannot listen on {host} port {port}: {reason.strerror}; choose another --port, or "
             "0 for any free one"
         ) from reason
+    # Made anew with its protocol: asyncio sends small answers at once only if it knows that it is
+    # TCP.
+    return socket.socket(fileno=listener.detach())
 
 
 def run(app: FastAPI, listener: socket.socket, proxies: str) -> None:

@@ -16,12 +16,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from math import nan
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from dikin.errors import BusyError, StoreError, UnknownStudyError
-from dikin.serialization import number_or_nan
 from dikin.service.limits import (
     ANSWER_SECONDS,
     BATCH,
@@ -36,30 +34,31 @@ from dikin.studies.study import Study
 
 T = TypeVar("T")
 
-FIRST = 20
-"""The number of first rounds whose mean is the baseline."""
 KEPT_WARNINGS = 20
 """The number of warnings remembered for a study."""
 
 log = logging.getLogger("dikin.service")
 
 
-class Job(NamedTuple):
-    """An operation on a study, and the future that waits for its result."""
+@dataclass
+class Job:
+    """An operation on a study, the future that waits for it, and its result or error."""
 
     act: Callable[[Study], Any]
     client: str | None
     """The client that changes the study; None for a read."""
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
+    result: Any = None
+    error: Exception | None = None
 
-
-class Outcome(NamedTuple):
-    """The result or the error of a job."""
-
-    job: Job
-    result: Any
-    error: BaseException | None
+    def fail(self, error: Exception) -> None:
+        """Take back what was done, since its commit failed; even a read may have seen lost rows."""
+        if self.error is None:
+            self.error = error
+            if not isinstance(error, StoreError):
+                text = f"the request may not have been written: {error}. Send it again"
+                self.error = StoreError(text)
 
 
 class StuckError(BusyError):
@@ -77,8 +76,6 @@ class Worker:
         self.name, self.users = name, 0
         self.warnings: deque[str] = deque(maxlen=KEPT_WARNINGS)
         """The warnings of the study, newest last, each once."""
-        self._first_mean: float | None = None
-        """The mean of the first rounds, once they have been told; it never changes after that."""
         self._store, self._patience, self._deadline = store, patience, deadline
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._ended = False
@@ -126,14 +123,7 @@ class Worker:
     def status(self, study: Study) -> Status:
         """Return the status of its study, with its warnings; to be called in its thread."""
         status = study.status()
-        if self._first_mean is None and status.rounds >= FIRST:
-            self._first_mean = _mean_of_first(study)
-        return replace(
-            status,
-            first_rounds=FIRST,
-            first_mean=number_or_nan(self._first_mean),
-            warnings=(*self.warnings, *status.warnings),
-        )
+        return replace(status, warnings=(*self.warnings, *status.warnings))
 
     def end(self) -> None:
         """Finish the waiting jobs, and close the study."""
@@ -161,52 +151,52 @@ class Worker:
         self._ended = job is None
         return job
 
-    def _carry_out(self) -> list[Outcome]:
+    def _carry_out(self) -> list[Job]:
         """Do the next jobs, as many as time allows, and make them durable together."""
-        outcomes: list[Outcome] = []
+        done: list[Job] = []
         busy: BusyError | None = None
         job, began = self._next(wait=True), time.monotonic()
         while job is not None:
             self._busy_since = time.monotonic()
             if busy is not None and job.client is not None:
-                # It would wait as long, and those behind it one after the other.
-                outcome = Outcome(job, None, busy)
-            else:
-                outcome = self._outcome(job)
-            if isinstance(outcome.error, BusyError):
-                busy = outcome.error
-            elif isinstance(outcome.error, StoreError):
+                job.error = busy  # it would wait as long, and those behind it one after the other
+            elif not job.answer.done():  # somebody still waits for it
+                self._do(job)
+            if isinstance(job.error, BusyError):
+                busy = job.error
+            elif isinstance(job.error, StoreError):
                 # It may have lost earlier rows, which are not durable yet; no other error may.
-                outcomes = [_failed(each, outcome.error) for each in outcomes]
-            outcomes.append(outcome)
+                for each in done:
+                    each.fail(job.error)
+            done.append(job)
             late = busy is None and time.monotonic() - began >= BATCH_SECONDS
-            job = None if late or len(outcomes) >= BATCH else self._next(wait=False)
+            job = None if late or len(done) >= BATCH else self._next(wait=False)
         try:
             if self._study is not None:
                 self._study.flush()
         except Exception as error:  # whatever it is, no client may hear of a success
-            outcomes = [_failed(each, error) for each in outcomes]
+            for each in done:
+                each.fail(error)
         self._busy_since = None
-        return outcomes
+        return done
 
-    def _outcome(self, job: Job) -> Outcome:
-        if job.answer.done():  # nobody waits for it any more, and nothing has been done yet
-            return Outcome(job, None, None)
+    def _do(self, job: Job) -> None:
         was_open = self._study is not None
         try:
-            return Outcome(job, self._act(job), None)
+            job.result = self._act(job)
         except UnknownStudyError as error:
             # It was deleted, and nothing was done; by now there may be a new study with its name.
             self._close()
-            if not was_open:
-                return Outcome(job, None, error)
+            if was_open:
+                self._do(job)
+            else:
+                job.error = error
         except ReplacedFileError as error:
             # Whoever sends it again finds the study of the new file.
             self._close()
-            return Outcome(job, None, error)
+            job.error = error
         except Exception as error:
-            return Outcome(job, None, error)
-        return self._outcome(job)
+            job.error = error
 
     def _act(self, job: Job) -> Any:
         if self._study is None:
@@ -224,7 +214,6 @@ class Worker:
 
     def _close(self) -> None:
         study, self._study = self._study, None
-        self._first_mean = None
         self.warnings.clear()
         try:
             if study is not None:
@@ -238,37 +227,22 @@ class Worker:
         self.warnings.append(text)
 
 
-def _mean_of_first(study: Study) -> float:
-    """Return the mean of the first rounds; NaN if they were trimmed."""
-    values = [record["value"] for record in study.records(1, FIRST)]
-    return sum(values) / FIRST if len(values) == FIRST else nan
-
-
-def _failed(outcome: Outcome, error: Exception) -> Outcome:
-    """Return the outcome of a job whose commit failed; a read may have seen rows that are lost."""
-    if outcome.error is not None:
-        return outcome
-    if not isinstance(error, StoreError):
-        error = StoreError(f"the request may not have been written: {error}. Send it again")
-    return outcome._replace(result=None, error=error)
-
-
-def _deliver(outcomes: list[Outcome]) -> None:
+def _deliver(jobs: list[Job]) -> None:
     """Answer the waiting clients, in their event loops; each loop is woken once."""
-    for loop in {outcome.job.loop for outcome in outcomes}:
-        mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
+    for loop in {job.loop for job in jobs}:
+        mine = [job for job in jobs if job.loop is loop]
         with suppress(RuntimeError):  # closed: the service has ended without waiting for it
             loop.call_soon_threadsafe(_answer, mine)
 
 
-def _answer(outcomes: list[Outcome]) -> None:
-    for job, result, error in outcomes:
+def _answer(jobs: list[Job]) -> None:
+    for job in jobs:
         if job.answer.done():  # the client has gone
             continue
-        if error is None:
-            job.answer.set_result(result)
+        if job.error is None:
+            job.answer.set_result(job.result)
         else:
-            job.answer.set_exception(error)
+            job.answer.set_exception(job.error)
 
 
 class Workers:

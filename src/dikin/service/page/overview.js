@@ -111,7 +111,7 @@ class Overview {
     const total = this.cards.size;
     if (wanted) return setText(this.summary, `${count(shown)} of ${plural(total, "study", "studies")}`);
     const playing = [...this.cards.values()].filter((card) => card.kind === "playing").length;
-    setText(this.summary, total ? `${plural(total, "study", "studies")}, ${count(playing)} playing` : "");
+    setText(this.summary, total ? `${plural(total, "study", "studies")}, ${count(playing)} running` : "");
   }
 }
 
@@ -151,7 +151,7 @@ class Card {
     this.best = make("dl", { class: "card-best" });
     this.facts = { rounds: fact("Rounds"), open: fact("Open trials"), told: fact("Last answer") };
     this.warned = make("p", { class: "card-warned", hidden: true }, icon("warning"), make("span"));
-    this.rest = make("div", { class: "card-rest" }, this.gain, this.mean, this.meanNote, this.bestLabel, this.best,
+    this.rest = make("div", { class: "card-rest" }, this.mean, this.meanNote, this.gain, this.bestLabel, this.best,
       make("dl", { class: "card-facts" }, ...Object.values(this.facts).map((f) => f.element)), this.warned);
     this.element = make("li", { class: "card" },
       make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.problem, this.rest);
@@ -184,7 +184,7 @@ class Card {
   }
 
   fillBest(study) {
-    setText(this.bestLabel, !study.rounds ? "Start" : study.kind === "learner" ? "Best point" : "Best setting");
+    setText(this.bestLabel, study.rounds ? "Best setting" : "Start");
     const pairs = bestPairs(study);
     const key = JSON.stringify(pairs);
     if (key === this.bestKey) return;
