@@ -193,7 +193,7 @@ torture: $(READY)
 power-loss: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
 
-# The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
+# The service under 64 clients, about five minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)

@@ -260,7 +260,7 @@ def test_it_refuses_to_listen_beyond_this_machine(file: str) -> None:
 
     done = serve()
     assert done.exit_code == 2
-    assert "no valid token: anyone could play" in done.stderr
+    assert "no valid token: anyone could use it" in done.stderr
     TokenStore(file).create("old", "admin")
     TokenStore(file).revoke("old")
     assert serve().exit_code == 2

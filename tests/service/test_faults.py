@@ -90,7 +90,9 @@ def test_a_database_that_is_away() -> None:
             with dikin.Study(running.url, "shop", patience=0.05) as study:
                 trial = study.ask()
                 away.crash()
-                with pytest.raises(errors.StoreError, match="the store is unavailable"):
+                # A process of the server may live long enough to take the row, not its commit.
+                lost = "the store is unavailable|may be lost"
+                with pytest.raises(errors.StoreError, match=lost):
                     study.tell(trial, 1.0)
                 answer = running.send("POST", "/v1/studies/shop/ask")
                 assert (answer.status, answer.headers["Retry-After"]) == (503, "1")

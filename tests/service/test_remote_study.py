@@ -205,32 +205,6 @@ def test_a_tuner_over_http(service: Serving) -> None:
                 assert bound == local.certificate_for(**constants) > 0
 
 
-@pytest.mark.parametrize("separable", [False, True])
-def test_two_whole_numbers_over_http(service: Serving, separable: bool) -> None:
-    def crew(said: bool) -> dikin.Tuner:
-        ranges = {name: dikin.Integer(0, 9, start=2) for name in ("day", "night")}
-        return dikin.Tuner(ranges, lipschitz=15.0, separable=said, seed=3)
-
-    name = f"crew {separable}"
-    spec = {
-        "tuner": {each: {"kind": "integer", "low": 0, "high": 9} for each in ("day", "night")},
-        "lipschitz": 15.0,
-        "separable": separable,
-    }
-    path = f"/v1/studies/{name.replace(' ', '%20')}"
-    assert service.send("PUT", path, spec).status == 201
-    with pytest.raises(dikin.errors.StudyExistsError, match=f"'separable': {separable}"):
-        dikin.Study(service.url, name, crew(not separable))
-    with dikin.Study(service.url, name, crew(separable)) as study:
-        assert not study.created
-        for round in range(10):
-            study.tell(study.ask(), float(round % 3))
-        found = study.certificate, study.summary().certificate, study.certificate_for(lipschitz=15)
-        assert [math.isfinite(each) for each in found] == 3 * [separable]
-        assert dikin.restore(study.state()).separable is separable
-    assert (service.send("GET", path).content["certificate"] is None) is not separable
-
-
 def test_plot(service: Serving, tmp_path: Any) -> None:
     with shop(service.url, "drawn", rounds=5) as study:
         study.plot(tmp_path / "drawn.png")

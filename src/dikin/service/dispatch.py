@@ -8,7 +8,7 @@ are called here directly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from fastapi.exceptions import RequestValidationError
@@ -86,13 +86,6 @@ def _read(
             arguments[field.name] = field.field_info.get_default(call_default_factory=True)
 
 
-class Found(NamedTuple):
-    """The endpoint of a request, and the parameters in its path."""
-
-    endpoint: Endpoint
-    path: dict[str, str]
-
-
 class Endpoints:
     """All endpoints, by path and method."""
 
@@ -103,13 +96,13 @@ class Endpoints:
                 methods = self._paths.setdefault(route.path_regex, {})
                 methods |= dict.fromkeys(route.methods, Endpoint(route))
 
-    def find(self, method: str, path: str) -> Found:
-        """Return the endpoint for a request, or raise a problem if there is none."""
+    def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+        """Return the endpoint for a request and the parameters in its path, or raise a problem."""
         for pattern, methods in self._paths.items():
             match = pattern.fullmatch(path)
             if match is not None:
                 if method in methods:
-                    return Found(methods[method], match.groupdict())
+                    return methods[method], match.groupdict()
                 raise Problem(
                     405,
                     "request",

@@ -72,9 +72,9 @@ class RequestMiddleware:
             await send(message)
 
         try:
-            found = self._endpoints.find(scope["method"], scope["path"])
-            scope["route"], scope["path_params"] = found.endpoint.route, found.path
-            await self._answer(found.endpoint, Request(scope, receive), answer)
+            endpoint, scope["path_params"] = self._endpoints.find(scope["method"], scope["path"])
+            scope["route"] = endpoint.route
+            await self._answer(endpoint, Request(scope, receive), answer)
         except ClientGone:
             status = 499
         except (Exception, asyncio.CancelledError) as error:

@@ -40,7 +40,17 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AskBody(Body):
+class BestBody(Body):
+    """The context of which the best setting is wanted."""
+
+    context: Named = Field(
+        default=None,
+        description="A value for each context of the tuner; none for a tuner without.",
+        examples=[{"region": "eu", "hour": 14}],
+    )
+
+
+class AskBody(BestBody):
     """What is known about a round before its setting is chosen."""
 
     n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
@@ -48,11 +58,6 @@ class AskBody(Body):
     )
     forecast: OptionalNumber = Field(
         default=None, description="The expected value, whatever the setting."
-    )
-    context: Named = Field(
-        default=None,
-        description="A value for each context of the tuner; none for a tuner without.",
-        examples=[{"region": "eu", "hour": 14}],
     )
     covariates: Named = Field(
         default=None,
@@ -62,10 +67,19 @@ class AskBody(Body):
     )
 
 
-class TellBody(Body):
-    """The value of a trial."""
+class ForgetBody(Body):
+    """A trial that will never be answered."""
 
     id: Whole = Field(description="The id from `ask`.")
+    point: OptionalNumbers = Field(
+        default=None,
+        description="The point from `ask`; with it, an id of another study is refused.",
+    )
+
+
+class TellBody(ForgetBody):
+    """The value of a trial."""
+
     value: OptionalNumber = Field(default=None, description="The value that its setting gave.")
     curvature: Number = Field(
         default=0.0, description="How strongly convex the loss was; 0 if unknown."
@@ -82,27 +96,6 @@ class TellBody(Body):
     )
     lipschitz: OptionalNumber = Field(
         default=None, description="The Lipschitz constant of this loss, at most the declared one."
-    )
-    point: OptionalNumbers = Field(
-        default=None,
-        description="The point from `ask`; with it, an id of another study is refused.",
-    )
-
-
-class ForgetBody(Body):
-    """A trial that will never be answered."""
-
-    id: Whole = Field(description="The id from `ask`.")
-    point: OptionalNumbers = Field(default=None, description="As for `tell`.")
-
-
-class BestBody(Body):
-    """The context of which the best setting is wanted."""
-
-    context: Named = Field(
-        default=None,
-        description="A value for each context of the tuner; none for a tuner without.",
-        examples=[{"region": "eu", "hour": 14}],
     )
 
 
@@ -146,12 +139,17 @@ class Visitor(BaseModel):
     studies: list[str] | None = Field(description="The studies it may use; null for all.")
 
 
-class Question(BaseModel):
-    """A trial: use its params, and tell the value that they gave."""
+class Asked(BaseModel):
+    """A trial and its setting."""
 
     id: int
     params: Settings
     point: list[float]
+
+
+class Question(Asked):
+    """A trial: use its params, and tell the value that they gave."""
+
     expected: float | None = Field(description="The value that the tuner expects.")
     held: bool = Field(description="Whether the tuner is on hold and learns nothing from it.")
     covariates: Words = Field(description="What is known of the round, by name.")
@@ -193,12 +191,9 @@ class Held(BaseModel):
     held: bool
 
 
-class OpenQuery(BaseModel):
+class OpenQuery(Asked):
     """A trial without a value so far."""
 
-    id: int
-    params: Settings
-    point: list[float]
     client: str
     asked: str = Field(description="When it was asked, in ISO 8601.")
     age_seconds: float
