@@ -142,7 +142,7 @@ def _warn_of_fork(owner: str) -> None:
     warnings.warn(
         f"this process was forked from the one that made the {owner}: both draw the same "
         "directions from here on, and neither learns from the other. Make a learner in each "
-        "process, with a seed of its own, or share one with dikin.Study",
+        "process, with a seed of its own, or share a tuner by dikin.Study",
         ForkWarning,
         stacklevel=5,
     )

@@ -146,32 +146,6 @@ def test_a_trim_beyond_this_clients_row_is_no_damage(long: str) -> None:
             verification.verify(study._backend.journal, ours, False)
 
 
-def test_with_many_open_queries_no_call_writes_a_snapshot(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 50)
-    monkeypatch.setattr(session, "LONG_REPLAY", 250)
-    monkeypatch.setattr(session, "MANY_OPEN", 100)
-    with dikin.Study(file, "a", plain()) as study:
-        for _ in range(300):
-            study.ask()
-        study._flush()
-        assert study._backend.journal.newest_snapshot().number == 100
-        late = dikin.Study(file, "a")  # replays up to 250 rows
-        for _ in range(100):
-            study.ask()
-        study._flush()
-        assert len(late.open_queries) == 400  # its own copy is nearer than the snapshot
-        late.close()
-    dikin.Study(file, "a").close()  # this one had to replay more
-    with dikin.Study(file, "a") as study:
-        assert study._backend.journal.newest_snapshot().number == 400
-        assert study.verify() == 400
-        for query in study.open_queries:
-            study.tell(query, 0.5)
-        assert study.rounds == 400
-
-
 def test_a_damaged_row_is_noticed_in_a_piece(long: str) -> None:
     with sqlite3.connect(long) as database:
         database.execute("UPDATE dikin_events SET client = 'x' WHERE number = 700")

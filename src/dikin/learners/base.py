@@ -73,8 +73,7 @@ class Learner(Player[Query]):
     """A player of bandit convex optimization on a domain.
 
     Threads may share a learner: calls are atomic, and every query has its own id. Processes may
-    not: a copy in another process is another learner. Use `dikin.Study` to share a learner between
-    processes.
+    not: a copy in another process is another learner. A `Tuner` is shared by `dikin.Study`.
 
     Parameters
     ----------

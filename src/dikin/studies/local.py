@@ -80,7 +80,6 @@ class LocalBackend:
         self._has_keys = False
         try:
             self.space = self.session.retry(self._open, tuner).space
-            self.session.shorten_replays()
         except BaseException:
             self.session.close()
             raise

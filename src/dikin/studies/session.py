@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
@@ -27,10 +27,6 @@ from dikin.studies.replica import Replica
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: a new client replays at most this many, in some ten milliseconds."""
-MANY_OPEN = 5000
-"""The number of open queries with which a snapshot takes a tenth of a second. With more, only a
-client that had to replay many rows at its start writes one."""
-LONG_REPLAY = 5 * SNAPSHOT_EVERY
 REPLAY_IN_TURN = 400
 """Rows that may be replayed during this client's turn while others wait: some ten milliseconds, and
 more rows than many clients write in one round of turns."""
@@ -345,7 +341,7 @@ class Session:
     def _commit(self, events: Sequence[Event], result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
-        if replayed.number - self._snapshot >= SNAPSHOT_EVERY and len(replayed.asked) <= MANY_OPEN:
+        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
@@ -360,22 +356,6 @@ class Session:
         if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self.journal.save_snapshot(replayed.snapshot())
             self._snapshot = replayed.number
-
-    def shorten_replays(self) -> None:
-        """Write a snapshot after a long replay: with many open queries no call has done so."""
-        with self.lock:
-            replayed = self._replayed
-            if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
-                return
-            snapshot = replayed.snapshot()  # slow, but nobody waits for it
-            with suppress(DikinError), self.transaction():  # the file may be read-only
-                newest = self.journal.newest_snapshot_number()
-                if (
-                    newest < snapshot.number
-                    and self.journal.seal_at(snapshot.number) == snapshot.seal
-                ):
-                    self.journal.save_snapshot(snapshot)
-                    self._snapshot = snapshot.number
 
     def before_fork(self) -> None:
         """Commit waiting events and close the connection, which the next call opens again."""

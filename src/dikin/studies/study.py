@@ -379,11 +379,6 @@ class Study:
         return self._backend.first_round()
 
     @property
-    def restarts(self) -> int:
-        """How often an unknown range of losses had to be widened."""
-        return self._backend.status().restarts
-
-    @property
     def center(self) -> Array:
         """The tuner's best values, in the order of its columns."""
         return self.standing().center
