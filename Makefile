@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples fresh-examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth \
-	serve-demo told attack outside bench kills soak torture power-loss load page paper docs dist clean
+	serve-demo told attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -180,15 +180,10 @@ torture: $(READY)
 power-loss: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
 
-# The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
+# The service under 64 clients, about five minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
-
-# The service among 64 honest, 300 slow and 1,000 silent clients and a hostile token.
-MINUTES ?= 30
-soak: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/soak.py --minutes $(MINUTES)
 
 page: $(READY)
 	$(BIN)/python docs/build

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.status import MEANINGS, OpenQueries, Status
+from dikin.status import MEANINGS, Status
 
 
 def shop(rounds: int) -> dikin.Tuner:
@@ -32,15 +32,6 @@ def shop(rounds: int) -> dikin.Tuner:
     return tuner
 
 
-def learner_status(folder: Path, rounds: int = 3) -> Status:
-    learner = dikin.AdaptiveSmooth(dikin.Spectrahedron(2), 1.0, seed=7)
-    with dikin.Study(folder / "studies.db", "prices", learner) as study:
-        for _ in range(rounds):
-            study.tell(study.ask(), 0.25)
-        study.ask()
-        return study.status()
-
-
 def tuner_status(folder: Path) -> Status:
     tuner = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, seed=7)
     with dikin.Study(folder / "studies.db", "shop", tuner) as study:
@@ -51,7 +42,6 @@ def tuner_status(folder: Path) -> Status:
 MAKERS: dict[str, Callable[[Path], Status]] = {
     "fresh tuner": lambda _: shop(0).summary(),
     "tuner": lambda _: shop(30).summary(),
-    "study of a learner": learner_status,
     "study of a tuner": tuner_status,
 }
 
@@ -85,25 +75,7 @@ def test_a_tuner_knows_its_columns() -> None:
     assert status.columns == ("price", "staff", "traffic.old", "traffic.new", "rate")
     assert status.ranges == [[1, 14], [1, 9], [0, 1], [0, 1], [0.001, 1.0]]
     assert status.log == [False, False, False, False, True]
-    assert status.space is not None
     assert list(status.space["parameters"]) == ["price", "staff", "traffic", "rate"]
-
-
-def test_the_words_of_a_learner(tmp_path: Path) -> None:
-    lines = dict(learner_status(tmp_path).lines())
-    assert lines["learner"] == "adaptivesmooth on spectrahedron"
-    assert "smoothness=1.0" in lines["arguments"]
-    assert lines["rounds"] == "3"
-    assert lines["open queries"].startswith("1, the oldest for 0 s")
-    assert "restarts" not in lines
-
-
-def test_the_recent_mean_of_a_learner_is_read_from_its_journal(tmp_path: Path) -> None:
-    status = learner_status(tmp_path, rounds=103)
-    assert (status.recent_rounds, status.recent_mean) == (100, 0.25)
-    assert status.columns == ("x[0, 0]", "x[0, 1]", "x[1, 0]", "x[1, 1]")
-    assert status.open == OpenQueries(1, 103, status.open.oldest_seconds)
-    assert 0 <= status.open.oldest_seconds < 600
 
 
 def test_every_part_says_what_it_means() -> None:

@@ -276,10 +276,7 @@ class AnsweredError(ClosedQueryError):
 
 
 class RequestError(DikinError, ValueError):
-    """A line on standard input, or an HTTP request, is not understood.
-
-    Send what the message names; the next line or request is read as usual.
-    """
+    """An HTTP request is not understood: send what the message names."""
 
 
 class AccessError(DikinError, PermissionError):

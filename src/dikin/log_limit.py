@@ -15,26 +15,15 @@ LINES, SECONDS = 10, 60.0
 
 
 class LogLimit:
-    """Lets some lines through, and counts the others.
-
-    Parameters
-    ----------
-    clock : callable, default time.monotonic
-        Gives the present time in seconds.
-    """
+    """Lets some lines through, and counts the others."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._since, self._written, self._left_out = clock, clock(), 0, 0
 
     def allows(self) -> bool:
-        """Whether one more line may be written; if not, it is counted.
+        """Return whether one more line may be written; if not, count it.
 
         Nothing is written or counted while `dikin.silence.silence` holds.
-
-        Returns
-        -------
-        bool
-            True for the first ten lines of a minute.
         """
         if SILENCE.now:  # what is done again was said before
             return False
@@ -48,23 +37,11 @@ class LogLimit:
         return True
 
     def warn(self, text: str) -> None:
-        """Write a warning, if one more line may be written.
-
-        Parameters
-        ----------
-        text : str
-            What it says.
-        """
+        """Write a warning, if one more line may be written."""
         if self.allows():
             logger.warning("%s%s", text, self.passed_over())
 
     def passed_over(self) -> str:
-        """What the next line says of those that were not written since the last one.
-
-        Returns
-        -------
-        str
-            Empty if there were none.
-        """
+        """Return what the next line says of those not written since the last one, if any."""
         count, self._left_out = self._left_out, 0
         return f" ({count} such lines before it were not written)" if count else ""

@@ -446,7 +446,7 @@ def test_an_event_loop_does_not_wait() -> None:
 # --- studies -------------------------------------------------------------------------------------
 
 
-def play_in_two_processes(one: dikin.Study[Any], other: dikin.Study[Any]) -> None:
+def play_in_two_processes(one: dikin.Study, other: dikin.Study) -> None:
     """A flag is evaluated in one process, and its event comes to another."""
     first, second = TunerProvider(one, "revenue"), TunerProvider(other, "revenue")
     found = first.resolve_float_details("price", -1.0, visit("a"))

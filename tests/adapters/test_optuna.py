@@ -243,7 +243,7 @@ def test_a_storage_that_others_read(tmp_path: Path) -> None:
 
 
 def test_a_study_of_dikin_survives_and_is_shared(tmp_path: Path) -> None:
-    def store(tuner: dikin.Tuner) -> dikin.Study[Any]:
+    def store(tuner: dikin.Tuner) -> dikin.Study:
         return dikin.Study(tmp_path / "studies.db", "shop", tuner)
 
     storage = journal(tmp_path)

@@ -12,6 +12,7 @@ from dikin.errors import ParameterError, StateError
 from dikin.studies.report import ticks
 from dikin.tuning.history import uplift_course
 from service.browser import Window, browser
+from studies.small import sharing
 
 VOID = {"meta", "path"}
 
@@ -58,7 +59,7 @@ def harmful(trial, noise):
 def study_of(folder, rounds, value=revenue, name="shop", **more):
     parameters = {"price": dikin.Real(1, 14, start=4), "<b>&": dikin.Integer(1, 9)}
     tuner = dikin.Tuner(parameters, maximize=True, seed=7, **more)
-    study = dikin.Study(folder / "studies.db", name, tuner, commit_within=0.3)
+    study = sharing(folder / "studies.db", name, tuner, seconds=0.3)
     rng = np.random.default_rng(1)
     for _ in range(rounds):
         trial = study.ask()
@@ -189,12 +190,6 @@ def test_what_is_no_report(tmp_path):
             study.report(tmp_path / "a.html")
         with pytest.raises(ParameterError, match=r"name it \.html"):
             study.report(tmp_path / "a.pdf")
-    learner = dikin.AdaptiveSmooth(dikin.Box([0], [9]), 1.0, seed=7)
-    with (
-        dikin.Study(tmp_path / "studies.db", "learner", learner) as study,
-        pytest.raises(ParameterError, match="the study of a learner"),
-    ):
-        study.report(tmp_path / "a.html")
     assert not list(tmp_path.glob("*.html"))
 
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from dikin.studies.study import Study
-from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 
 class AttributeNames:
     """The attributes that a tuner or study was declared with; others are not looked at."""
 
-    def __init__(self, tuner: Tuner | Study[Trial]) -> None:
+    def __init__(self, tuner: Tuner | Study) -> None:
         about = tuner.summary()
         self._contexts = set(about.contexts or ())
         self._covariates = set(about.covariates or ()) - self._contexts

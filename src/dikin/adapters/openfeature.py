@@ -132,7 +132,7 @@ class TunerProvider(AbstractProvider):
 
     def __init__(
         self,
-        tuner: Tuner | Study[Trial],
+        tuner: Tuner | Study,
         event: str,
         *,
         untracked: float | None = None,

@@ -18,7 +18,6 @@ from dikin.log_limit import LogLimit
 from dikin.rng import stream
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Integer, Real
-from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
@@ -86,14 +85,14 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         search_space: Mapping[str, BaseDistribution] | None = None,
         *,
         start: Mapping[str, Any] | None = None,
-        store: Callable[[Tuner], Study[Trial]] | None = None,
+        store: Callable[[Tuner], Study] | None = None,
         known: Callable[[], Mapping[str, Any]] = dict,
         seed: int | None = None,
         **options: Any,
     ) -> None:
         if search_space is not None:
             _refuse_names(search_space, start or {})
-        self.tuner: Tuner | Study[Trial] | None = None
+        self.tuner: Tuner | Study | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
         self._known = known
         self._options = {"seed": seed, **options}

@@ -178,7 +178,6 @@ class Tuner(Player[Trial]):
     """
 
     kind = Predictive.kind
-    noun, told_as = "trial", "value"
     space: Space
 
     def __init__(
@@ -243,7 +242,7 @@ class Tuner(Player[Trial]):
         comparison: Comparison | None,
     ) -> None:
         self._open = self.learner._open
-        self._open.noun = self.noun
+        self._open.noun = "trial"
         self._key = key
         """With a trial's id, decides how whole numbers are rounded and whether it is held back."""
         self._first = first
@@ -631,7 +630,6 @@ class Tuner(Player[Trial]):
         space, axes = self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
-            kind="tuner",
             learner=self.learner.kind,
             space=space.spec(),
             columns=space.columns,
@@ -696,9 +694,6 @@ class Tuner(Player[Trial]):
         expected = serialization.finite_or_none(trial.expected)
         notes = {"expected": expected, "held": trial.held or self.held}
         return notes if self._comparison is None else notes | self._comparison.notes(id)
-
-    def is_current(self, query: Query) -> bool:
-        return isinstance(query, Trial) and query.held == self.held
 
     @locked
     def history(self) -> Table:
