@@ -343,7 +343,7 @@ class ForkWarning(UserWarning):
     """A forked process continues with the learner of its parent.
 
     Both draw the same directions from now on, and neither learns what the other does. Create a
-    learner in each process, with its own seed, or share one with `dikin.Study`.
+    learner in each process, with its own seed, or share a tuner by `dikin.Study`.
     """
 
 
