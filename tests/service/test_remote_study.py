@@ -199,7 +199,7 @@ def test_a_tuner_over_http(service: Serving) -> None:
         with dikin.Study(service.store, "tuner") as local:
             for constants in (
                 {"lipschitz": 1.0},
-                {"smoothness": 2.0, "varies": 9.0},
+                {"smoothness": 2.0, "nonconvexity": 0.1},
             ):
                 bound = study.certificate_for(**constants)
                 assert bound == local.certificate_for(**constants) > 0
