@@ -320,7 +320,7 @@ def test_a_study_knows_whether_it_was_created(service: Serving, file: str) -> No
     for url in (file, service.url):
         created = []
         for given in (tuner(), tuner(), None):
-            with dikin.Study(url, "created", given) as study:
+            with dikin.Study(url, "created", given, patience=60.0) as study:
                 created.append(study.created)
         assert created == [True, False, False]
 

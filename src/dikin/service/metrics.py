@@ -104,7 +104,7 @@ class _Studies:
         rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
         restarts = CounterMetricFamily("dikin_restarts", MEANINGS["restarts"], labels=["study"])
         held_back = CounterMetricFamily(
-            "dikin_held_back_rounds", "Rounds that played the control.", labels=["study"]
+            "dikin_held_back_rounds", "Rounds that used the control.", labels=["study"]
         )
         clipped = CounterMetricFamily("dikin_clipped_rounds", MEANINGS["clipped"], labels=["study"])
         best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])

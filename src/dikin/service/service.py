@@ -1,4 +1,4 @@
-"""What the endpoints share: the store, the open studies, the tokens, the metrics."""
+"""State that the endpoints share: the store, the open studies, the tokens, the metrics."""
 
 from __future__ import annotations
 
