@@ -150,10 +150,16 @@ def test_an_end_that_a_frozen_study_does_not_delay(
     shop(file).close()
 
     async def play() -> bool:
-        workers, go_on = Workers(file, 600.0, 0.05), threading.Event()
-        with pytest.raises(StuckError):
-            await workers.do("shop", lambda _: go_on.wait())
+        workers, frozen, go_on = Workers(file, 600.0, 600.0), threading.Event(), threading.Event()
+
+        def freeze(_: object) -> None:
+            frozen.set()
+            go_on.wait()
+
+        asked = asyncio.ensure_future(workers.do("shop", freeze))
+        await asyncio.to_thread(frozen.wait)
         await asyncio.to_thread(workers.close)
+        asked.cancel()
         go_on.set()
         return workers.abandoned
 

@@ -188,7 +188,7 @@ def blocked(module, name, when):
         return original(given)
     setattr(module, name, wait)
 blocked(middleware, "read_body", lambda body: len(body) > middleware.READ_AT_ONCE)
-blocked(routes, "learner_from_spec", lambda spec: "seed" not in spec)
+blocked(routes, "tuner_from_spec", lambda spec: "seed" not in spec)
 """
 """Reading a large body and creating a study without a seed wait for the test."""
 

@@ -199,7 +199,7 @@ def test_a_tuner_over_http(service: Serving) -> None:
         with dikin.Study(service.store, "tuner") as local:
             for constants in (
                 {"lipschitz": 1.0},
-                {"smoothness": 2.0},
+                {"smoothness": 2.0, "nonconvexity": 0.1},
             ):
                 bound = study.certificate_for(**constants)
                 assert bound == local.certificate_for(**constants) > 0
@@ -319,7 +319,7 @@ def test_a_study_knows_whether_it_was_created(service: Serving, file: str) -> No
     for url in (file, service.url):
         created = []
         for given in (tuner(), tuner(), None):
-            with dikin.Study(url, "created", given) as study:
+            with dikin.Study(url, "created", given, patience=60.0) as study:
                 created.append(study.created)
         assert created == [True, False, False]
 

@@ -94,7 +94,7 @@ class Endpoints:
         for route in routes:
             if isinstance(route, APIRoute):
                 methods = self._paths.setdefault(route.path_regex, {})
-                methods |= dict.fromkeys(route.methods, Endpoint(route))
+                methods |= dict.fromkeys(route.methods or (), Endpoint(route))
 
     def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         """Return the endpoint for a request and the parameters in its path, or raise a problem."""

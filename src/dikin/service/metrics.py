@@ -86,25 +86,25 @@ class Metrics:
         if status >= 400:
             self._refused.labels(str(status)).inc()
 
-    def text(self, readable: list[Status], unreadable: list[Unreadable]) -> bytes:
+    def text(self, studies: list[Status | Unreadable]) -> bytes:
         """Return all metrics, including those of these studies."""
         once = CollectorRegistry()
-        once.register(_Studies(readable, unreadable))
+        once.register(_Studies(studies))
         return generate_latest(self._registry) + generate_latest(once)
 
 
 class _Studies:
     """A collector of the gauges of studies, for Prometheus."""
 
-    def __init__(self, readable: list[Status], unreadable: list[Unreadable]) -> None:
-        self._readable = {str(status.name): status for status in readable}
-        self._unreadable = unreadable
+    def __init__(self, studies: list[Status | Unreadable]) -> None:
+        self._readable = {str(each.name): each for each in studies if isinstance(each, Status)}
+        self._unreadable = [each.name for each in studies if isinstance(each, Unreadable)]
 
     def collect(self) -> Iterator[Metric]:
         rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
         restarts = CounterMetricFamily("dikin_restarts", MEANINGS["restarts"], labels=["study"])
         held_back = CounterMetricFamily(
-            "dikin_held_back_rounds", "Rounds that played the control.", labels=["study"]
+            "dikin_held_back_rounds", "Rounds that used the control.", labels=["study"]
         )
         clipped = CounterMetricFamily("dikin_clipped_rounds", MEANINGS["clipped"], labels=["study"])
         best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])
@@ -121,8 +121,8 @@ class _Studies:
         unreadable = GaugeMetricFamily(
             "dikin_unreadable", "1 for a study that cannot be read.", labels=["study"]
         )
-        for each in self._unreadable:
-            unreadable.add_metric([each.name], 1.0)
+        for name in self._unreadable:
+            unreadable.add_metric([name], 1.0)
         yield from (rounds, restarts, clipped, held_back, best, unreadable, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:

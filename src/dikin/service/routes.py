@@ -23,9 +23,11 @@ from dikin.service.limits import AT_ONCE, rounds_at_once
 from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.service.workers import Workers
+from dikin.status import Status
 from dikin.studies.client_arguments import printable
 from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_spec
 from dikin.studies.study import Study
+from dikin.tuning.space import Space
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
@@ -164,11 +166,11 @@ async def list_studies(
     service: Service = request.app.state.service
     names = [name for name in await service.names(request.state.access) if name > after]
     chosen_names, more = names[:limit], names[limit:]
-    readable, unreadable = await service.statuses(chosen_names)
-    studies: list[Any] = [*map(schemas.Status.of, readable), *unreadable]
-    studies.sort(key=lambda study: study.name)
-    page = schemas.Studies(studies=studies, next=chosen_names[-1] if more else None)
-    return as_json(page)
+    studies = [
+        schemas.Status.of(each) if isinstance(each, Status) else each
+        for each in await service.statuses(chosen_names)
+    ]
+    return as_json(schemas.Studies(studies=studies, next=chosen_names[-1] if more else None))
 
 
 @router.put(
@@ -294,10 +296,15 @@ def tell(study: Study, body: schemas.TellBody) -> schemas.TellResult:
     return schemas.TellResult(
         told=body.id,
         rounds=rounds,
-        best=study.space.params(center),
+        best=_space(study).params(center),
         center=center.tolist(),
         certificate=finite_or_none(certificate),
     )
+
+
+def _space(study: Study) -> Space:
+    assert study.space is not None, "a study holds a tuner"
+    return study.space
 
 
 def _query(study: Study, id: Any, point: Any) -> PlayerQuery | int:
@@ -306,10 +313,10 @@ def _query(study: Study, id: Any, point: Any) -> PlayerQuery | int:
         raise Problem(422, "unknown_query", f"id must be a whole number from ask, got {shown(id)}")
     if point is None:
         return int(id)
-    values = frozen(point, "point", 1)
-    if len(values) != len(study.space.columns):
+    values, columns = frozen(point, "point", 1), _space(study).columns
+    if len(values) != len(columns):
         raise ParameterError(
-            f"a point has a number for each of {', '.join(study.space.columns)}; got {shown(point)}"
+            f"a point has a number for each of {', '.join(columns)}; got {shown(point)}"
         )
     return PlayerQuery(id, values)
 
@@ -360,7 +367,7 @@ def open_queries(
     queries = [
         schemas.OpenQuery(
             id=query.id,
-            params=query.params,
+            params=query.params or {},
             point=query.point.tolist(),
             client=query.client,
             asked=query.asked.isoformat(),
@@ -392,7 +399,7 @@ def history(study: Study, first: First = 1, limit: Limit = 100) -> schemas.Histo
     begin = max(first, study.first_round)  # skip rounds that were trimmed
     records = study.records(begin, begin + rounds_at_once(limit, study.center.size) - 1)
     rounds = [
-        schemas.Round(**record, params=study.space.params(np.array(record["point"])))
+        schemas.Round(**record, params=_space(study).params(np.array(record["point"])))
         for record in records
     ]
     more = bool(records) and records[-1]["round"] < study.rounds
@@ -408,12 +415,20 @@ def certificate(
         float | None,
         Query(description="To bound the regret of about so many rounds: 4000, 1000 or 250."),
     ] = None,
+    nonconvexity: Annotated[
+        float | None, Query(description="How far a loss may be from a convex one.")
+    ] = None,
 ) -> schemas.Certificate:
     """Return the bound on the regret so far, if the losses have the given constant."""
     if smoothness is None and lipschitz is None:
         raise ParameterError("give a constant of the losses: ?smoothness=... or ?lipschitz=...")
-    constants = ("smoothness", smoothness), ("lipschitz", lipschitz)
-    given = {name: value for name, value in (*constants, ("memory", memory)) if value is not None}
+    constants = {
+        "smoothness": smoothness,
+        "lipschitz": lipschitz,
+        "memory": memory,
+        "nonconvexity": nonconvexity,
+    }
+    given = {name: value for name, value in constants.items() if value is not None}
     return schemas.Certificate(certificate=finite_or_none(study.certificate_for(**given)))
 
 

@@ -51,7 +51,7 @@ class BestBody(Body):
 
 
 class AskBody(BestBody):
-    """What is known about a round before its setting is chosen."""
+    """Facts about a round, known before its setting is chosen."""
 
     n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
         default=None, description="How many to ask for at once; the answer is then a list."
@@ -126,7 +126,7 @@ class Problem(BaseModel):
 
 
 class Visitor(BaseModel):
-    """What this client may do."""
+    """The rights of this client."""
 
     name: str | None = Field(description="The name of its token; null if there are no tokens.")
     right: str
@@ -174,13 +174,13 @@ class Best(BaseModel):
 
 
 class Forgotten(BaseModel):
-    """What was closed."""
+    """The trials that were closed."""
 
     forgotten: int = Field(description="The id of one trial, or the number of old ones.")
 
 
 class Held(BaseModel):
-    """Whether a tuner is on hold."""
+    """The mode of a tuner: on hold or not."""
 
     held: bool
 
@@ -201,7 +201,7 @@ class OpenQueryList(BaseModel):
 
 
 class OpenQueries(BaseModel):
-    """How many trials are open, and for how long."""
+    """The number of open trials, and the age of the oldest."""
 
     count: int
     first: int | None = Field(description="The id of the oldest one.")
@@ -209,7 +209,7 @@ class OpenQueries(BaseModel):
 
 
 class Uplift(BaseModel):
-    """What a tuned round gains over the control; null where it is not known yet."""
+    """The gain of a tuned round over the control; null where it is not known yet."""
 
     mean: float | None = Field(description="The estimated gain of a round; above 0 is better.")
     low: float | None = Field(description="The lower end of its interval, valid at any time.")
@@ -302,6 +302,6 @@ class Certificate(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the service works."""
+    """The health of the service."""
 
     ok: bool

@@ -1,4 +1,4 @@
-"""What the endpoints share: the store, the open studies, the tokens, the metrics."""
+"""State that the endpoints share: the store, the open studies, the tokens, the metrics."""
 
 from __future__ import annotations
 
@@ -120,16 +120,16 @@ class Service:
         """Return the studies that a visitor may see, in order."""
         return sorted(name for name in await self.workers.names() if access.covers(name))
 
-    async def statuses(self, names: list[str]) -> tuple[list[Status], list[Unreadable]]:
-        """Return the studies that can be read, and those that cannot."""
-        readable, unreadable = [], []
+    async def statuses(self, names: list[str]) -> list[Status | Unreadable]:
+        """Return the status of each study, or why it cannot be read."""
+        found: list[Status | Unreadable] = []
         for name in names:
             try:
-                readable.append(await self.workers.status(name))
+                found.append(await self.workers.status(name))
             except DikinError as error:
                 problem = shortened(self.without_store(str(error)))
-                unreadable.append(Unreadable(name=name, problem=problem))
-        return readable, unreadable
+                found.append(Unreadable(name=name, problem=problem))
+        return found
 
     # --- errors ----------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class Token(NamedTuple):
 
 
 class Access(NamedTuple):
-    """What a visitor may do."""
+    """The rights of a visitor."""
 
     name: str | None
     """The name of the visitor's token; None if there are no tokens."""
@@ -62,11 +62,11 @@ class Access(NamedTuple):
     studies: tuple[str, ...] | None
 
     def allows(self, right: str) -> bool:
-        """Whether the visitor has this right."""
+        """Return whether the visitor has this right."""
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def covers(self, study: str) -> bool:
-        """Whether the visitor has access to this study."""
+        """Return whether the visitor has access to this study."""
         return self.studies is None or study in self.studies
 
     def refuse_unless(self, right: str, study: str | None) -> None:
@@ -82,7 +82,7 @@ class Access(NamedTuple):
 
 
 EVERYTHING = Access(None, "admin", None)
-"""What a visitor from this machine may do if there are no tokens at all."""
+"""Rights of a visitor from this machine if there are no tokens at all."""
 
 
 class TokenStore:

@@ -320,7 +320,7 @@ class Workers:
 
 
 class _Warnings(threading.local):
-    """Where the warnings of this thread go."""
+    """The receiver of the warnings of this thread."""
 
     collect: Callable[[str], None] | None = None
 
