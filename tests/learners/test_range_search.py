@@ -1,4 +1,4 @@
-"""`loss_range=None`: what the laws in `dikin.checks.unknown_range` leave out."""
+"""`loss_range=None`: what the laws in `unknown_range_laws` leave out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
-from dikin.checks.learner import ask, shaped, without_range
+from dikin.checks.learner import ask, shaped
 from dikin.cli import main
 from dikin.domains.base import Array
 from dikin.learners import base
@@ -30,6 +30,7 @@ from dikin.learners.barrier_ftrl import HELD, RATE
 from dikin.learners.base import Learner
 from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
 from dikin.theory.certificate import Part
+from learners.unknown_range_laws import without_range
 
 BOX = dikin.Box([0, 0], [10, 2])
 

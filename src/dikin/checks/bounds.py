@@ -10,8 +10,8 @@ from math import log
 
 import numpy as np
 
-from dikin.checks.failure import fail
-from dikin.checks.sample_points import boundary, corners
+from dikin.checks.failure import at_most, require
+from dikin.checks.sample_points import ends
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
 from dikin.rng import Generator
@@ -23,25 +23,17 @@ SLACK = 1e-9
 def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
     """No point of the set goes farther along a direction than `support` says.
 
-    Points are where rays leave the set, and the farthest one that Newton's method finds.
+    Points are where rays leave the set, and the farthest one that Newton's method finds. A support
+    that is declared exact is reached: to 1e-6 of the radius.
     """
-    ends = np.array([*boundary(domain, rng), *corners(domain, rng)])
-    for direction in _slopes(domain, rng):
-        bound = domain.support(direction)
-        most = max(float((ends @ direction).max()), _farthest(domain, direction))
-        slack = SLACK * domain.radius * float(np.linalg.norm(direction))
-        if not most <= bound + slack:
-            fail(domain, f"along {direction} a point lies at {most:.9g}", f"at most {bound:.9g}")
-
-
-def check_exact_support_is_reached(domain: Domain, rng: Generator) -> None:
-    """A support that is declared exact is reached by a point of the set: to 1e-6 of the radius."""
-    if not domain.exact_support:
-        return
-    for direction in _slopes(domain, rng):
-        bound, most = domain.support(direction), _farthest(domain, direction)
-        if not bound <= most + 1e-6 * domain.radius * float(np.linalg.norm(direction)):
-            fail(domain, f"along {direction} the support is {bound:.9g}", f"{most:.9g}")
+    points = np.array(list(ends(domain, rng)))
+    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
+    for c in (np.eye(domain.dim)[0], *slopes):
+        bound, size = domain.support(c), domain.radius * float(np.linalg.norm(c))
+        most = max(float((points @ c).max()), _farthest(domain, c))
+        at_most(domain, "the farthest point", most, bound + SLACK * size, along=c)
+        if domain.exact_support:
+            at_most(domain, "the exact support", bound, most + 1e-6 * size, along=c)
 
 
 def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
@@ -49,45 +41,22 @@ def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng:
 
     psi is convex, so that points far from the centre show most. v is known to 1e-11.
     """
-    least = domain.barrier(np.zeros(domain.dim))
-    ends = [*boundary(domain, rng), *corners(domain, rng)]
+    least, points = domain.barrier(np.zeros(domain.dim)), list(ends(domain, rng))
     for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
         bound, most = domain.barrier_growth(share), domain.nu * log(1 / share)
-        if not bound <= most + SLACK * (1 + most):
-            fail(
-                domain,
-                f"barrier_growth({share:g}) is {bound:.9g}",
-                f"at most nu ln(1/e) = {most:.9g}",
-            )
-        for end in ends:
+        at_most(domain, f"barrier_growth({share:g})", bound, most + SLACK * (1 + most))
+        limit = bound + 1e-4 * share + SLACK * (1 + abs(least) + most)
+        for end in points:
             rise = domain.barrier((1 - share) * end) - least
-            if not rise <= bound + 1e-4 * share + SLACK * (1 + abs(least) + most):
-                fail(
-                    domain,
-                    f"psi rises by {rise:.9g} to {share:g} from {end}",
-                    f"at most {bound:.9g}",
-                )
+            at_most(domain, f"the rise of psi to {share:g} from the end", rise, limit, end=end)
 
 
 def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
     """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
     s = domain.symmetry
-    if not 0 < s <= 1:
-        fail(domain, f"the symmetry is {s:.9g}", "a number in (0, 1]")
-    for end in (*boundary(domain, rng), *corners(domain, rng)):
-        gauge = domain.gauge(-s * end)
-        if not gauge <= 1 + SLACK:
-            fail(
-                domain,
-                f"{-s:.9g} times the boundary point {end} has the gauge {gauge:.9g}",
-                "at most 1",
-            )
-
-
-def _slopes(domain: Domain, rng: Generator) -> Array:
-    """An axis, and directions in the unit of length of the user and of the set."""
-    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
-    return np.vstack([np.eye(domain.dim)[0], slopes])
+    require(0 < s <= 1, domain, "the symmetry", s, "a number in (0, 1]")
+    for end in ends(domain, rng):
+        at_most(domain, "the gauge of -s v", domain.gauge(-s * end), 1 + SLACK, s=s, v=end)
 
 
 def _farthest(domain: Domain, direction: Array) -> float:

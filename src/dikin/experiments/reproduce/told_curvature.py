@@ -21,6 +21,7 @@ from dikin.environments.patterns import Constant
 from dikin.environments.ridge import Ridge
 from dikin.environments.wrappers import UnderstatedKernel, Wrapper
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.experiments.compare.hostile import Hostile
 from dikin.experiments.fit import half_interval
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
@@ -93,7 +94,7 @@ class ToldCell(Cell):
         table = TABLES[self.table]
         sigma, disc = SHARE * table.sigma, dikin.Ball(2)
         if self.losses == LATE:
-            true: Environment = dikin.Hostile(disc, "late", self.horizon, seed)
+            true: Environment = Hostile(disc, "late", self.horizon, seed)
         else:
             true = table.environment(disc, Constant(sigma), seed)
         pattern = (Noisy if self.noisy else Constant)(self.factor * sigma)
