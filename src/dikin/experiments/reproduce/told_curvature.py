@@ -19,7 +19,7 @@ from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant
 from dikin.environments.ridge import Ridge
-from dikin.environments.wrappers import UnderstatedKernel, Wrapper
+from dikin.environments.wrappers import WrappedKernel, Wrapper
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
 from dikin.experiments.compare.hostile import Hostile
 from dikin.experiments.fit import half_interval
@@ -50,7 +50,7 @@ class Noisy(NamedTuple):
         return sigma
 
 
-class MisstatedKernel(UnderstatedKernel):
+class MisstatedKernel(WrappedKernel):
     """The losses of a kernel, and a pattern's curvature whatever theirs is."""
 
     __slots__ = ()
@@ -64,7 +64,8 @@ class Misstated(Wrapper):
     """An environment of which a learner is told another curvature."""
 
     def __init__(self, environment: Environment, pattern: Any) -> None:
-        super().__init__(environment, MisstatedKernel(environment.kernel, pattern))
+        super().__init__(environment)
+        self.kernel = MisstatedKernel(environment.kernel, pattern)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
