@@ -1,20 +1,15 @@
-"""The laws of learners that follow the regularised leader: how they explore, estimate, account.
-
-These laws look inside: the estimate of a gradient is not visible from outside.
-"""
+"""The law of learners that follow the regularised leader: the certificate is its formula."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dikin.checks.failure import at_most
-from dikin.checks.learner import answer_at, ask, loss_at, name, play
-from dikin.checks.sample_points import EPS
+from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
 from dikin.errors import CertificateVoidWarning
 from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
@@ -26,42 +21,6 @@ BarrierFTRLFactory = Callable[[int], BarrierFTRL]
 
 DIGITS = 1e-9
 """Relative slack of an equality between numbers that are exact except for rounding."""
-
-
-class DrivenLearner(NamedTuple):
-    """A learner in the middle of a game, and a root of H there by the domain's oracles."""
-
-    learner: BarrierFTRL
-    root: Array
-    digits: float
-    """What is lost where a point is rounded to the user's coordinates, in the local norm."""
-
-    def chart(self, u: Array) -> Array:
-        """A working vector in the chart."""
-        domain = self.learner.domain
-        return domain.inward(self.learner.geometry.outward(u).reshape(domain.point_shape))
-
-    def sphere(self, noise: Array) -> Array:
-        """H^(1/2) z for the step z that noise leads to: linear, and standard normal, in it."""
-        learner, state = self.learner, self.learner._state
-        direction = _direction(learner, state, noise)
-        step = direction.point(1.0) - learner.geometry.vector(state.iterate)
-        return np.asarray(self.chart(step) @ self.root)
-
-
-def driven_learner(make: BarrierFTRLFactory, seed: int) -> DrivenLearner:
-    """A learner that was driven off the centre."""
-    learner = make(seed)
-    for _ in play(learner, 20, "driving"):
-        pass
-    domain, geometry, radius = learner.domain, learner.geometry, learner.units.radius
-    y = geometry.vector(learner._state.iterate)
-    v = radius * domain.inward(geometry.outward(y).reshape(domain.point_shape))
-    hessian = learner._schedule.kappa * radius**2 * domain.hessian(v)
-    shift = _shift(learner._schedule, learner._state)
-    root = np.asarray(np.linalg.cholesky(hessian + shift * np.eye(domain.dim)))
-    far = float(np.abs(domain.center).max()) / radius
-    return DrivenLearner(learner, root, EPS * (1 + far) * float(np.abs(root).sum()))
 
 
 def _shift(schedule: Schedule, state: LearnerState) -> float:
@@ -78,62 +37,6 @@ def _direction(learner: BarrierFTRL, state: LearnerState, noise: Array) -> Direc
 def _counted_curvature(learner: BarrierFTRL) -> float:
     """A curvature that, told, makes the round count."""
     return learner._schedule.least / learner.units.curvature(1.0) * (1 + 1e-12)
-
-
-def check_points_are_uniform_on_the_ellipsoid_of_h(make: BarrierFTRLFactory, seed: int) -> None:
-    """Points are y + delta z, z'Hz = 1, E zz' = H^-1/d, for H = kappa Hessian(psi)(y) + eta S I.
-
-    On the sphere of H an entry of d ss' has a variance below 2. The band is six standard deviations
-    of the mean of n: a true learner of ten dimensions fails less than once in 10^6 runs.
-    """
-    here, n = driven_learner(make, seed), 1000
-    learner = here.learner
-    d, radius, center = learner.domain.dim, learner.units.radius, learner.center
-    steps = [learner.domain.inward(learner.ask().point - center) for _ in range(n)]
-    s = np.array(steps) / (radius * learner._schedule.reach) @ here.root
-    length = float(np.abs(np.linalg.norm(s, axis=1) - 1).max())
-    at_most(name(learner), "the error of (z'Hz)^(1/2)", length, 1e-7 + 100 * here.digits)
-    spread = float(np.abs(d * s.T @ s / n - np.eye(d)).max())
-    limit = 6 * sqrt(2 / n)
-    at_most(name(learner), "the distance of d E ss' from the identity", spread, limit)
-
-
-class FixedNoise:
-    """Noise that is fixed in advance."""
-
-    def __init__(self, noise: Array) -> None:
-        self.noise = noise
-
-    def draw(self) -> Array:
-        """The one vector."""
-        return self.noise
-
-
-def check_estimate_is_unbiased_for_linear_losses(make: BarrierFTRLFactory, seed: int) -> None:
-    """A round adds to the linear term, in the mean, the slope a of the loss f(x) = a.x + b.
-
-    The estimate d f~(x) H z is a polynomial of degree three in the direction, and 2d directions
-    along some axes and against them average such polynomials as the whole sphere does: the mean is
-    exact, and no chance is in it. The regulariser's share, lambda y, is subtracted again, and that
-    of the believed curvature, -sigma y, is known.
-    """
-    here = driven_learner(make, seed)
-    learner, d = here.learner, here.learner.domain.dim
-    a = np.linspace(1, 2, d) / np.linalg.norm(np.linspace(1, 2, d))
-    sphere = np.array([here.sphere(e) for e in np.eye(learner.geometry.size)])
-    before, total = dict(vars(learner)), np.zeros(d)
-    schedule, y = learner._schedule, learner.geometry.vector(learner._state.iterate)
-    sigma = schedule.trust * learner.units.curvature(_counted_curvature(learner)) + schedule.assumed
-    for noise in (*sphere.T, *-sphere.T):
-        change: dict[str, Any] = {"_noise": FixedNoise(noise)}
-        vars(learner).update(change)
-        position = float(np.clip(a @ here.sphere(noise), -1, 1))
-        learner.tell(learner.ask(), loss_at(learner, position), _counted_curvature(learner))
-        added = learner._state.linear - before["_state"].linear + sigma * y
-        total += np.linalg.solve(here.root, here.chart(added)) * learner._schedule.reach
-        vars(learner).update(before)
-    off = float(np.abs(total / (2 * d) - a).max())
-    at_most(name(learner), "the error of the mean estimate", off, 1e-7 + 100 * here.digits)
 
 
 class Surrogate(NamedTuple):
