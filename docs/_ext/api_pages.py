@@ -237,7 +237,7 @@ def _group_page(group: Group, own: dict[str, Any]) -> str:
 
 def _laws() -> str:
     """Every law with its statement; their arguments are the same."""
-    modules = ("domain", "bounds", "learner", "environment")
+    modules = ("domain", "learner", "environment")
     rows = "".join(
         f"   * - ``{name.removeprefix('check_')}``\n     - {plain_to_rst(first_line(law))}\n"
         for module in modules

@@ -20,8 +20,7 @@ from dikin.domains.box import Box
 from dikin.domains.simplex import Simplex
 
 T = TypeVar("T")
-MODULES = ("dikin.checks.domain", "dikin.checks.bounds", "domains.geometry_laws")
-DOMAIN_LAWS = {name: law for module in MODULES for name, law in laws(module).items()}
+DOMAIN_LAWS = laws("dikin.checks.domain") | laws("domains.geometry_laws")
 
 
 def patched(thing: T, **changes: Any) -> T:

@@ -25,7 +25,18 @@ LearnerFactory = Callable[[int], Learner]
 
 
 def laws(module: str) -> dict[str, Law]:
-    """Return the laws in a module, by name, in the order in which they are written."""
+    """Return the laws in a module, in the order in which they are written.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module, such as "dikin.checks.domain".
+
+    Returns
+    -------
+    dict of str to callable
+        The laws, by name.
+    """
     return {
         name: _named_in_failures(law)
         for name, law in vars(importlib.import_module(module)).items()
@@ -77,7 +88,7 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
     """
     if not isinstance(domain, Domain):
         raise ParameterError(f"check_domain needs a domain such as Ball(2), got {domain!r}")
-    every = laws("dikin.checks.domain") | laws("dikin.checks.bounds")
+    every = laws("dikin.checks.domain")
     for name, law in every.items():
         law(domain, stream(seed, name))
     return list(every)
@@ -119,7 +130,7 @@ def check_learner(
     """
     requirement = "check_learner needs a learner such as AdaptiveSmooth"
     every = laws("dikin.checks.learner")
-    for make in factories(learner, domain, Learner, requirement):
+    for make in _factories(learner, domain, Learner, requirement):
         for law in every.values():
             law(make, seed)
     return list(every)
@@ -162,13 +173,13 @@ def check_environment(
     """
     requirement = "check_environment needs an environment such as Ridge"
     every = laws("dikin.checks.environment")
-    for make in factories(environment, domain, Environment, requirement):
+    for make in _factories(environment, domain, Environment, requirement):
         for name, law in every.items():
             law(partial(make, seed), stream(seed, name))
     return list(every)
 
 
-def factories(
+def _factories(
     thing: Any, domain: Domain, base: type[Any], requirement: str
 ) -> list[Callable[[int], Any]]:
     """Return functions that make the objects to be checked, each from a seed."""
@@ -185,4 +196,8 @@ def factories(
     count = sum(1 for _ in examples(domain, 0))
     if not count:
         raise ParameterError(f"{thing.__name__}.examples gives none on {domain}: nothing to check")
-    return [lambda seed, i=i: next(islice(examples(domain, seed), i, None)) for i in range(count)]
+
+    def nth(i: int, seed: int) -> Any:
+        return next(islice(examples(domain, seed), i, None))
+
+    return [partial(nth, i) for i in range(count)]

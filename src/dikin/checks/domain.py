@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from itertools import islice
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from dikin.checks.sample_points import (
     margin_inside,
 )
 from dikin.domains.base import Array, Domain
+from dikin.domains.dense import DenseGeometry
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
 from dikin.rng import Generator
 
@@ -44,7 +45,7 @@ def check_oracles_give_finite_numbers(domain: Domain, rng: Generator) -> None:
     d = domain.dim
     for at in interior(domain, rng):
         shapes = {"barrier": (), "gradient": (d,), "Hessian": (d, d)}
-        answers = (domain.barrier(at.v), domain.gradient(at.v), at.hessian)
+        answers: tuple[Any, ...] = (domain.barrier(at.v), domain.gradient(at.v), at.hessian)
         for (name, shape), answer in zip(shapes.items(), answers, strict=True):
             found = np.shape(answer)
             require(found == shape, domain, f"the shape of the {name}", found, shape)
@@ -214,6 +215,61 @@ def check_diameter_fits_between_the_balls(domain: Domain, rng: Generator) -> Non
     """The set contains a ball of `inradius` and lies in one of `radius`: so do its chords."""
     at_most(domain, "the diameter", domain.diameter, 2 * domain.radius * (1 + DIGITS))
     at_most(domain, "twice the inradius", 2 * domain.inradius * (1 - DIGITS), domain.diameter)
+
+
+# --- the set as a whole: what regret bounds compare with --------------------------------------
+
+
+def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
+    """No point of the set goes farther along a direction than `support` says.
+
+    Points are where rays leave the set, and the farthest one that Newton's method finds. A support
+    that is declared exact is reached: to 1e-6 of the radius.
+    """
+    points = np.array(list(ends(domain, rng)))
+    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
+    for c in (np.eye(domain.dim)[0], *slopes):
+        bound, size = domain.support(c), domain.radius * float(np.linalg.norm(c))
+        most = max(float((points @ c).max()), _farthest(domain, c))
+        at_most(domain, "the farthest point", most, bound + DIGITS * size, along=c)
+        if domain.exact_support:
+            at_most(domain, "the exact support", bound, most + 1e-6 * size, along=c)
+
+
+def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
+    """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set and 0 < e <= 1.
+
+    psi is convex, so that points far from the centre show most. v is known to 1e-11.
+    """
+    least, points = domain.barrier(np.zeros(domain.dim)), list(ends(domain, rng))
+    for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
+        bound, most = domain.barrier_growth(share), domain.nu * log(1 / share)
+        at_most(domain, f"barrier_growth({share:g})", bound, most + DIGITS * (1 + most))
+        limit = bound + 1e-4 * share + DIGITS * (1 + abs(least) + most)
+        for end in points:
+            rise = domain.barrier((1 - share) * end) - least
+            at_most(domain, f"the rise of psi to {share:g} from the end", rise, limit, end=end)
+
+
+def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
+    """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
+    s = domain.symmetry
+    require(0 < s <= 1, domain, "the symmetry", s, "a number in (0, 1]")
+    for end in ends(domain, rng):
+        at_most(domain, "the gauge of -s v", domain.gauge(-s * end), 1 + DIGITS, s=s, v=end)
+
+
+def _farthest(domain: Domain, direction: Array) -> float:
+    """direction.v at the end of a path towards the farthest point v.
+
+    The minimiser of -direction.v + w psi(v) falls short of the maximum by at most nu w.
+    """
+    dense = DenseGeometry(domain, domain.radius)
+    length = float(np.linalg.norm(direction))
+    iterate = dense.start()
+    for weight in np.geomspace(1.0, 1e-7 / domain.nu, 16).tolist():
+        dense.solve(-direction / length, 0.0, weight, iterate)
+    return domain.radius * float(direction @ dense.vector(iterate))
 
 
 # --- the value ---------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
         with ignored(CertificateVoidWarning):
             for query in play(learner, rounds, pattern):
                 for point in (*points_of(learner, query), learner.center):
-                    form, wanted = (point.dtype, point.shape), (np.float64, domain.point_shape)
+                    form, wanted = (str(point.dtype), point.shape), ("float64", domain.point_shape)
                     require(form == wanted, name(learner), "the form of a point", form, wanted)
                     margin = domain.margin(point)
                     require(margin >= 0, name(learner), "the margin", margin, ">= 0", at=point)

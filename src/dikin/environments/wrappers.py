@@ -34,8 +34,6 @@ from dikin.kernel import compilable
 class Wrapper(Environment):
     """Another environment, of which a subclass changes something."""
 
-    kernel: WrappedKernel
-
     def __init__(self, environment: Environment) -> None:
         if not isinstance(environment, Environment):
             name = type(self).__name__
