@@ -127,7 +127,7 @@ class Direction:
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
-        """What is added, g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
+        """Return g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
         products = self.geometry.linear_update(
             self.iterate, self.array, self.s, scale, damping, linear

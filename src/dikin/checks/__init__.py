@@ -1,8 +1,8 @@
 """The laws of every domain, learner and environment: one function, one statement.
 
 `check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
-called `check_*` in one of the modules here; it is found by its name, which says what it states. Its
-failure names the law and says what was done, what the result was and what is required.
+called `check_*` in a module of this package, and its name is the statement. Its failure has the
+law, the number computed and the number required.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def check_learner(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is not what is written here, or the class has no examples.
+        If an argument is of another type, or the class has no examples.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def check_environment(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is not what is written here, or the class has no examples.
+        If an argument is of another type, or the class has no examples.
 
     Examples
     --------

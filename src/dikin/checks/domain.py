@@ -296,7 +296,7 @@ def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
 
 
 def _oracles(domain: Domain, v: Array) -> tuple[Any, ...]:
-    """What a domain says about a chart vector."""
+    """Return the values of all oracles at a chart vector."""
     margin = domain.margin(domain.point(v))
     return domain.barrier(v), domain.gradient(v), domain.hessian(v), margin
 

@@ -1,4 +1,4 @@
-"""The laws of a learner, whatever its mathematics: what it may play, and what may change it.
+"""The laws of a learner, whatever its mathematics: its points, its state and its answers.
 
 Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed; it raises a
 `CheckFailedError` where the law does not hold.
@@ -36,7 +36,7 @@ from dikin.open_queries import Query
 
 
 class Move(NamedTuple):
-    """What an adversary sees in a round: with the learner's centre, more than a bandit reveals."""
+    """A round as an adversary sees it: with the learner's centre, more than a bandit reveals."""
 
     round: int
     learner: Learner
@@ -69,19 +69,19 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
 
 
 def loss_at(learner: Learner, position: float) -> float:
-    """The loss at a position in the learner's range; the ends are the ends to the last bit."""
+    """Return the loss at a position in the range; the ends are the ends to the last bit."""
     low, high = learner.units.loss_range
     ends = {-1.0: low, 1.0: high}
     return ends.get(position, low + (high - low) * (position + 1) / 2)
 
 
 def answer_at(learner: Learner, position: float) -> Any:
-    """What to tell a learner, of the kind that it declares, for a loss at a position."""
+    """Return the answer, of the kind that a learner declares, with a loss at a position."""
     return shaped(learner, loss_at(learner, position), loss_at(learner, -position), position)
 
 
 def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -> Any:
-    """A loss as an answer of the kind that a learner declares."""
+    """Return a loss as an answer of the kind that a learner declares."""
     if learner.feedback is Feedback.PAIR:
         return loss, loss if other is None else other
     if learner.feedback is Feedback.GRADIENT:
@@ -91,7 +91,7 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
 
 
 def ask(learner: Learner, round: int | None = None) -> Query:
-    """A query, with a context where the learner needs one."""
+    """Ask a query, with a context where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
     domain = learner.domain
@@ -100,7 +100,7 @@ def ask(learner: Learner, round: int | None = None) -> Query:
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:
-    """The points at which a query needs losses."""
+    """Return the points at which a query needs losses."""
     return list(query.point) if learner.feedback is Feedback.PAIR else [query.point]
 
 
@@ -115,7 +115,7 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
 
 
 def name(learner: Learner) -> str:
-    """A learner, for a message."""
+    """Return the name of a learner, for a message."""
     return f"{type(learner).__name__} on {learner.domain}"
 
 

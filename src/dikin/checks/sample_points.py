@@ -50,7 +50,7 @@ class InteriorPoint:
 
     @cached_property
     def rounding(self) -> float:
-        """What rounding can do here, in the local norm: to a point, and to its gradient.
+        """The effect of rounding on a point and on its gradient, in the local norm.
 
         A difference of this size says nothing: tolerances grow by a multiple of it.
         """
@@ -58,7 +58,7 @@ class InteriorPoint:
 
     @cached_property
     def hessian_rounding(self) -> float:
-        """What rounding can do to the Hessian and so, relatively, to the local norm itself."""
+        """The effect of rounding on the Hessian and so, relatively, on the local norm itself."""
         return EPS * float(magnification(self.hessian).sum())
 
     def point_rounding(self, v: Array) -> float:

@@ -9,7 +9,7 @@ every point suffers the same. It changes what one value reveals: a learner that 
 cannot separate the constant from the loss, unless the constant can be predicted.
 
 Understating curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
-every sigma' <= sigma. To measure what understating costs, play both.
+every sigma' <= sigma.
 """
 
 from __future__ import annotations
