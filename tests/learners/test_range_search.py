@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import logging
-import pickle
 import pydoc
 import re
 import warnings
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
@@ -45,16 +42,7 @@ def told(learner: Any, *losses: float, curvature: float = 0.0) -> Any:
     return learner
 
 
-# --- any sequence of losses ----------------------------------------------------------------------
-
-DOMAINS = [BOX, dikin.Ball(3, 2.0), dikin.Simplex(4), dikin.Polytope([[-1], [1]], [0, 4])]
-MAKERS: list[Callable[[dikin.Domain], Any]] = [
-    lambda domain: dikin.AdaptiveSmooth(domain, 0.5, loss_range=None, seed=1),
-    lambda domain: dikin.AdaptiveLipschitz(domain, 2.0, loss_range=None, seed=1),
-    lambda domain: dikin.FKM(domain, 100, loss_range=None, seed=1),
-    lambda domain: dikin.Scrible(domain, 100, loss_range=None, seed=1),
-]
-size = st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6) | st.just(0.0)
+# --- the first losses ----------------------------------------------------------------------------
 
 
 def test_losses_that_cannot_be_computed_with_are_refused() -> None:
@@ -152,27 +140,6 @@ def test_it_is_the_learner_that_it_was_built_as() -> None:
     assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
     with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
         learner.ask([1.0, 0.0])
-
-
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))]
-)
-def test_a_copy_or_a_pickle_is_another_learner(
-    make: Callable[[dikin.Domain], Any], copied: Callable[[Any], Any]
-) -> None:
-    learner = told(make(BOX), 3.0, 7.0, 8.0)
-    pending = learner.ask()
-    twin = copied(learner)
-    assert type(twin) is type(learner)
-    assert twin.state() == learner.state()
-    told(twin, 99.0, 5.0)
-    twin.tell(pending.id, 3.0)
-    assert (twin.rounds, learner.rounds) == (6, 3)
-    learner.tell(learner.ask(), 99.0)
-    learner.tell(learner.ask(), 5.0)
-    learner.tell(pending.id, 3.0)
-    assert twin.state() == learner.state()
 
 
 def test_a_range_that_is_not_known_may_be_given_by_position() -> None:
