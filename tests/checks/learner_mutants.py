@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from checks.mutants import patched
-from dikin.domains.ball import Ball, BallGeometry
+from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
@@ -230,39 +229,6 @@ class ForgettingDraws(AdaptiveSmooth):
 # --- the machine ---------------------------------------------------------------------------------
 
 
-def unshifted(seed: int) -> Learner:
-    learner = disc()(seed)
-    learner._kernel = learner._kernel._replace(geometry=Unshifted(*learner.geometry))
-    return learner
-
-
-class Unshifted(BallGeometry):
-    def explore(self, iterate: Array, kappa: float, shift: float, *rest: Any) -> Any:
-        return super().explore(iterate, kappa, 0.0, *rest)
-
-
-def preferring(seed: int) -> Learner:
-    learner = disc()(seed)
-    draw = learner._noise.draw
-    patched(learner._noise, draw=lambda self: draw() * [1.0, 3.0])
-    return learner
-
-
-class Dimensionless(AdaptiveSmooth):
-    """Forgets the d of d f~ H z."""
-
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        super()._learn(asked, loss / self.domain.dim, curvature)
-
-
-class NoRegulariser(AdaptiveSmooth):
-    """Leaves lambda/2 |x|^2 out of f~."""
-
-    def _learn(self, asked: Any, loss: float, curvature: float) -> None:
-        asked = asked._replace(asked=(0.0, *asked.asked[1:]))
-        super()._learn(asked, loss, curvature)
-
-
 class PresentCentre(AdaptiveSmooth):
     """Accounts for an answer at the centre of today, not at that of its query."""
 
@@ -360,10 +326,6 @@ LEARNER_MUTANTS = [
     LearnerMutant("check_forget_closes_that_query_alone", "forgets none", disc(ForgetsNothing)),
     LearnerMutant("check_forget_closes_that_query_alone", "a round", disc(ForgettingIsARound)),
     LearnerMutant("check_forget_closes_that_query_alone", "draws", disc(ForgettingDraws)),
-    LearnerMutant("check_points_are_uniform_on_the_ellipsoid_of_h", "no shift", unshifted),
-    LearnerMutant("check_points_are_uniform_on_the_ellipsoid_of_h", "prefers an axis", preferring),
-    LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no d", disc(Dimensionless)),
-    LearnerMutant("check_estimate_is_unbiased_for_linear_losses", "no lambda", disc(NoRegulariser)),
     LearnerMutant(ADDS_UP, "at the centre of today", disc(PresentCentre)),
     LearnerMutant(ADDS_UP, "without the barrier", disc(NoBarrier)),
     LearnerMutant(ADDS_UP, "the comparator is free", disc(FreeComparator)),

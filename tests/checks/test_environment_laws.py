@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dikin import registry
-from dikin.checks import environment_laws
+from dikin.checks import laws
 from dikin.domains.ball import Ball
 from dikin.environments.kink import Kink
 from dikin.environments.pseudo_kink import PseudoKink, PseudoKinkKernel
@@ -18,7 +18,7 @@ from dikin.errors import CheckFailedError
 from dikin.rng import stream
 from engine.games import nth
 
-CHECKS = environment_laws()
+CHECKS = laws("dikin.checks.environment")
 ENVIRONMENTS = list(registry.environments().values())
 
 

@@ -7,21 +7,20 @@ from functools import cache
 
 import pytest
 
-from checks.geometry_mutants import GEOMETRY_MUTANTS
 from checks.learner_mutants import LEARNER_MUTANTS, LearnerMutant, disc
-from checks.mutants import BARRIER_MUTANTS, DomainMutant
-from checks.unknown_range_mutants import UNKNOWN_RANGE_MUTANTS
-from dikin.checks import domain_laws, learner_laws
+from checks.mutants import BARRIER_MUTANTS, DOMAIN_LAWS, DomainMutant
 from dikin.domains.base import Domain
 from dikin.errors import CheckFailedError
 from dikin.learners.adaptive_smooth import AdaptiveSmooth
 from dikin.rng import stream
+from domains.geometry_mutants import GEOMETRY_MUTANTS
+from learners.laws import laws_of
+from learners.unknown_range_mutants import UNKNOWN_RANGE_MUTANTS
 
 SEEDS = range(3)
 DOMAIN_MUTANTS = BARRIER_MUTANTS + GEOMETRY_MUTANTS
 ALL_LEARNER_MUTANTS = LEARNER_MUTANTS + UNKNOWN_RANGE_MUTANTS
-DOMAIN_LAWS = domain_laws()
-LEARNER_LAWS = learner_laws(AdaptiveSmooth)
+LEARNER_LAWS = laws_of(AdaptiveSmooth)
 
 
 def failure(law: str, subject: str) -> str:

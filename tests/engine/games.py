@@ -59,7 +59,7 @@ class Game(NamedTuple):
         return "-".join(parts)
 
 
-def nth(examples: Iterator[Environment], place: int) -> Environment:
+def nth(examples: Iterator[Any], place: int) -> Any:
     """One of the examples; those after it are not built."""
     return next(islice(examples, place, None))
 

@@ -14,6 +14,6 @@ def play(environment: dikin.Environment, rounds: int) -> list[tuple[int, float]]
     """Plays the centre; gives the rounds with their chances."""
     played = []
     for t in range(1, rounds + 1):
-        played.append((t, laws._next_chance(environment)))
+        played.append((t, laws.next_chance(environment)))
         environment.answer(environment.domain.center)
     return played

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -70,23 +69,6 @@ def test_the_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 # --- order ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
-def test_any_order_of_answers(make: Callable[..., Learner], order: tuple[int, ...]) -> None:
-    learner, by_id = learner_on_disc(make), learner_on_disc(make)
-    queries = [learner.ask() for _ in order]
-    for _ in order:
-        by_id.ask()
-    assert [query.id for query in queries] == [0, 1, 2, 3]
-    for done, key in enumerate(order, 1):
-        learner.tell(queries[key], 0.3 * key - 0.4, 0.1)
-        by_id.tell(key, 0.3 * key - 0.4, 0.1)
-        assert learner.rounds == done
-        assert [q.id for q in learner.open_queries] == sorted(set(range(4)) - set(order[:done]))
-    assert frozen(learner) == frozen(by_id)
-    assert learner.ask().id == 4
-
-
 def test_an_answer_belongs_to_its_query() -> None:
     """Two answers exchanged lead elsewhere: the learner does look at which query is answered."""
     straight, crossed = learner_on_disc(), learner_on_disc()
@@ -106,30 +88,6 @@ def test_open_queries_are_the_oldest_first_and_whole() -> None:
     assert learner.open_queries == [asked[0], asked[2], asked[4]]
     learner.open_queries.clear()
     assert len(learner.open_queries) == 3
-
-
-@pytest.mark.parametrize(
-    "domain",  # the units of these are the paper's own, so that nothing need be computed or copied
-    [dikin.Ball(2), dikin.Box([-1], [1]), dikin.Ellipsoid([0, 0], [[1, 0], [0, 0.5]])],
-)
-def test_writing_into_a_point_or_centre_moves_nothing(domain: dikin.Domain) -> None:
-    careless, careful = (dikin.AdaptiveSmooth(domain, 1.0, seed=7) for _ in range(2))
-    for _ in range(20):
-        query, same = careless.ask(), careful.ask()
-        assert np.array_equal(query.point, same.point)
-        query.point[:] = 99.0
-        careless.center[:] = 99.0
-        careless.tell(query, 0.4, 0.1)
-        careful.tell(same, 0.4, 0.1)
-    assert frozen(careless) == frozen(careful)
-    assert careless.certificate == careful.certificate
-
-
-def test_a_copy_of_a_query_is_as_good_as_the_query() -> None:
-    learner = learner_on_disc()
-    query = learner.ask()
-    learner.tell(dikin.Query(query.id, query.point.copy()), 0.1)
-    assert learner.rounds == 1
 
 
 @settings(derandomize=True, database=None, deadline=None, max_examples=60)
@@ -257,16 +215,6 @@ def test_no_global_randomness() -> None:
     random.random()
     np.random.random()  # noqa: NPY002
     assert list(points(learner_on_disc(), 5)) == one
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_two_learners_on_one_domain_do_not_meet(make: Callable[..., Learner]) -> None:
-    domain = dikin.Product(dikin.Simplex(3), dikin.Polytope([[1], [-1]], [1, 1]))
-    alone = [list(points(make(domain, 1.0, seed=seed), 30)) for seed in (1, 2)]
-    games = [points(make(domain, 1.0, seed=seed), 30) for seed in (1, 2)]
-    together = list(zip(*games, strict=True))
-    assert [list(game) for game in zip(*together, strict=True)] == alone
-    assert alone[0] != alone[1]
 
 
 def test_in_a_thin_set_no_point_passes_unseen() -> None:

@@ -14,9 +14,9 @@ from scipy.stats import truncnorm
 
 import dikin
 from dikin.checks import check_learner
-from dikin.checks.exploration import check_points_surround_the_center
 from dikin.errors import PaperConstantsWarning
 from domains.test_truncated_normal import polar
+from learners.exploration_laws import check_points_surround_the_center
 from learners.literal import OffTheSphereError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

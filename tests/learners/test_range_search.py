@@ -1,32 +1,29 @@
-"""`loss_range=None`: what the laws in `dikin.checks.unknown_range` leave out."""
+"""`loss_range=None`: what the laws in `unknown_range_laws` leave out."""
 
 from __future__ import annotations
 
-import copy
 import logging
-import pickle
 import pydoc
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from math import isnan, log, log2
+from math import isnan, log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
-from dikin.checks.learner import ask, shaped, without_range
+from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
 from dikin.learners import base
 from dikin.learners.barrier_ftrl import HELD, RATE
 from dikin.learners.base import Learner
 from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
 from dikin.theory.certificate import Part
+from learners.unknown_range_laws import without_range
 
 BOX = dikin.Box([0, 0], [10, 2])
 
@@ -42,37 +39,7 @@ def told(learner: Any, *losses: float, curvature: float = 0.0) -> Any:
     return learner
 
 
-# --- any sequence of losses ----------------------------------------------------------------------
-
-DOMAINS = [BOX, dikin.Ball(3, 2.0), dikin.Simplex(4), dikin.Polytope([[-1], [1]], [0, 4])]
-MAKERS: list[Callable[[dikin.Domain], Any]] = [
-    lambda domain: dikin.AdaptiveSmooth(domain, 0.5, loss_range=None, seed=1),
-    lambda domain: dikin.AdaptiveLipschitz(domain, 2.0, loss_range=None, seed=1),
-    lambda domain: dikin.FKM(domain, 100, loss_range=None, seed=1),
-    lambda domain: dikin.Scrible(domain, 100, loss_range=None, seed=1),
-]
-size = st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6) | st.just(0.0)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.sampled_from(DOMAINS), st.sampled_from(MAKERS), st.lists(size, min_size=2, max_size=12))
-def test_every_sequence_is_taken_and_few_restarts_are_made(
-    domain: dikin.Domain, make: Callable[[dikin.Domain], Any], losses: list[float]
-) -> None:
-    learner = make(domain)
-    for loss in losses:
-        query = learner.ask()
-        assert domain.contains(query.point)
-        learner.tell(query, loss)
-    low, high = learner.units.loss_range
-    steepness = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
-    half = 0.5 * float(np.diff(first_range(losses[0], steepness))[0])
-    far = max(abs(loss - losses[0]) for loss in losses)
-    slack = 1e-9 * (high - low)
-    assert low - slack <= min(losses) <= max(losses) <= high + slack
-    assert learner.rounds == len(losses)
-    assert learner.restarts <= max(0.0, 1 + log2(max(far, half) / half))
-    assert high - low <= max(2 * half, 4 * far) * (1 + 1e-9)
+# --- the first losses ----------------------------------------------------------------------------
 
 
 def test_losses_that_cannot_be_computed_with_are_refused() -> None:
@@ -128,21 +95,6 @@ def test_a_first_loss_of_zero_says_nothing_of_the_unit_of_loss() -> None:
         check(mutant)
 
 
-def test_losses_in_a_tiny_unit_are_learnt_from_after_a_first_zero() -> None:
-    """As well as in any other: the regret in units of loss differs by less than a tenth."""
-
-    def regret(unit: float) -> float:
-        learner, total = dikin.AdaptiveSmooth(dikin.Ball(2), 2 * unit, loss_range=None, seed=2), 0.0
-        for _ in range(1000):
-            query = learner.ask()
-            loss = unit * float(np.sum((query.point - [0.5, 0.2]) ** 2))
-            learner.tell(query, loss if learner.rounds else 0.0, 2 * unit)
-            total += loss
-        return total / unit
-
-    assert regret(1e-9) == pytest.approx(regret(1.0), rel=0.1)
-
-
 @pytest.mark.parametrize("kind", sorted(registry.learners()))
 def test_every_learner_takes_zeros_first(kind: str) -> None:
     cls = registry.learners()[kind]
@@ -185,34 +137,6 @@ def test_it_is_the_learner_that_it_was_built_as() -> None:
     assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
     with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
         learner.ask([1.0, 0.0])
-
-
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))]
-)
-def test_a_copy_or_a_pickle_is_another_learner(
-    make: Callable[[dikin.Domain], Any], copied: Callable[[Any], Any]
-) -> None:
-    learner = told(make(BOX), 3.0, 7.0, 8.0)
-    pending = learner.ask()
-    twin = copied(learner)
-    assert type(twin) is type(learner)
-    assert twin.state() == learner.state()
-    told(twin, 99.0, 5.0)
-    twin.tell(pending.id, 3.0)
-    assert (twin.rounds, learner.rounds) == (6, 3)
-    learner.tell(learner.ask(), 99.0)
-    learner.tell(learner.ask(), 5.0)
-    learner.tell(pending.id, 3.0)
-    assert twin.state() == learner.state()
-
-
-def test_it_has_no_certificate_before_the_first_loss() -> None:
-    learner = smooth()
-    learner.ask()
-    assert isnan(learner.certificate)
-    assert not isnan(told(learner, 3.0).certificate)
 
 
 def test_a_range_that_is_not_known_may_be_given_by_position() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dikin import Query
-from dikin.checks.geometry import Direction
 from dikin.learners.adaptive import Adaptive
 from dikin.learners.barrier_ftrl import RATE, TOTAL
 from dikin.open_queries import OpenQueries
+from domains.geometry_laws import Direction
 from paper.charts import Array, Chart
 from paper.runs import ANSWERS, Record, build
 

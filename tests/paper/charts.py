@@ -101,11 +101,6 @@ def interior(psi: Chart, seed: int, count: int = 4) -> Iterator[Array]:
         yield depth * exit_time(psi.value, np.zeros(psi.dim), way) * way
 
 
-def on_sphere(rng: np.random.Generator, dim: int) -> Array:
-    s = rng.normal(size=dim)
-    return np.asarray(s / np.linalg.norm(s))
-
-
 # Central differences of order 8 for a first derivative: exact for polynomials of degree 8.
 STENCIL = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 

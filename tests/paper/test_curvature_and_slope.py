@@ -1,10 +1,5 @@
-"""lem: upper bound sigma: an L-Lipschitz, sigma-strongly convex f on diameter D has sigma <= 4L/D.
+"""lem: upper bound sigma: an L-Lipschitz, sigma-strongly convex f on diameter D: sigma <= 4L/D."""
 
-And the paper's example of a smooth and bounded loss that is not Lipschitz: f(x, y) = G y on
-[-1, 1] x [-1/G, 1/G].
-"""
-
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -14,7 +9,7 @@ from hypothesis import strategies as st
 
 import dikin
 from dikin.errors import CurvatureTooLargeError
-from paper.charts import CHARTS, Array, Chart, holds, interior
+from paper.charts import CHARTS, Array, holds
 
 TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
 
@@ -152,46 +147,3 @@ def thin() -> dikin.Box:
 
 def steep(point: Array) -> float:
     return G * float(point[1])
-
-
-def check_lipschitz(constant: float) -> None:
-    psi = Chart(thin())
-    points = [psi.point(u) for u in interior(psi, 9)]
-    for p, q in product(points, points):
-        distance = float(np.linalg.norm(p - q))
-        assert abs(steep(p) - steep(q)) <= constant * distance + 1e-12
-
-
-def test_example_smooth_and_bounded_does_not_mean_lipschitz() -> None:
-    """0-smooth and within [-1, 1] on diameter 2 to 4, but not (2 beta + 1)-Lipschitz: only G does.
-
-    Nor does the other claim in the literature hold, 2/D + D beta for |f| <= 1.
-    """
-    box = thin()
-    assert 2 <= box.diameter <= 4
-    points = [Chart(box).point(u) for u in interior(Chart(box), 9)]
-    assert all(abs(steep(p)) <= 1 for p in points)
-    beta = 0.0
-    for p, q in product(points, points):  # a gradient that never changes
-        assert abs(steep((p + q) / 2) - (steep(p) + steep(q)) / 2) <= 1e-12
-    holds(check_lipschitz, G, 2 * beta + 1, 2 / box.diameter + beta * box.diameter)
-
-
-def test_example_is_no_difficulty_for_the_smooth_learner() -> None:
-    """Smoothness 0, no Lipschitz constant anywhere: it learns, inside its certificate.
-
-    The best fixed point is y = -1/G with a loss of -1 a round.
-    """
-    rounds = 3000
-
-    def check(loss: Callable[[Array], float]) -> None:
-        learner = dikin.AdaptiveSmooth(thin(), smoothness=0.0, seed=3)
-        losses = np.empty(rounds)
-        for t in range(rounds):
-            query = learner.ask()
-            learner.tell(query, loss(query.point))
-            losses[t] = steep(query.point)
-        assert 0 < losses.sum() + rounds < learner.certificate < 2 * rounds
-        assert losses[-500:].mean() < -0.8
-
-    holds(check, steep, lambda point: -steep(point), lambda point: 0.0)

@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy.optimize import isotonic_regression
 
 import dikin
 from dikin import extras
@@ -131,16 +130,6 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
 def test_labels_that_are_apart_stay_where_they_are() -> None:
     assert spread([0.1, 0.6, 0.5], 0.2) == pytest.approx([0.1, 0.65, 0.45])
     assert spread([0.7, 0.1, 0.4], 0.2) == pytest.approx([0.7, 0.1, 0.4])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_labels_move_as_little_as_possible(seed: int) -> None:
-    """Beside SciPy's isotonic regression, where no end of the panel is met."""
-    heights = np.random.default_rng(seed).uniform(0.45, 0.55, 7)
-    order = np.argsort(heights)
-    steps = 0.02 * np.arange(7)
-    wanted = isotonic_regression(heights[order] - steps).x + steps
-    np.testing.assert_allclose(np.array(spread(heights.tolist(), 0.02))[order], wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rounds", [60, 2000])

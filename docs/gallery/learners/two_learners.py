@@ -19,7 +19,7 @@ box = dikin.Box([0, 0], [1, 1])
 
 
 def make_game(seed: int) -> dikin.Environment:
-    return dikin.Shifted(dikin.Bowl(box, seed=seed), noise=0.1)
+    return dikin.Shifted(dikin.Ridge(box, 1.0, 0.5, seed=seed), noise=0.1)
 
 
 def predictive(seed: int) -> dikin.Learner:

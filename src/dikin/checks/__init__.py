@@ -1,8 +1,8 @@
 """The laws of every domain, learner and environment: one function, one statement.
 
 `check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
-called `check_*` in one of the modules here; it is found by its name, which says what it states. Its
-failure names the law and says what was done, what the result was and what is required.
+called `check_*` in a module of this package, and its name is the statement. Its failure has the
+law, the number computed and the number required.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from typing import Any
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, ParameterError
-from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
-from dikin.learners.descent import Descent
 from dikin.rng import stream
 
 Law = Callable[..., None]
@@ -26,32 +24,28 @@ LearnerFactory = Callable[[int], Learner]
 """A fresh learner from a seed."""
 
 
-def laws(*modules: str) -> dict[str, Law]:
-    """The laws in modules of this package, by name, in the order in which they are written.
+def laws(module: str) -> dict[str, Law]:
+    """Return the laws in a module, in the order in which they are written.
 
     Parameters
     ----------
-    *modules : str
-        Names of modules in `dikin.checks`.
+    module : str
+        Name of the module, such as "dikin.checks.domain".
 
     Returns
     -------
     dict of str to callable
-        The laws.
+        The laws, by name.
     """
-    laws: dict[str, Law] = {}
-    for name in modules:
-        module = importlib.import_module(f"dikin.checks.{name}")
-        laws |= {
-            key: _named_in_failures(value)
-            for key, value in vars(module).items()
-            if key.startswith("check_") and value.__module__ == module.__name__
-        }
-    return laws
+    return {
+        name: _named_in_failures(law)
+        for name, law in vars(importlib.import_module(module)).items()
+        if name.startswith("check_") and law.__module__ == module
+    }
 
 
 def _named_in_failures(law: Law) -> Law:
-    """The law, with its name as words at the beginning of a failure."""
+    """Return the law, with its name as words at the beginning of a failure."""
     words = law.__name__.removeprefix("check_").replace("_", " ")
 
     @wraps(law)
@@ -62,35 +56,6 @@ def _named_in_failures(law: Law) -> Law:
             raise CheckFailedError(f'the law "{words}" is broken by {failure}') from None
 
     return named
-
-
-def domain_laws() -> dict[str, Law]:
-    """The laws of a domain: functions of the domain and a generator."""
-    return laws("domain", "bounds", "geometry")
-
-
-def learner_laws(learner: type[Learner]) -> dict[str, Law]:
-    """The laws of a learner: functions of what makes one from a seed, and a seed.
-
-    Parameters
-    ----------
-    learner : type of Learner
-        Its class decides which laws apply.
-
-    Returns
-    -------
-    dict of str to callable
-        The laws, by name.
-    """
-    machine = ("exploration",) if issubclass(learner, BarrierFTRL | Descent) else ()
-    barrier = ("barrier_ftrl",) if issubclass(learner, BarrierFTRL) else ()
-    unknown = "measured" if learner.measures_range else "unknown_range"
-    return laws("learner", unknown, *machine, *barrier)
-
-
-def environment_laws() -> dict[str, Law]:
-    """The laws of an environment: functions of what sets the game up again, and a generator."""
-    return laws("environment")
 
 
 def check_domain(domain: Domain, seed: int = 0) -> list[str]:
@@ -123,10 +88,10 @@ def check_domain(domain: Domain, seed: int = 0) -> list[str]:
     """
     if not isinstance(domain, Domain):
         raise ParameterError(f"check_domain needs a domain such as Ball(2), got {domain!r}")
-    laws = domain_laws()
-    for name, law in laws.items():
+    every = laws("dikin.checks.domain")
+    for name, law in every.items():
         law(domain, stream(seed, name))
-    return list(laws)
+    return list(every)
 
 
 def check_learner(
@@ -154,7 +119,7 @@ def check_learner(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is not what is written here, or the class has no examples.
+        If an argument is of another type, or the class has no examples.
 
     Examples
     --------
@@ -163,32 +128,12 @@ def check_learner(
     >>> "check_points_stay_inside" in held
     True
     """
-    names: dict[str, None] = {}
-    for make in factories(learner, domain):
-        for name, law in learner_laws(type(make(seed))).items():
+    requirement = "check_learner needs a learner such as AdaptiveSmooth"
+    every = laws("dikin.checks.learner")
+    for make in _factories(learner, domain, Learner, requirement):
+        for law in every.values():
             law(make, seed)
-            names[name] = None
-    return list(names)
-
-
-def factories(learner: Any, domain: Domain) -> list[LearnerFactory]:
-    """Functions that make the learners to be checked, each from a seed.
-
-    Parameters
-    ----------
-    learner : type of Learner or callable
-        A class, of which all `examples` are made, or a function of a domain and a seed.
-    domain : Domain
-        The domain to play on.
-
-    Returns
-    -------
-    list of callable
-        One function of a seed for each learner.
-    """
-    return _factories(
-        learner, domain, Learner, "check_learner needs a learner such as AdaptiveSmooth"
-    )
+    return list(every)
 
 
 def check_environment(
@@ -218,7 +163,7 @@ def check_environment(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is not what is written here, or the class has no examples.
+        If an argument is of another type, or the class has no examples.
 
     Examples
     --------
@@ -227,34 +172,32 @@ def check_environment(
     True
     """
     requirement = "check_environment needs an environment such as Ridge"
+    every = laws("dikin.checks.environment")
     for make in _factories(environment, domain, Environment, requirement):
-        for name, law in environment_laws().items():
+        for name, law in every.items():
             law(partial(make, seed), stream(seed, name))
-    return list(environment_laws())
+    return list(every)
 
 
 def _factories(
     thing: Any, domain: Domain, base: type[Any], requirement: str
 ) -> list[Callable[[int], Any]]:
-    """Functions that make the objects to be checked, each from a seed."""
+    """Return functions that make the objects to be checked, each from a seed."""
     if not isinstance(domain, Domain):
         raise ParameterError(f"the checks need a domain such as Ball(2) to play on, got {domain!r}")
-    if isinstance(thing, type):
-        if not issubclass(thing, base):
-            raise ParameterError(f"{requirement}, got {thing}")
-        return _examples(thing, domain)
-    if not callable(thing) or not isinstance(thing(domain, 0), base):
-        raise ParameterError(f"{requirement}, or a function of a domain and a seed; got {thing!r}")
-    return [partial(thing, domain)]
-
-
-def _examples(cls: Any, domain: Domain) -> list[Callable[[int], Any]]:
-    """Functions that make the examples of a class, each from a seed."""
-
-    def nth(i: int) -> Callable[[int], Any]:
-        return lambda seed: next(islice(cls.examples(domain, seed), i, None))
-
-    count = sum(1 for _ in cls.examples(domain, 0))
+    if not isinstance(thing, type):
+        if callable(thing) and isinstance(thing(domain, 0), base):
+            return [partial(thing, domain)]
+        requirement += ", or a function of a domain and a seed"
+        raise ParameterError(f"{requirement}; got {thing!r}")
+    if not issubclass(thing, base):
+        raise ParameterError(f"{requirement}, got {thing}")
+    examples: Any = thing.examples  # type: ignore[attr-defined]
+    count = sum(1 for _ in examples(domain, 0))
     if not count:
-        raise ParameterError(f"{cls.__name__}.examples gives none on {domain}: nothing to check")
-    return [nth(i) for i in range(count)]
+        raise ParameterError(f"{thing.__name__}.examples gives none on {domain}: nothing to check")
+
+    def nth(i: int, seed: int) -> Any:
+        return next(islice(examples(domain, seed), i, None))
+
+    return [partial(nth, i) for i in range(count)]

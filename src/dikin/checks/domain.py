@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
-from math import isfinite, sqrt
+from itertools import islice
+from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from dikin import loading
-from dikin.checks.failure import fail
+from dikin.checks.failure import at_most, require
 from dikin.checks.sample_points import (
     EPS,
-    boundary,
     center_of,
-    corners,
     directions,
+    ends,
     exit_multiple,
     faces,
     finite_inside,
@@ -30,6 +29,7 @@ from dikin.checks.sample_points import (
     margin_inside,
 )
 from dikin.domains.base import Array, Domain
+from dikin.domains.dense import DenseGeometry
 from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
 from dikin.rng import Generator
 
@@ -44,31 +44,24 @@ def check_oracles_give_finite_numbers(domain: Domain, rng: Generator) -> None:
     """Inside, psi is a number, its gradient a vector of length d and its Hessian d x d."""
     d = domain.dim
     for at in interior(domain, rng):
-        answers: dict[str, tuple[Any, tuple[int, ...]]] = {
-            "barrier": (domain.barrier(at.v), ()),
-            "gradient": (domain.gradient(at.v), (d,)),
-            "Hessian": (at.hessian, (d, d)),
-        }
-        for name, (answer, shape) in answers.items():
-            if np.shape(answer) != shape:
-                fail(domain, f"the {name} has shape {np.shape(answer)}", f"{shape}")
-            if not np.isfinite(answer).all():
-                fail(domain, f"the {name} at the interior point {at.v} is {answer}", "finite")
+        shapes = {"barrier": (), "gradient": (d,), "Hessian": (d, d)}
+        answers: tuple[Any, ...] = (domain.barrier(at.v), domain.gradient(at.v), at.hessian)
+        for (name, shape), answer in zip(shapes.items(), answers, strict=True):
+            found = np.shape(answer)
+            require(found == shape, domain, f"the shape of the {name}", found, shape)
+            finite = bool(np.isfinite(answer).all())
+            require(finite, domain, f"the {name}", answer, "finite", at=at.v)
 
 
 def check_center_is_interior_and_stationary(domain: Domain, rng: Generator) -> None:
     """The chart's origin is the analytic centre: inside, with a gradient of zero."""
-    origin = np.zeros(domain.dim)
-    margin = domain.margin(domain.center)
-    if not margin > 0:
-        fail(domain, f"the margin of the centre is {margin:.3g}", "above 0")
-    if not isfinite(domain.barrier(origin)):
-        fail(domain, f"the barrier at the centre is {domain.barrier(origin)}", "finite")
-    at = center_of(domain)
+    origin, at = np.zeros(domain.dim), center_of(domain)
+    margin, height = domain.margin(domain.center), domain.barrier(origin)
+    require(margin > 0, domain, "the margin of the centre", margin, "above 0")
+    require(isfinite(height), domain, "the barrier at the centre", height, "finite")
     slope = at.dual(domain.gradient(origin))
     # Newton's method ends at a decrement below 1e-9 and squares it, unless rounding is larger.
-    if not slope <= 1e-8 + 100 * at.rounding:
-        fail(domain, f"the gradient at the centre has local norm {slope:.3g}", "0")
+    at_most(domain, "the gradient's norm at the centre", slope, 1e-8 + 100 * at.rounding)
 
 
 def check_gradient_is_the_derivative_of_the_barrier(domain: Domain, rng: Generator) -> None:
@@ -83,9 +76,8 @@ def check_gradient_is_the_derivative_of_the_barrier(domain: Domain, rng: Generat
         slope = domain.gradient(at.v)
         for e in directions(at, rng, 4):
             rise = (domain.barrier(at.v + h * e) - domain.barrier(at.v - h * e)) / (2 * h)
-            off = abs(rise - float(slope @ e))
-            if not off <= h**2 / 2 + 20 * noise / h:
-                fail(domain, f"along {e} at {at.v} psi rises by {rise:.9g}", f"{slope @ e:.9g}")
+            off, limit = abs(rise - float(slope @ e)), h**2 / 2 + 20 * noise / h
+            at_most(domain, "the error of the slope", off, limit, at=at.v, along=e)
 
 
 def check_hessian_is_positive_definite(domain: Domain, rng: Generator) -> None:
@@ -93,12 +85,7 @@ def check_hessian_is_positive_definite(domain: Domain, rng: Generator) -> None:
     for at in interior(domain, rng):
         scale = np.linalg.norm(at.root, axis=1)  # the root exists, or says why not
         tilt = float((np.abs(at.hessian - at.hessian.T) / np.outer(scale, scale)).max())
-        if not tilt <= DIGITS:
-            fail(
-                domain,
-                f"the Hessian at {at.v} misses symmetry by {tilt:.3g} of its diagonal",
-                "0",
-            )
+        at_most(domain, "the asymmetry of the Hessian", tilt, DIGITS, at=at.v)
 
 
 def check_hessian_is_the_derivative_of_the_gradient(domain: Domain, rng: Generator) -> None:
@@ -109,15 +96,11 @@ def check_hessian_is_the_derivative_of_the_gradient(domain: Domain, rng: Generat
     """
     h = 1e-4
     for at in interior(domain, rng):
+        limit = 2 * h + 20 * at.rounding / h + 100 * at.hessian_rounding
         for e in directions(at, rng, 4):
             change = (domain.gradient(at.v + h * e) - domain.gradient(at.v - h * e)) / (2 * h)
             off = at.dual(change - at.hessian @ e)
-            if not off <= 2 * h + 20 * at.rounding / h + 100 * at.hessian_rounding:
-                fail(
-                    domain,
-                    f"along {e} at {at.v} the Hessian is off by {off:.3g} in local norm",
-                    "0",
-                )
+            at_most(domain, "the error of the Hessian", off, limit, at=at.v, along=e)
 
 
 def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
@@ -129,36 +112,27 @@ def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
     for at in interior(domain, rng):
         for e in directions(at, rng, 4):
             for h in (0.05, 0.5):
-                ends = [1 / sqrt(e @ domain.hessian(at.v + t * e) @ e) for t in (-h, h)]
-                third = abs(ends[1] - ends[0]) / h
-                if not third <= 2 * (1 + DIGITS) + 100 * (at.rounding + at.hessian_rounding) / h:
-                    fail(domain, f"|D3 psi| is {third:.9g} along {e} near {at.v}", "at most 2")
+                low, high = (1 / sqrt(e @ domain.hessian(at.v + t * e) @ e) for t in (-h, h))
+                limit = 2 * (1 + DIGITS) + 100 * (at.rounding + at.hessian_rounding) / h
+                at_most(domain, "|D3 psi|", abs(high - low) / h, limit, at=at.v, along=e)
 
 
 def check_newton_decrement_is_at_most_root_nu(domain: Domain, rng: Generator) -> None:
     """The square g' H^-1 g is at most nu: the other half of what makes a barrier."""
     for at in interior(domain, rng):
         square = at.dual(domain.gradient(at.v)) ** 2
-        if not square <= domain.nu * (1 + DIGITS + 100 * (at.rounding + at.hessian_rounding)):
-            fail(domain, f"g'H^-1g is {square:.9g} at {at.v}", f"at most nu = {domain.nu:g}")
+        limit = domain.nu * (1 + DIGITS + 100 * (at.rounding + at.hessian_rounding))
+        at_most(domain, "g' H^-1 g", square, limit, at=at.v)
 
 
 def check_gradient_sees_at_most_nu(domain: Domain, rng: Generator) -> None:
     """<grad psi(x), y - x> <= nu for every x inside and y in the set."""
-    ends = [*boundary(domain, rng), *corners(domain, rng)]
+    far = list(ends(domain, rng))
     for at in interior(domain, rng):
-        slope = domain.gradient(at.v)
-        ahead = (
-            [at.v * exit_multiple(domain, at.v)] if at.v.any() else []
-        )  # where round sets attain nu
-        for y in (*ends, *ahead):
-            rise = float(slope @ (y - at.v))
-            if not rise <= domain.nu * (1 + DIGITS + 100 * at.rounding):
-                fail(
-                    domain,
-                    f"<g, y - x> is {rise:.9g} from {at.v} to {y}",
-                    f"at most nu = {domain.nu:g}",
-                )
+        slope, limit = domain.gradient(at.v), domain.nu * (1 + DIGITS + 100 * at.rounding)
+        ahead = [at.v * exit_multiple(domain, at.v)] if at.v.any() else []  # round sets attain nu
+        for y in (*far, *ahead):
+            at_most(domain, "<g, y - x>", float(slope @ (y - at.v)), limit, x=at.v, y=y)
 
 
 # --- the set -----------------------------------------------------------------------------------
@@ -170,34 +144,10 @@ def check_dikin_ellipsoid_is_inside(domain: Domain, rng: Generator) -> None:
         # It touches the boundary where the set is a half-space: keep clear by what rounding moves.
         length = max(0.5, 1 - 1e-6 - 10 * (at.rounding + at.hessian_rounding))
         for e in directions(at, rng, 8):
-            for step in (length * e, -length * e):
-                if not finite_inside(domain, at.v + step):
-                    fail(
-                        domain,
-                        f"the barrier is infinite {length:.9g} from {at.v} along {step}",
-                        "finite",
-                    )
-                if not margin_inside(domain, at.v + step):
-                    margin = domain.margin(domain.point(at.v + step))
-                    fail(
-                        domain,
-                        f"the margin is {margin:.3g} at {length:.9g} from {at.v}",
-                        "at least 0",
-                    )
-
-
-def check_outer_ellipsoid_contains_the_set(domain: Domain, rng: Generator) -> None:
-    """The set lies within nu + 2 sqrt(nu) of the centre, in the centre's local norm."""
-    center = center_of(domain)
-    limit = domain.nu + 2 * sqrt(domain.nu)
-    for end in (*boundary(domain, rng), *corners(domain, rng)):
-        length = center.length(end)
-        if not length <= limit * (1 + DIGITS):
-            fail(
-                domain,
-                f"{end} is {length:.9g} from the centre",
-                f"at most nu + 2 sqrt(nu) = {limit:.9g}",
-            )
+            for y in (at.v + length * e, at.v - length * e):
+                require(finite_inside(domain, y), domain, "the barrier", "infinite", "finite", at=y)
+                margin = domain.margin(domain.point(y))
+                require(margin >= 0, domain, "the margin", margin, "at least 0", at=y)
 
 
 def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generator) -> None:
@@ -206,20 +156,11 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
     for e in directions(center, rng, 8):
         by_barrier, by_margin = exit_multiple(domain, e), exit_multiple(domain, e, margin_inside)
         off = abs(by_margin / by_barrier - 1)
-        if not off <= DIGITS + 100 * center.point_rounding(by_barrier * e):
-            fail(
-                domain,
-                f"along {e} the margin ends at {by_margin:.12g}",
-                f"{by_barrier:.12g} as psi",
-            )
-        for factor in (1.01, 2.0, 7.0):
+        limit = DIGITS + 100 * center.point_rounding(by_barrier * e)
+        at_most(domain, "the gap between margin and barrier", off, limit, along=e)
+        for end in (1.01 * by_barrier * e, 2.0 * by_barrier * e, 7.0 * by_barrier * e):
             for name, inside in (("barrier", finite_inside), ("margin", margin_inside)):
-                if inside(domain, factor * by_barrier * e):
-                    fail(
-                        domain,
-                        f"by its {name} {factor} times a boundary point is inside again",
-                        "outside",
-                    )
+                require(not inside(domain, end), domain, f"by its {name} {end}", "in", "outside")
 
 
 def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
@@ -228,38 +169,27 @@ def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
     `exit_multiple` finds the boundary to 1e-11.
     """
     still = domain.gauge(np.zeros(domain.dim))
-    if still != 0:
-        fail(domain, f"the gauge of the centre is {still:.3g}", "0")
-    for end in (*boundary(domain, rng), *corners(domain, rng)):
+    require(still == 0, domain, "the gauge of the centre", still, 0)
+    for end in ends(domain, rng):
         for factor in (1.0, 0.1, 30.0):
-            gauge = domain.gauge(factor * end)
-            if not abs(gauge / factor - 1) <= DIGITS:
-                fail(
-                    domain,
-                    f"{factor:g} times the boundary point {end} has the gauge {gauge:.9g}",
-                    f"{factor:g}",
-                )
+            off = abs(domain.gauge(factor * end) / factor - 1)
+            at_most(domain, "the error of the gauge", off, DIGITS, at=factor * end)
 
 
 def check_outward_is_an_isometry(domain: Domain, rng: Generator) -> None:
     """The chart keeps lengths, is linear, and `inward` undoes `outward`."""
     for _ in range(4):
         v, w = rng.standard_normal((2, domain.dim))
-        image = domain.outward(v)
-        if np.shape(image) != domain.point_shape:
-            fail(domain, f"outward gives shape {np.shape(image)}", f"{domain.point_shape}")
+        image, size = domain.outward(v), float(np.abs(v).max() + 3 * np.abs(w).max())
+        found = np.shape(image)
+        require(found == domain.point_shape, domain, "outward's shape", found, domain.point_shape)
         stretch = float(np.linalg.norm(image) / np.linalg.norm(v))
         back = float(np.abs(domain.inward(image) - v).max())
-        nonlinearity = float(
-            np.abs(domain.outward(v - 3 * w) - image + 3 * domain.outward(w)).max()
-        )
+        bent = float(np.abs(domain.outward(v - 3 * w) - image + 3 * domain.outward(w)).max())
         # Charts are made by one QR or Helmert matrix: a few ulps in every entry.
-        if not abs(stretch - 1) <= 1e-12:
-            fail(domain, f"outward stretches {v} by {stretch:.15g}", "1")
-        if not back <= 1e-12 * (1 + np.abs(v).max()):
-            fail(domain, f"inward(outward(v)) misses v by {back:.3g}", "0")
-        if not nonlinearity <= 1e-12 * (1 + np.abs(v).max() + 3 * np.abs(w).max()):
-            fail(domain, f"outward misses linearity by {nonlinearity:.3g}", "0")
+        at_most(domain, "the stretch by outward", abs(stretch - 1), 1e-12, of=v)
+        at_most(domain, "inward(outward(v)) - v", back, 1e-12 * (1 + size), v=v)
+        at_most(domain, "the nonlinearity of outward", bent, 1e-12 * (1 + size))
 
 
 # --- the sizes ---------------------------------------------------------------------------------
@@ -267,33 +197,79 @@ def check_outward_is_an_isometry(domain: Domain, rng: Generator) -> None:
 
 def check_radius_reaches_every_point(domain: Domain, rng: Generator) -> None:
     """No point of the set is farther from the centre than `radius`."""
-    for end in (*boundary(domain, rng), *corners(domain, rng)):
+    for end in ends(domain, rng):
         length = float(np.linalg.norm(end))
-        if not length <= domain.radius * (1 + DIGITS):
-            fail(
-                domain,
-                f"{end} is {length:.9g} from the centre",
-                f"at most radius = {domain.radius:.9g}",
-            )
+        at_most(domain, "the distance from the centre", length, domain.radius * (1 + DIGITS))
 
 
 def check_inradius_ball_is_inside(domain: Domain, rng: Generator) -> None:
     """No boundary point is nearer to the centre than `inradius`."""
-    for end in (*boundary(domain, rng), *faces(domain, rng)):
+    inradius = domain.inradius
+    require(inradius > 0, domain, "the inradius", inradius, "above 0")
+    for end in (*ends(domain, rng), *faces(domain, rng)):
         length = float(np.linalg.norm(end))
-        if not 0 < domain.inradius <= length * (1 + DIGITS):
-            fail(
-                domain,
-                f"{end} is {length:.9g} from the centre",
-                f"at least inradius = {domain.inradius:.9g} > 0",
-            )
+        at_most(domain, "the inradius", inradius, length * (1 + DIGITS), boundary=end)
 
 
 def check_diameter_fits_between_the_balls(domain: Domain, rng: Generator) -> None:
     """The set contains a ball of `inradius` and lies in one of `radius`: so do its chords."""
-    low, high = 2 * domain.inradius, 2 * domain.radius
-    if not low * (1 - DIGITS) <= domain.diameter <= high * (1 + DIGITS):
-        fail(domain, f"diameter = {domain.diameter:.9g}", f"between {low:.9g} and {high:.9g}")
+    at_most(domain, "the diameter", domain.diameter, 2 * domain.radius * (1 + DIGITS))
+    at_most(domain, "twice the inradius", 2 * domain.inradius * (1 - DIGITS), domain.diameter)
+
+
+# --- the set as a whole: what regret bounds compare with --------------------------------------
+
+
+def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
+    """No point of the set goes farther along a direction than `support` says.
+
+    Points are where rays leave the set, and the farthest one that Newton's method finds. A support
+    that is declared exact is reached: to 1e-6 of the radius.
+    """
+    points = np.array(list(ends(domain, rng)))
+    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
+    for c in (np.eye(domain.dim)[0], *slopes):
+        bound, size = domain.support(c), domain.radius * float(np.linalg.norm(c))
+        most = max(float((points @ c).max()), _farthest(domain, c))
+        at_most(domain, "the farthest point", most, bound + DIGITS * size, along=c)
+        if domain.exact_support:
+            at_most(domain, "the exact support", bound, most + 1e-6 * size, along=c)
+
+
+def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
+    """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set and 0 < e <= 1.
+
+    psi is convex, so that points far from the centre show most. v is known to 1e-11.
+    """
+    least, points = domain.barrier(np.zeros(domain.dim)), list(ends(domain, rng))
+    for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
+        bound, most = domain.barrier_growth(share), domain.nu * log(1 / share)
+        at_most(domain, f"barrier_growth({share:g})", bound, most + DIGITS * (1 + most))
+        limit = bound + 1e-4 * share + DIGITS * (1 + abs(least) + most)
+        for end in points:
+            rise = domain.barrier((1 - share) * end) - least
+            at_most(domain, f"the rise of psi to {share:g} from the end", rise, limit, end=end)
+
+
+def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
+    """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
+    s = domain.symmetry
+    require(0 < s <= 1, domain, "the symmetry", s, "a number in (0, 1]")
+    for end in ends(domain, rng):
+        at_most(domain, "the gauge of -s v", domain.gauge(-s * end), 1 + DIGITS, s=s, v=end)
+
+
+def _farthest(domain: Domain, direction: Array) -> float:
+    """direction.v at the end of a path towards the farthest point v.
+
+    The minimiser of -direction.v + w psi(v) falls short of the maximum by at most nu w.
+    """
+    dense = DenseGeometry(domain, domain.radius)
+    length = float(np.linalg.norm(direction))
+    iterate = dense.start()
+    for weight in np.geomspace(1.0, 1e-7 / domain.nu, 16).tolist():
+        dense.solve(-direction / length, 0.0, weight, iterate)
+    return domain.radius * float(direction @ dense.vector(iterate))
 
 
 # --- the value ---------------------------------------------------------------------------------
@@ -309,31 +285,28 @@ def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
     except NotSavableError:
         return
     twin = loading.domain_from_spec(json.loads(json.dumps(spec)))
-    if type(twin) is not type(domain):
-        fail(domain, f"its spec builds a {type(twin).__name__}", f"a {type(domain).__name__}")
+    require(type(twin) is type(domain), domain, "the class by its spec", type(twin), type(domain))
     for name in ("dim", "nu", "point_shape", "center", "radius", "inradius", "diameter"):
         ours, theirs = getattr(domain, name), getattr(twin, name)
-        if not np.array_equal(ours, theirs):
-            fail(domain, f"after a spec round trip {name} is {theirs}", f"{ours}")
+        require(np.array_equal(ours, theirs), domain, f"by its spec {name}", theirs, ours)
     for at in interior(domain, rng, walks=1):
-        for name, ours, theirs in zip(
-            ("psi", "gradient", "Hessian", "margin"),
-            *map(_oracles(at.v), (domain, twin)),
-            strict=True,
-        ):
-            if not np.array_equal(ours, theirs):
-                fail(domain, f"after a spec round trip {name} at {at.v} is {theirs}", f"{ours}")
+        for ours, theirs in zip(_oracles(domain, at.v), _oracles(twin, at.v), strict=True):
+            same = np.array_equal(ours, theirs)
+            require(same, domain, "by its spec an oracle", theirs, ours, at=at.v)
 
 
-def _oracles(v: Array) -> Callable[[Domain], tuple[Any, ...]]:
-    return lambda d: (d.barrier(v), d.gradient(v), d.hessian(v), d.margin(d.point(v)))
+def _oracles(domain: Domain, v: Array) -> tuple[Any, ...]:
+    """Return the values of all oracles at a chart vector."""
+    margin = domain.margin(domain.point(v))
+    return domain.barrier(v), domain.gradient(v), domain.hessian(v), margin
 
 
 def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> None:
     """A wrong shape, NaN, infinity and a point outside raise errors with the domain's name."""
     inside = domain.require(domain.center)
-    if not np.array_equal(inside, domain.center) or np.shares_memory(inside, domain.center):
-        fail(domain, f"require(center) gave {inside}", "a copy of the centre")
+    same = np.array_equal(inside, domain.center)
+    copied = same and not np.shares_memory(inside, domain.center)
+    require(copied, domain, "require(center)", inside, "a copy of the centre")
     for shape in ((), (*domain.point_shape, 1), tuple(n + 1 for n in domain.point_shape)):
         _refused(domain, np.zeros(shape), ShapeError)
     for poison in (np.nan, np.inf, -np.inf):
@@ -342,22 +315,20 @@ def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> No
             point[where] = poison
             _refused(domain, point, OutsideDomainError)
             with np.errstate(invalid="ignore"):  # infinity minus infinity
-                if domain.contains(point):
-                    fail(domain, f"contains says that {point} is inside", "outside")
-    for end in boundary(domain, rng, 2):
+                require(not domain.contains(point), domain, f"{point}", "inside", "outside")
+    for end in islice(ends(domain, rng, 2), 2):
         _refused(domain, domain.point(1.01 * end), OutsideDomainError)
 
 
 def _refused(domain: Domain, point: Array, kind: type[DikinError]) -> None:
+    found: DikinError | None = None
     try:
         domain.require(point)
     except DikinError as error:
-        if not isinstance(error, kind):
-            fail(domain, f"{point} is rejected by {error!r}", f"a {kind.__name__}")
-        if str(domain) not in str(error):
-            fail(domain, f"{point} is rejected by {error!r}", "the domain's name in it")
-        return
-    fail(domain, f"require accepted {point}", f"a {kind.__name__}")
+        found = error
+    named = isinstance(found, kind) and str(domain) in str(found)
+    wanted = f"a {kind.__name__} with the domain's name"
+    require(named, domain, f"the answer to {point}", repr(found), wanted)
 
 
 def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
@@ -370,15 +341,12 @@ def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
             setattr(copy.copy(domain), name, getattr(domain, name))
         except AttributeError:
             continue
-        fail(domain, f"{name} can be assigned to", "an AttributeError")
-    if domain.center.flags.writeable:
-        fail(domain, f"entries of the centre {domain.center} can be assigned to", "read-only")
+        require(False, domain, name, "assigned to", "an AttributeError")
+    require(not domain.center.flags.writeable, domain, "the centre", "writeable", "read-only")
     first, *others = interior(domain, rng, walks=1)
     v = first.v + others[0].v / 2
-    original, before = v.copy(), _oracles(v)(domain)
-    _oracles(others[-1].v)(domain)
-    for ours, again in zip(before, _oracles(v)(domain), strict=True):
-        if not np.array_equal(ours, again):
-            fail(domain, f"an oracle gave {again} at {v}", f"{ours} as before")
-    if not np.array_equal(v, original):
-        fail(domain, f"an oracle changed its argument to {v}", f"{original} as it was")
+    original, before = v.copy(), _oracles(domain, v)
+    _oracles(domain, others[-1].v)
+    for ours, again in zip(before, _oracles(domain, v), strict=True):
+        require(np.array_equal(ours, again), domain, "an oracle", again, f"{ours} as before", at=v)
+    require(np.array_equal(v, original), domain, "an oracle's argument", v, original)

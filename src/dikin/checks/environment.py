@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dikin.checks.failure import fail
+from dikin.checks.failure import at_most, require
 from dikin.checks.sample_points import center_of, directions, exit_multiple
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, HasContext, HasGradient
@@ -77,12 +77,8 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
     environment = setup()
     for chord in chords(environment, rng):
         owed = environment.curvature(chord.round) / 8 * chord.length**2
-        if not chord.drop >= owed - SLACK * _size(environment):
-            fail(
-                environment,
-                f"round {chord.round}: the chord is {chord.drop:.3g} above",
-                f"at least {owed:.3g}",
-            )
+        limit = chord.drop + _slack(environment)
+        at_most(environment, "the drop by its curvature", owed, limit, round=chord.round)
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
@@ -92,13 +88,8 @@ def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None
         return  # a kink, or nothing declared
     for chord in chords(environment, rng):
         own = environment.constants_of(chord.round)["smoothness"]
-        most = min(environment.smoothness, own) / 8 * chord.length**2
-        if not chord.drop <= most + SLACK * _size(environment):
-            fail(
-                environment,
-                f"round {chord.round}: the chord is {chord.drop:.3g} above",
-                f"at most {most:.3g}",
-            )
+        limit = min(environment.smoothness, own) / 8 * chord.length**2 + _slack(environment)
+        at_most(environment, "the drop below a chord", chord.drop, limit, round=chord.round)
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
@@ -108,43 +99,28 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
         return  # nothing declared
     for chord in chords(environment, rng):
         own = environment.constants_of(chord.round)["lipschitz"]
+        limit = min(environment.lipschitz, own) * chord.length + _slack(environment)
         change = abs(chord.ends[0] - chord.ends[1])
-        most = min(environment.lipschitz, own) * chord.length
-        if not change <= most + SLACK * _size(environment):
-            fail(
-                environment,
-                f"round {chord.round}: the loss changes by {change:.6g}",
-                f"at most {most:.6g}",
-            )
+        at_most(environment, "the change of the loss", change, limit, round=chord.round)
 
 
 def check_steady_losses_have_the_same_constants(setup: Setup, rng: Generator) -> None:
     """Where an environment is steady, `constants_of` is the same in every round."""
     environment = setup()
     first = environment.constants_of(1)
-    for round in (2, 3, 50, 1000) if environment.steady else ():
-        found = environment.constants_of(round)
-        if found != first:
-            fail(
-                environment,
-                f"it is steady, and round {round} has the constants {found}",
-                f"{first}",
-            )
+    for t in (2, 3, 50, 1000) if environment.steady else ():
+        found = environment.constants_of(t)
+        require(found == first, environment, "constants_of a steady loss", found, first, round=t)
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:
     """Every loss is between lo and hi on the whole domain."""
-    environment = setup()
-    low, high = environment.loss_range
+    environment, (low, high) = setup(), setup().loss_range
     candidates = [*points(environment.domain, rng), np.array(environment.best()[0]).ravel()]
     for t, f in rounds(environment, rng):
         for x in candidates:
-            if not low - SLACK * (high - low) <= f(x) <= high + SLACK * (high - low):
-                fail(
-                    environment,
-                    f"round {t}: the loss is {f(x):.6g}",
-                    f"from {low:.6g} to {high:.6g}",
-                )
+            at_most(environment, "a loss", f(x), high + _slack(environment), round=t, at=x)
+            at_most(environment, "minus a loss", -f(x), -low + _slack(environment), round=t, at=x)
 
 
 def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
@@ -155,8 +131,7 @@ def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
         one.answer(x)
         two.answer(y)
     first, second = one.answer(candidates[0]), two.answer(candidates[0])
-    if first != second:
-        fail(one, f"after another play the same point met {second}", f"{first}")
+    require(first == second, one, "the loss after another play", second, first)
 
 
 def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
@@ -165,34 +140,22 @@ def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
     candidates = points(environment.domain, rng)
     rounds, losses = [], []
     for t in range(1, 201):
-        chance = _next_chance(environment)
-        rounds.append((t, chance))
+        rounds.append((t, next_chance(environment)))
         losses.append(environment.answer(shaped(environment, candidates[t % len(candidates)]))[0])
     point, total = environment.best()
-    best = np.array(point).ravel()
-    if environment.domain.margin(np.asarray(point)) < 0:
-        fail(environment, f"the best point {point} lies outside the domain", "inside")
+    best, margin = np.array(point).ravel(), environment.domain.margin(np.asarray(point))
+    require(margin >= 0, environment, "the margin of the best point", margin, "at least 0")
 
     def suffered(x: Array) -> float:
         return sum(float(environment.kernel.value(t, chance, x)) for t, chance in rounds)
 
-    size = SLACK * _size(environment) * len(rounds)
-    if not abs(suffered(best) - total) <= size:
-        fail(
-            environment,
-            f"the best point suffers {suffered(best):.9g}",
-            f"{total:.9g} as declared",
-        )
-    if not abs(environment.total_loss - sum(losses)) <= size:
-        fail(environment, f"the total loss is {environment.total_loss:.9g}", f"{sum(losses):.9g}")
+    size = _slack(environment) * len(rounds)
+    at_most(environment, "the error of the best total", abs(suffered(best) - total), size)
+    off = abs(environment.total_loss - sum(losses))
+    at_most(environment, "the error of the total loss", off, size)
     near = [best + 0.01 * (x - best) for x in candidates]
     for x in (*candidates, *near):
-        if not suffered(x) >= total - size:
-            fail(
-                environment,
-                f"{x} suffers {suffered(x):.9g}, less than the best",
-                f"at least {total:.9g}",
-            )
+        at_most(environment, "the best total", total, suffered(x) + size, other=x)
 
 
 def shaped(environment: Environment, x: Array) -> Array:
@@ -200,11 +163,11 @@ def shaped(environment: Environment, x: Array) -> Array:
     return x.reshape(environment.domain.point_shape)
 
 
-def _size(environment: Environment) -> float:
-    return environment.loss_range[1] - environment.loss_range[0]
+def _slack(environment: Environment) -> float:
+    return SLACK * (environment.loss_range[1] - environment.loss_range[0])
 
 
-def _next_chance(environment: Environment) -> float:
+def next_chance(environment: Environment) -> float:
     """The chance of the next round, without using it up."""
     state = environment.chances.bit_generator.state
     chance = environment.chances.random()
@@ -217,21 +180,15 @@ def check_gradients_support_the_losses(setup: Setup, rng: Generator) -> None:
     environment = setup()
     if Feedback.GRADIENT not in environment.offers:
         return
-    assert isinstance(environment.kernel, HasGradient)
-    candidates, size = points(environment.domain, rng), _size(environment)
+    kernel, candidates = environment.kernel, points(environment.domain, rng)
+    assert isinstance(kernel, HasGradient)
     for t in ROUNDS:
         for chance in (0.05, 0.3, 0.6, 0.95):
             for x, y in pairwise(candidates):
-                step, loss = y - x, environment.kernel.value(t, chance, y)
-                owed = environment.kernel.value(t, chance, x)
-                owed += float(environment.kernel.gradient(t, chance, x) @ step)
-                owed += environment.curvature(t) / 2 * float(step @ step)
-                if not loss >= owed - SLACK * size:
-                    fail(
-                        environment,
-                        f"round {t}: the loss is {loss:.6g}",
-                        f"at least {owed:.6g} as its tangent there",
-                    )
+                step, limit = y - x, kernel.value(t, chance, y) + _slack(environment)
+                tangent = kernel.value(t, chance, x) + float(kernel.gradient(t, chance, x) @ step)
+                owed = tangent + environment.curvature(t) / 2 * float(step @ step)
+                at_most(environment, "the tangent there", owed, limit, round=t, at=y)
 
 
 def check_losses_depend_on_the_context_alone(setup: Setup, rng: Generator) -> None:
@@ -240,7 +197,7 @@ def check_losses_depend_on_the_context_alone(setup: Setup, rng: Generator) -> No
     if Feedback.CONTEXT not in environment.offers:
         return
     assert isinstance(environment.kernel, HasContext)
-    domain, size = environment.domain, _size(environment)
+    domain = environment.domain
     for t, f in rounds(environment, rng):
         z = domain.inward(shaped(environment, environment.kernel.context(t)))
         for x in points(domain, rng, 3):
@@ -249,9 +206,4 @@ def check_losses_depend_on_the_context_alone(setup: Setup, rng: Generator) -> No
             h *= domain.inradius / 2 / max(float(np.linalg.norm(h)), 1.0)
             middle = (domain.center.ravel() + x) / 2  # a ball of half the inradius fits around it
             change = abs(f(middle + domain.outward(h).ravel()) - f(middle))
-            if not change <= SLACK * size:
-                fail(
-                    environment,
-                    f"round {t}: the loss changes by {change:.3g} where z.x does not",
-                    "0",
-                )
+            at_most(environment, "the change where z.x has none", change, _slack(environment))

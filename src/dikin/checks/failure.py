@@ -1,27 +1,27 @@
-"""How a law fails."""
+"""The one way to report that a law is broken."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any
 
 from dikin.errors import CheckFailedError
 
 
-def fail(subject: object, result: str, requirement: str) -> NoReturn:
-    """Say that a law is broken.
+def require(
+    holds: bool, subject: object, quantity: str, found: object, wanted: object, **where: Any
+) -> None:
+    """Raise a `CheckFailedError` with what was computed and what is required, unless it holds."""
+    if not holds:
+        place = "".join(f", {name} {value}" for name, value in where.items())
+        raise CheckFailedError(
+            f"{subject}: {quantity} is {_text(found)}{place}, wanted {_text(wanted)}"
+        )
 
-    Parameters
-    ----------
-    subject
-        What broke it.
-    result
-        What was done and what the result was.
-    requirement
-        What the law requires.
 
-    Raises
-    ------
-    CheckFailedError
-        Always.
-    """
-    raise CheckFailedError(f"{subject}: {result}, wanted {requirement}")
+def at_most(subject: object, quantity: str, found: float, limit: float, **where: Any) -> None:
+    """Require a number that is not above a limit; NaN is."""
+    require(found <= limit, subject, quantity, found, f"at most {_text(limit)}", **where)
+
+
+def _text(value: object) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The laws of a learner, whatever its mathematics: what it may play, and what may change it.
+"""The laws of a learner, whatever its mathematics: its points, its state and its answers.
 
 Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed; it raises a
 `CheckFailedError` where the law does not hold.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin.checks import LearnerFactory
-from dikin.checks.failure import fail
+from dikin.checks.failure import require
 from dikin.domains.base import Array
 from dikin.errors import (
     CertificateVoidWarning,
@@ -33,14 +32,11 @@ from dikin.learners.base import Learner
 from dikin.learners.threads import ignored
 from dikin.open_queries import Query
 
-L = TypeVar("L", bound=Learner)
-
-
 # --- how the laws play -------------------------------------------------------------------------
 
 
 class Move(NamedTuple):
-    """What an adversary sees in a round: with the learner's centre, more than a bandit reveals."""
+    """A round as an adversary sees it: with the learner's centre, more than a bandit reveals."""
 
     round: int
     learner: Learner
@@ -73,47 +69,19 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
 
 
 def loss_at(learner: Learner, position: float) -> float:
-    """The loss at a position in the learner's range; the ends are the ends to the last bit.
-
-    Parameters
-    ----------
-    learner
-        Its current range counts.
-    position
-        From -1 for the least loss to 1 for the largest.
-    """
+    """Return the loss at a position in the range; the ends are the ends to the last bit."""
     low, high = learner.units.loss_range
     ends = {-1.0: low, 1.0: high}
     return ends.get(position, low + (high - low) * (position + 1) / 2)
 
 
 def answer_at(learner: Learner, position: float) -> Any:
-    """What to tell a learner, of the kind that it declares, for a loss at a position.
-
-    Parameters
-    ----------
-    learner
-        The learner to tell.
-    position
-        As for `loss_at`.
-    """
+    """Return the answer, of the kind that a learner declares, with a loss at a position."""
     return shaped(learner, loss_at(learner, position), loss_at(learner, -position), position)
 
 
 def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -> Any:
-    """A loss as an answer of the kind that a learner declares.
-
-    Parameters
-    ----------
-    learner
-        The learner to tell.
-    loss
-        The loss.
-    other
-        The loss at the second point, where there are two; the same one for None.
-    slope
-        The gradient in units of the range over the radius, where one is told.
-    """
+    """Return a loss as an answer of the kind that a learner declares."""
     if learner.feedback is Feedback.PAIR:
         return loss, loss if other is None else other
     if learner.feedback is Feedback.GRADIENT:
@@ -123,15 +91,7 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
 
 
 def ask(learner: Learner, round: int | None = None) -> Query:
-    """A query, with a context where the learner needs one.
-
-    Parameters
-    ----------
-    learner
-        The learner to ask.
-    round
-        The number that determines the context; the learner's rounds for None.
-    """
+    """Ask a query, with a context where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()
     domain = learner.domain
@@ -140,30 +100,12 @@ def ask(learner: Learner, round: int | None = None) -> Query:
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:
-    """The points at which a query needs losses.
-
-    Parameters
-    ----------
-    learner
-        The learner that was asked.
-    query
-        The query it returned.
-    """
+    """Return the points at which a query needs losses."""
     return list(query.point) if learner.feedback is Feedback.PAIR else [query.point]
 
 
 def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Query]:
-    """The queries of a game against a pattern, with every curvature from none to the limit.
-
-    Parameters
-    ----------
-    learner
-        The learner that plays.
-    rounds
-        How many rounds.
-    pattern
-        A key of `PATTERNS`.
-    """
+    """The queries of a game against a pattern, with every curvature from none to the limit."""
     for t in range(rounds):
         query = ask(learner)
         yield query
@@ -172,41 +114,8 @@ def play(learner: Learner, rounds: int, pattern: str = "steep") -> Iterator[Quer
         learner.tell(query, answer_at(learner, position), curvature)
 
 
-def with_range(learner: L) -> L:
-    """A learner that has a range: if it is not declared, a first loss is told.
-
-    Parameters
-    ----------
-    learner
-        Before its first round.
-    """
-    if learner.may_restart:
-        learner.tell(ask(learner), answer_at(learner, 0.0))
-    return learner
-
-
-def without_range(make: LearnerFactory, seed: int) -> Learner:
-    """A learner like the one that `make` builds, without its range.
-
-    Parameters
-    ----------
-    make
-        What builds a learner from a seed.
-    seed
-        The seed.
-    """
-    learner = make(seed)
-    return learner._anew(learner.domain, learner.arguments() | {"loss_range": None}, seed)
-
-
 def name(learner: Learner) -> str:
-    """A learner, for a message.
-
-    Parameters
-    ----------
-    learner
-        The learner to name.
-    """
+    """Return the name of a learner, for a message."""
     return f"{type(learner).__name__} on {learner.domain}"
 
 
@@ -217,45 +126,32 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
     """Every asked point and every centre is in the domain, whatever the losses: no tolerance."""
     for pattern in PATTERNS:
         learner = make(seed)
+        domain = learner.domain
         # Only driven learners come near the boundary, where the last digits matter.
         rounds = 250 if pattern == "driving" else 70
         with ignored(CertificateVoidWarning):
             for query in play(learner, rounds, pattern):
                 for point in (*points_of(learner, query), learner.center):
-                    _belongs(learner, point, f"at query {query.id} under {pattern} losses")
+                    form, wanted = (str(point.dtype), point.shape), ("float64", domain.point_shape)
+                    require(form == wanted, name(learner), "the form of a point", form, wanted)
+                    margin = domain.margin(point)
+                    require(margin >= 0, name(learner), "the margin", margin, ">= 0", at=point)
 
 
-def _belongs(learner: Learner, point: Array, when: str) -> None:
-    shape = learner.domain.point_shape
-    if point.shape != shape or point.dtype != np.float64:
-        fail(
-            name(learner), f"gave {point.dtype} of shape {point.shape}", f"float64 of shape {shape}"
-        )
-    margin = learner.domain.margin(point)
-    if not margin >= 0:
-        fail(name(learner), f"{point} {when} has margin {margin:.3g}", "at least 0")
-
-
-# --- chance ------------------------------------------------------------------------------------
+# --- chance and the state ----------------------------------------------------------------------
 
 
 def check_same_seed_same_play(make: LearnerFactory, seed: int) -> None:
     """One seed gives one game, bit for bit; another seed gives another, if anything is drawn."""
     games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
-    for i, (one, two) in enumerate(zip(*games[:2], strict=True)):
-        if not np.array_equal(one, two):
-            fail(name(make(seed)), f"seed {seed} asked query {i} about {two}", f"{one} as before")
-    if np.array_equal(games[0], games[2]) and _draws(make(seed)):
-        fail(name(make(seed)), f"seeds {seed} and {seed + 1} play alike", "two games")
-
-
-def _draws(learner: Learner) -> bool:
+    learner = make(seed)
+    for one, two in zip(*games[:2], strict=True):
+        require(np.array_equal(one, two), name(learner), f"a point of seed {seed}", two, one)
     before = learner.state()["generator"]
     ask(learner)
-    return bool(learner.state()["generator"] != before)
-
-
-# --- the state ---------------------------------------------------------------------------------
+    if learner.state()["generator"] != before:
+        differ = not np.array_equal(games[0], games[2])
+        require(differ, name(learner), "the play of another seed", "the same", "another")
 
 
 def check_restored_learner_continues_exactly(make: LearnerFactory, seed: int) -> None:
@@ -264,58 +160,46 @@ def check_restored_learner_continues_exactly(make: LearnerFactory, seed: int) ->
     for _ in play(learner, 25):
         pass
     queries = [ask(learner) for _ in range(3)]
-    state = json.loads(json.dumps(learner.state()))
-    twin = learner.restore(learner.domain, state)
+    twin = learner.restore(learner.domain, json.loads(json.dumps(learner.state())))
     same_state(learner, twin, "right after")
     with ignored(CertificateVoidWarning):
         for query in (queries[2], queries[0]):
             for each in (learner, twin):
                 each.tell(query.id, answer_at(each, 0.3), 0.0)
             same_state(learner, twin, f"after an answer to query {query.id}")
-        for ours, theirs in zip(play(learner, 25), play(twin, 25), strict=True):
-            if ours.id != theirs.id or not np.array_equal(ours.point, theirs.point):
-                fail(name(learner), f"restored it asks {theirs}", f"{ours}")
+        same_play(learner, twin, 25, "restored")
     same_state(learner, twin, "at the end")
 
 
 def same_state(learner: Learner, twin: Learner, when: str) -> None:
-    """Fail where the states of a learner and of its restored twin differ.
-
-    Parameters
-    ----------
-    learner, twin
-        The two.
-    when
-        The instant, for the message.
-    """
+    """Require one state of a learner and of its restored twin."""
     ours, theirs = learner.state(), twin.state()
     for key in ours:
-        if ours[key] != theirs[key]:
-            fail(name(learner), f"{when} restoring, {key} is {theirs[key]}", f"{ours[key]}")
+        same = ours[key] == theirs[key]
+        require(same, name(learner), f"{when} restoring, {key}", theirs[key], ours[key])
+
+
+def same_play(learner: Learner, twin: Learner, rounds: int, what: str) -> None:
+    """Require one future of a learner and of its twin."""
+    for ours, theirs in zip(play(learner, rounds), play(twin, rounds), strict=True):
+        same = ours.id == theirs.id and np.array_equal(ours.point, theirs.point)
+        require(same, name(learner), f"a query of the {what} learner", ours, theirs)
 
 
 def check_state_does_not_grow(make: LearnerFactory, seed: int) -> None:
     """The state after many rounds holds as many numbers as after few."""
-    learner = make(seed)
-    sizes = []
+    learner, sizes = make(seed), []
     for rounds in (10, 100):
         for _ in play(learner, rounds):
             pass
         sizes.append(_numbers_in(learner.state()))
-    if sizes[0] != sizes[1]:
-        fail(
-            name(learner),
-            f"the state has {sizes[1]} numbers after 100 more rounds",
-            f"{sizes[0]}",
-        )
+    require(sizes[0] == sizes[1], name(learner), "the state's size 100 rounds later", *sizes[::-1])
 
 
 def _numbers_in(value: Any) -> int:
     if isinstance(value, dict):
         return sum(map(_numbers_in, value.values()))
-    if isinstance(value, list | tuple):
-        return sum(map(_numbers_in, value))
-    return 1
+    return sum(map(_numbers_in, value)) if isinstance(value, list | tuple) else 1
 
 
 def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
@@ -332,18 +216,13 @@ def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
                 array += 1.0
                 after = learner.state()
                 array[...] = original
-                if before != after:
-                    fail(
-                        name(learner),
-                        f"writing into the array {original} that it gave changed its state",
-                        "the same as before",
-                    )
-        if not np.array_equal(ours.point, theirs.point):
-            fail(
-                name(learner),
-                f"looked at, it asks query {ours.id} about {ours.point}",
-                f"{theirs.point}",
-            )
+                _unchanged(learner, before, after, f"writing into the array {original} it gave")
+        same = np.array_equal(ours.point, theirs.point)
+        require(same, name(learner), "a point of a learner looked at", ours.point, theirs.point)
+
+
+def _unchanged(learner: Learner, before: Any, after: Any, cause: str) -> None:
+    require(before == after, name(learner), f"the state after {cause}", after, before)
 
 
 # --- the answers -------------------------------------------------------------------------------
@@ -359,17 +238,7 @@ class Refusal(NamedTuple):
 
 
 def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]:
-    """Every kind of wrong answer, each wrong in one thing only.
-
-    Parameters
-    ----------
-    learner
-        The learner that must reject them.
-    query
-        An open one.
-    closed
-        One that was answered.
-    """
+    """Every kind of wrong answer to an open query or a closed one, each wrong in one thing only."""
     low, high = learner.accepts
     limit, fine = learner.curvature_limit[0], answer_at(learner, 0.0)
     for loss in (nan, inf, -inf, "0.5", None, True, [0.5], 1j):
@@ -391,6 +260,15 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
     yield Refusal(Query(query.id, query.point + 1e-9), fine, 0.0, ForeignQueryError)
 
 
+def refused(learner: Learner, error: type[DikinError], use: Callable[..., None], *arg: Any) -> None:
+    """Require an error of a kind from a use of a learner."""
+    try:
+        use(*arg)
+    except error:
+        return
+    require(False, name(learner), f"the use of {arg}", "accepted", error.__name__)
+
+
 def check_refused_answer_changes_nothing(make: LearnerFactory, seed: int) -> None:
     """A wrong answer raises an error of its kind, and the learner is unchanged."""
     learner, twin = make(seed), make(seed)
@@ -399,49 +277,26 @@ def check_refused_answer_changes_nothing(make: LearnerFactory, seed: int) -> Non
         query = ask(each)
     before = learner.state()
     for refusal in refusals(learner, query, closed):
-        try:
-            learner.tell(*refusal[:3])
-        except refusal.error:
-            pass
-        else:
-            fail(
-                name(learner),
-                f"accepted the answer {refusal[:3]}",
-                f"a {refusal.error.__name__}",
-            )
-        if learner.state() != before:
-            fail(
-                name(learner),
-                f"the refused answer {refusal[:3]} changed the state",
-                "the same as before",
-            )
+        refused(learner, refusal.error, learner.tell, *refusal[:3])
+        _unchanged(learner, before, learner.state(), f"the refused answer {refusal[:3]}")
     for each in (learner, twin):
         each.tell(query.id, answer_at(each, 0.5))
-    for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
-        if not np.array_equal(ours.point, theirs.point):
-            fail(
-                name(learner),
-                f"after refusals it asks query {ours.id} about {ours.point}",
-                f"{theirs.point}",
-            )
+    same_play(learner, twin, 10, "refusing")
 
 
 def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> None:
     """Ids are distinct; each query is open until its answer, and every answer is a round."""
     learner = make(seed)
     queries = [ask(learner) for _ in range(6)]
-    open_ids = [query.id for query in queries]
-    if len(set(open_ids)) != len(open_ids):
-        fail(name(learner), f"gave the ids {open_ids}", "each once")
+    ids = [query.id for query in queries]
+    require(len({*ids}) == len(ids), name(learner), "the list of ids", ids, "each once")
     with ignored(CertificateVoidWarning):
-        for i, answered in enumerate((3, 0, 5, 1, 4, 2)):
+        for i, answered in enumerate((3, 0, 5, 1, 4, 2), start=1):
             learner.tell(queries[answered], answer_at(learner, -0.5))
-            open_ids.remove(queries[answered].id)
-            if [query.id for query in learner.open_queries] != open_ids:
-                ids = [query.id for query in learner.open_queries]
-                fail(name(learner), f"has {ids} open after {i + 1} answers", f"{open_ids}")
-            if learner.rounds != i + 1:
-                fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{i + 1}")
+            ids.remove(queries[answered].id)
+            found = [query.id for query in learner.open_queries]
+            require(found == ids, name(learner), f"the list open after {i} answers", found, ids)
+            require(learner.rounds == i, name(learner), "the number of rounds", learner.rounds, i)
 
 
 def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> None:
@@ -453,29 +308,12 @@ def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> Non
         queries = [ask(each) for _ in range(3)]
     before = learner.state()
     learner.forget(queries[1])
-    after = learner.state()
     rest = [item for i, item in enumerate(before["open"]) if i != 1]
-    if after != before | {"open": rest}:
-        changed = [key for key in before if key != "open" and after[key] != before[key]]
-        fail(name(learner), f"forgetting changed {changed or 'other queries'}", "one query less")
-    shut = queries[1]
-    for use in (
-        partial(learner.forget, shut),
-        partial(learner.tell, shut, answer_at(learner, 0.0)),
-    ):
-        try:
-            use()
-        except ClosedQueryError:
-            continue
-        fail(name(learner), f"took query {shut.id} after it was forgotten", "a ClosedQueryError")
+    _unchanged(learner, before | {"open": rest}, learner.state(), "forgetting")
+    refused(learner, ClosedQueryError, learner.forget, queries[1])
+    refused(learner, ClosedQueryError, learner.tell, queries[1], answer_at(learner, 0.0))
     with ignored(CertificateVoidWarning):
         for each in (learner, twin):
             each.tell(queries[2].id, answer_at(each, 1.0))
             each.tell(queries[0].id, answer_at(each, -1.0))
-        for ours, theirs in zip(play(learner, 10), play(twin, 10), strict=True):
-            if not np.array_equal(ours.point, theirs.point):
-                fail(
-                    name(learner),
-                    f"after forgetting, query {ours.id} is {ours.point}",
-                    f"{theirs.point}",
-                )
+        same_play(learner, twin, 10, "forgetting")

@@ -13,7 +13,7 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
-from dikin.checks.failure import fail
+from dikin.checks.failure import at_most, require
 from dikin.domains.base import Array, Domain
 from dikin.rng import Generator
 
@@ -26,15 +26,7 @@ UNBOUNDED = 1e9
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """A point inside a domain, with the local norm |h|_v = sqrt(h' Hessian(psi)(v) h).
-
-    Parameters
-    ----------
-    domain
-        The set.
-    v
-        The point, as a chart vector.
-    """
+    """A chart vector inside a domain, with the local norm |h|_v = sqrt(h' Hessian(psi)(v) h)."""
 
     domain: Domain
     v: Array
@@ -51,76 +43,43 @@ class InteriorPoint:
             return np.asarray(np.linalg.cholesky(self.hessian), dtype=float)
         except np.linalg.LinAlgError:
             least = float(np.linalg.eigvalsh(self.hessian)[0])
-            fail(
-                self.domain,
-                f"the least eigenvalue of the Hessian at {self.v} is {least:.3g}",
-                "above 0",
+            require(
+                False, self.domain, "the least eigenvalue of the Hessian", least, "> 0", at=self.v
             )
-
-    @cached_property
-    def magnification(self) -> Array:
-        """How much a relative change of a Hessian's entries is magnified in the local norm."""
-        return magnification(self.hessian)
+            raise
 
     @cached_property
     def rounding(self) -> float:
-        """What rounding can do here, in the local norm: to a point, and to its gradient.
+        """The effect of rounding on a point and on its gradient, in the local norm.
 
         A difference of this size says nothing: tolerances grow by a multiple of it.
         """
-        return self.point_rounding(self.v) + EPS * float(np.sqrt(self.magnification).sum())
+        return self.point_rounding(self.v) + EPS * float(np.sqrt(magnification(self.hessian)).sum())
 
     @cached_property
     def hessian_rounding(self) -> float:
-        """What rounding can do to the Hessian and so, relatively, to the local norm itself."""
-        return EPS * float(self.magnification.sum())
+        """The effect of rounding on the Hessian and so, relatively, on the local norm itself."""
+        return EPS * float(magnification(self.hessian).sum())
 
     def point_rounding(self, v: Array) -> float:
-        """How far, in the norm of this point, one rounding of every coordinate can move another.
-
-        Parameters
-        ----------
-        v
-            The other point, as a chart vector.
-        """
+        """How far, in the norm of this point, one rounding of every coordinate can move v."""
         far = np.abs(self.domain.basis).T @ np.abs(self.domain.center).ravel()
         return EPS * float((np.abs(v) + far) @ np.sqrt(np.abs(np.diag(self.hessian))))
 
     def length(self, step: Array) -> float:
-        """The local norm of a step.
-
-        Parameters
-        ----------
-        step
-            A chart vector.
-        """
+        """The local norm of a step."""
         return float(np.linalg.norm(step @ self.root))
 
     def dual(self, slope: Array) -> float:
-        """The dual local norm of a gradient.
-
-        Parameters
-        ----------
-        slope
-            A chart vector.
-        """
+        """The dual local norm of a gradient."""
         return float(np.linalg.norm(np.linalg.solve(self.root, slope)))
 
 
 def magnification(matrix: Array) -> Array:
     """The diagonal of C^-1, for a matrix scaled to a C with a diagonal of ones.
 
-    It says how much a relative change of the entries is magnified in the norm of the matrix.
-
-    Parameters
-    ----------
-    matrix
-        Symmetric and positive definite.
-
-    Returns
-    -------
-    Array
-        All ones for a diagonal matrix; infinite where rounding has left nothing of C^-1.
+    It says how much a relative change of the entries is magnified in the norm of the matrix: all
+    ones for a diagonal matrix, infinite where rounding has left nothing of C^-1.
     """
     scale = np.sqrt(np.abs(np.diag(matrix)))
     try:
@@ -131,76 +90,38 @@ def magnification(matrix: Array) -> Array:
 
 
 def center_of(domain: Domain) -> InteriorPoint:
-    """The analytic centre as an interior point.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    """
+    """The analytic centre as an interior point."""
     return InteriorPoint(domain, np.zeros(domain.dim))
 
 
 def finite_inside(domain: Domain, v: Array) -> bool:
-    """Whether the barrier calls a chart vector interior.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    v
-        The chart vector.
-    """
+    """Whether the barrier calls a chart vector interior."""
     with np.errstate(all="ignore"):  # outside the set a formula may return anything
         return isfinite(domain.barrier(v))
 
 
 def margin_inside(domain: Domain, v: Array) -> bool:
-    """Whether the margin calls the point of a chart vector a point of the set.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    v
-        The chart vector.
-    """
+    """Whether the margin calls the point of a chart vector a point of the set."""
     with np.errstate(all="ignore"):
         return domain.margin(domain.point(v)) >= 0
 
 
-Inside = Callable[[Domain, Array], bool]
-
-
 def exit_multiple(
-    domain: Domain, direction: Array, inside: Inside = finite_inside, digits: float = 1e-11
+    domain: Domain,
+    direction: Array,
+    inside: Callable[[Domain, Array], bool] = finite_inside,
+    digits: float = 1e-11,
 ) -> float:
     """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
 
-    Parameters
-    ----------
-    domain
-        The set.
-    direction
-        A chart vector.
-    inside
-        The function that says whether a chart vector is inside.
-    digits
-        The relative error at which the bisection ends.
-
-    Raises
-    ------
-    CheckFailedError
-        If the set has no end in that direction, or the centre is not inside.
+    It raises a `CheckFailedError` if the set has no end there, or the centre is not inside.
     """
     low, high = 0.0, 1.0
     while inside(domain, high * direction):
         low, high = high, 2 * high
-        if high > UNBOUNDED:
-            fail(domain, f"{high:.1g} times {direction} is still inside", "a bounded set")
+        at_most(domain, "the length of a ray that is still inside", high, UNBOUNDED, on=direction)
     while high - low > digits * high:
-        if high < 1e-12:
-            fail(domain, f"{high:.1g} times {direction} is outside", "the centre well inside")
+        require(high >= 1e-12, domain, "the end of the ray", high, "well outside", on=direction)
         middle = (low + high) / 2
         low, high = (middle, high) if inside(domain, middle * direction) else (low, middle)
     return low
@@ -211,15 +132,6 @@ def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]
 
     Along the last one a barrier's second derivative changes most; no random direction of many
     dimensions comes near it.
-
-    Parameters
-    ----------
-    at
-        The point at which they begin.
-    rng
-        Where the random ones come from.
-    count
-        How many random ones, and how many axes at most.
     """
     dim = at.domain.dim
     random = np.linalg.solve(at.root.T, rng.standard_normal((dim, count))).T
@@ -232,20 +144,10 @@ def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]
 def dikin_walk(
     domain: Domain, goal: Array | None, start: Array, steps: int
 ) -> Iterator[InteriorPoint]:
-    """Steps of 0.9 in the local norm, as deep as `DEEPEST`.
+    """Steps of 0.9 in the local norm, as deep as `DEEPEST`, that increase a linear function.
 
-    They end near a corner of the set, where a barrier's constants are attained.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    goal
-        The gradient of the linear function to increase; None for steps away from the centre.
-    start
-        The chart vector to begin at.
-    steps
-        How many.
+    Its gradient is `goal`, or points away from the centre for None. They end near a corner of the
+    set, where a barrier's constants are attained.
     """
     v = start
     for _ in range(steps):
@@ -258,17 +160,7 @@ def dikin_walk(
 
 
 def interior(domain: Domain, rng: Generator, walks: int = 3) -> Iterator[InteriorPoint]:
-    """The centre, and points on the way from it towards random corners and faces.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    rng
-        Where the random goals come from.
-    walks
-        How many goals.
-    """
+    """The centre, and points on the way from it towards random corners and faces."""
     center = center_of(domain)
     yield center
     for _ in range(walks):
@@ -277,55 +169,19 @@ def interior(domain: Domain, rng: Generator, walks: int = 3) -> Iterator[Interio
         yield from (walk[0], walk[3], walk[8])
 
 
-def boundary(domain: Domain, rng: Generator, count: int = 6) -> Iterator[Array]:
-    """Boundary points on rays from the centre.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    rng
-        Where the random rays come from.
-    count
-        How many of them.
-    """
+def ends(domain: Domain, rng: Generator, count: int = 6) -> Iterator[Array]:
+    """Boundary points on rays from the centre, and some as far from it as a walk comes."""
     center = center_of(domain)
     for step in directions(center, rng, count):
         yield step * exit_multiple(domain, step)
-
-
-def corners(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
-    """Boundary points far from the centre: a walk away from it, to the end of its last ray.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    rng
-        Where the first steps come from.
-    walks
-        How many of them are random.
-    """
-    center = center_of(domain)
-    for start in directions(center, rng, walks):
+    for start in directions(center, rng, 4):
         *_, at = dikin_walk(domain, None, start / 2, 9)
         yield at.v * exit_multiple(domain, at.v)
 
 
-def faces(domain: Domain, rng: Generator, walks: int = 4) -> Iterator[Array]:
-    """Boundary points near to the centre: each ray takes the normal of where the last one ended.
-
-    Parameters
-    ----------
-    domain
-        The set.
-    rng
-        Where the first rays come from.
-    walks
-        How many of them are random.
-    """
-    center = center_of(domain)
-    for step in directions(center, rng, walks):
+def faces(domain: Domain, rng: Generator) -> Iterator[Array]:
+    """Boundary points near to the centre: each ray takes the normal of where the last one ended."""
+    for step in directions(center_of(domain), rng, 4):
         for _ in range(3):
             end = step * exit_multiple(domain, step)
             normal = domain.gradient(DEEPEST * end)

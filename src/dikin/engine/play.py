@@ -25,7 +25,7 @@ from dikin.environments.base import Environment
 from dikin.errors import AssumptionWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.plotting.notebook import columns_table, curve, pairs_table
+from dikin.plotting.notebook import columns_table, pairs_table
 
 Advance = Callable[[int], None]
 """Plays that many rounds."""
@@ -135,8 +135,7 @@ class Run:
             "regret": [f"{self.regret[i]:.6g}" for i in few],
             "certificate": [f"{self.certificate[i]:.6g}" for i in few],
         }
-        picture = curve(self.checkpoints, self.regret, "regret over the rounds")
-        return f"<div>{pairs_table(facts.items())}{columns_table(table)}{picture}</div>"
+        return f"<div>{pairs_table(facts.items())}{columns_table(table)}</div>"
 
     @property
     def total_loss(self) -> float:

@@ -1,8 +1,6 @@
 """Adversaries: environments that fix every loss before the game begins."""
 
-from dikin.environments.bowl import Bowl, Circling, Jumping
 from dikin.environments.fromfunction import FromFunction
-from dikin.environments.hostile import Hostile
 from dikin.environments.kink import Distance, Kink
 from dikin.environments.linear import Linear
 from dikin.environments.pseudo_kink import PseudoKink
@@ -11,12 +9,8 @@ from dikin.environments.ridge import Ridge
 from dikin.environments.wrappers import Shifted, Understated
 
 __all__ = [
-    "Bowl",
-    "Circling",
     "Distance",
     "FromFunction",
-    "Hostile",
-    "Jumping",
     "Kink",
     "Linear",
     "PseudoKink",

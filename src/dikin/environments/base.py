@@ -25,8 +25,6 @@ from dikin.registry import Registry
 
 MAX_DEPTH = 0.85
 """How far from the centre a minimum may lie, as a share: noise moves the best point a little."""
-
-
 GAP = 1e-11
 """How far above the least, relative to its size, a linear sum is at the point that is found."""
 

@@ -91,15 +91,10 @@ class FromFunction(Environment):
             v = x - center
             return float(v @ v) / (2 * domain.radius**2)
 
+        slope, best = 1 / domain.radius, domain.center
+        constants = {"smoothness": slope**2, "lipschitz": slope}
         yield cls(
-            domain,
-            bowl,
-            1 / domain.radius**2,
-            loss_range=(0, 1),
-            smoothness=1 / domain.radius**2,
-            lipschitz=1 / domain.radius,
-            comparator=domain.center,
-            seed=seed,
+            domain, bowl, slope**2, loss_range=(0, 1), comparator=best, seed=seed, **constants
         )
 
 

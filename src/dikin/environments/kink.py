@@ -20,14 +20,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
+from dikin.environments import patterns
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import (
-    Constant,
-    Decaying,
-    FlatFirst,
-    as_pattern,
-    as_positive_pattern,
-)
+from dikin.environments.patterns import Constant, Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
 
@@ -95,8 +90,8 @@ class SharpMinimum(Environment):
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        steep = as_positive_pattern(lipschitz, "lipschitz")
-        lipschitz, pattern = float(steep.sigma), as_pattern(curvature)
+        steep = patterns.as_positive_pattern(lipschitz, "lipschitz")
+        lipschitz, pattern = float(steep.sigma), patterns.as_pattern(curvature)
         theta = self._inner_point(depth)
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
@@ -109,17 +104,9 @@ class SharpMinimum(Environment):
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         slope = lipschitz - pattern.sigma * far - tilt
         high = (slope + tilt) * far + pattern.sigma / 2 * far**2
+        a, kink = self._direction(), self._kink()
         self.kernel: SharpKernel = SharpKernel(
-            theta,
-            self._direction(),
-            self._kink(),
-            slope,
-            tilt,
-            offset,
-            high / 2,
-            pattern,
-            steep,
-            far,
+            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep, far
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
 

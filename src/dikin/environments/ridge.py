@@ -17,14 +17,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
+from dikin.environments import patterns
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import (
-    Constant,
-    Decaying,
-    FlatFirst,
-    as_pattern,
-    as_positive_pattern,
-)
+from dikin.environments.patterns import Constant, Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import CurvatureTooLargeError
 
@@ -76,8 +71,8 @@ class Ridge(Environment):
         depth: float = 0.2,
     ) -> None:
         super().__init__(domain, seed)
-        steep = as_positive_pattern(smoothness, "smoothness")
-        smoothness, pattern = float(steep.sigma), as_pattern(curvature)
+        steep = patterns.as_positive_pattern(smoothness, "smoothness")
+        smoothness, pattern = float(steep.sigma), patterns.as_pattern(curvature)
         if pattern.sigma > smoothness:
             raise CurvatureTooLargeError(
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
@@ -94,16 +89,9 @@ class Ridge(Environment):
         tilt, offset = 0.1 * smoothness * domain.inradius, 0.02 * smoothness * far**2
         low, high = -(tilt**2) / (2 * smoothness), smoothness / 2 * far**2 + tilt * far
         half = (high - low) / 2 + offset
+        middle, a = (high + low) / 2, self._direction()
         self.kernel: RidgeKernel = RidgeKernel(
-            theta,
-            self._direction(),
-            self.smoothness,
-            tilt,
-            offset,
-            (high + low) / 2,
-            pattern,
-            steep,
-            far,
+            theta, a, self.smoothness, tilt, offset, middle, pattern, steep, far
         )
         self.lipschitz = self.smoothness * far + tilt
         self.loss_range = (-half, half)

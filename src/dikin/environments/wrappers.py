@@ -9,7 +9,7 @@ every point suffers the same. It changes what one value reveals: a learner that 
 cannot separate the constant from the loss, unless the constant can be predicted.
 
 Understating curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
-every sigma' <= sigma. To measure what understating costs, play both.
+every sigma' <= sigma.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from dikin.arguments import number, positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, LossKernel, add, constants_of
-from dikin.environments.patterns import as_pattern
+from dikin.environments.base import Environment, add, constants_of
+from dikin.environments.patterns import Constant, as_pattern
 from dikin.environments.ridge import Ridge
 from dikin.environments.signs import one_sign
 from dikin.errors import ParameterError
@@ -32,26 +32,24 @@ from dikin.kernel import compilable
 
 
 class Wrapper(Environment):
-    """Another environment, of which a subclass changes something. Both play the same game on."""
+    """Another environment, of which a subclass changes something."""
 
-    def __init__(self, environment: Environment, kernel: LossKernel, extra_sums: int = 0) -> None:
+    def __init__(self, environment: Environment) -> None:
+        if not isinstance(environment, Environment):
+            name = type(self).__name__
+            raise ParameterError(f"{name} needs an environment, got {environment!r}")
         super().__init__(environment.domain, None)
-        self.environment, self.kernel = environment, kernel
+        self.environment = environment
         self.rounds, self.chances = environment.rounds, environment.chances
         self.loss_range = environment.loss_range
         self.smoothness, self.lipschitz = environment.smoothness, environment.lipschitz
-        self._share(np.vstack([environment.sums, np.zeros((extra_sums, 2))]))
+        self.sums = np.vstack([environment.sums, np.zeros((1, 2))])
 
-    def _share(self, sums: Array) -> None:
-        """Keep these sums, of which the first rows are the environment's own.
-
-        It may be a wrapper itself: then what it wraps looks for its sums there as well.
-        """
-        self.sums, first = sums, sums[: len(self.environment.sums)]
-        if isinstance(self.environment, Wrapper):
-            self.environment._share(first)
-        else:
-            self.environment.sums = first
+    def _told(self) -> Environment:
+        """Return the environment inside, which has seen the rounds and sums so far."""
+        inner = self.environment
+        inner.rounds, inner.sums = self.rounds, self.sums[: len(inner.sums)]
+        return inner
 
     @property
     def offers(self) -> set[Feedback]:
@@ -65,18 +63,11 @@ class Wrapper(Environment):
         return self.environment.steady
 
     def best(self) -> tuple[Array, float]:
-        self.environment.rounds = self.rounds
-        return self.environment.best()
+        point, total = self._told().best()
+        return point, total + self.total(-1)
 
     def dynamic_total(self) -> float:
-        self.environment.rounds = self.rounds
-        return self.environment.dynamic_total()
-
-
-def _require(environment: Any, name: str) -> Environment:
-    if not isinstance(environment, Environment):
-        raise ParameterError(f"{name} needs an environment, got {environment!r}")
-    return environment
+        return self._told().dynamic_total() + self.total(-1)
 
 
 class Understated(Wrapper):
@@ -109,39 +100,12 @@ class Understated(Wrapper):
     """
 
     def __init__(self, environment: Environment, curvature: Any = 0.0) -> None:
-        inner = _require(environment, "Understated")
-        super().__init__(inner, UnderstatedKernel(inner.kernel, as_pattern(curvature)))
+        super().__init__(environment)
+        self.kernel = WrappedKernel(environment.kernel, as_pattern(curvature))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(Ridge(domain, 1.0, 0.5, seed=seed), 0.2)
-
-
-class UnderstatedKernel(NamedTuple):
-    """The losses of a kernel, and at most a pattern's curvature."""
-
-    kernel: Any
-    pattern: Any
-
-    def value(self, round: int, chance: float, x: Array) -> float:
-        loss: float = self.kernel.value(round, chance, x)
-        return loss
-
-    def gradient(self, round: int, chance: float, x: Array) -> Array:
-        return np.asarray(self.kernel.gradient(round, chance, x))
-
-    def context(self, round: int) -> Array:
-        return np.asarray(self.kernel.context(round))
-
-    def constants(self, round: int) -> tuple[float, float]:
-        return constants_of(self.kernel, round)
-
-    def strong_convexity(self, round: int) -> float:
-        sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))
-        return sigma
-
-    def accumulate(self, round: int, chance: float, sums: Array) -> None:
-        self.kernel.accumulate(round, chance, sums)
 
 
 class Shifted(Wrapper):
@@ -188,20 +152,21 @@ class Shifted(Wrapper):
         season: float = 0.0,
         period: float = 500.0,
     ) -> None:
-        inner = _require(environment, "Shifted")
-        offset, noise, season = _sizes(offset=offset, noise=noise, season=season)
+        super().__init__(environment)
+        for name, size in {"offset": offset, "noise": noise, "season": season}.items():
+            if not 0.0 <= number(size, name) < inf:
+                raise ParameterError(f"{name} must be finite and at least 0, got {size!r}")
+        most = float(offset + noise + season)
+        if not most:
+            raise ParameterError(
+                "Shifted without offset, noise and season is the environment itself: give one"
+            )
         frequency = 2 * pi / positive(period, "period")
-        kernel = ShiftedKernel(inner.kernel, offset, noise, season, frequency)
-        super().__init__(inner, kernel, extra_sums=1)
-        (low, high), most = inner.loss_range, offset + noise + season
+        self.kernel = WrappedKernel(
+            environment.kernel, Constant(inf), offset, noise, season, frequency
+        )
+        low, high = environment.loss_range
         self.loss_range = (low - most, high + most)
-
-    def best(self) -> tuple[Array, float]:
-        point, total = super().best()
-        return point, total + self.total(-1)
-
-    def dynamic_total(self) -> float:
-        return super().dynamic_total() + self.total(-1)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -209,27 +174,15 @@ class Shifted(Wrapper):
         yield cls(Ridge(domain, 1.0, 0.5, seed=seed), noise=1.0, season=2.0, period=50)
 
 
-def _sizes(**arguments: float) -> list[float]:
-    """The sizes of the parts, of which one at least is there."""
-    sizes = {name: number(value, name) for name, value in arguments.items()}
-    for name, size in sizes.items():
-        if not 0.0 <= size < inf:
-            raise ParameterError(f"{name} must be finite and at least 0, got {arguments[name]!r}")
-    if not any(sizes.values()):
-        raise ParameterError(
-            "Shifted without offset, noise and season is the environment itself: give one of them"
-        )
-    return list(sizes.values())
-
-
-class ShiftedKernel(NamedTuple):
-    """The losses of a kernel, each with a constant added."""
+class WrappedKernel(NamedTuple):
+    """The losses of a kernel with a constant added, and at most a pattern's curvature."""
 
     kernel: Any
-    offset: float
-    noise: float
-    season: float
-    frequency: float
+    pattern: Any = Constant(inf)
+    offset: float = 0.0
+    noise: float = 0.0
+    season: float = 0.0
+    frequency: float = 0.0
 
     def value(self, round: int, chance: float, x: Array) -> float:
         loss: float = self.kernel.value(round, chance, x)
@@ -245,10 +198,11 @@ class ShiftedKernel(NamedTuple):
         return constants_of(self.kernel, round)
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = self.kernel.strong_convexity(round)
+        sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))
         return sigma
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
+        """Add what the kernel does, and the constants in the last row."""
         self.kernel.accumulate(round, chance, sums)
         added = shift(round, chance, self.offset, self.noise, self.season, self.frequency)
         add(sums, sums.shape[0] - 1, added)

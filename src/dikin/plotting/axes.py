@@ -64,18 +64,7 @@ def spread(heights: Sequence[float], room: float) -> list[float]:
     order = np.argsort(heights, kind="stable")
     steps = room * np.arange(len(order))
     # With the steps taken off, the nearest ascending heights: those that would cross share a mean.
-    ascending = _nearest_ascending(np.asarray(heights)[order] - steps)
+    ascending = require("scipy.optimize").isotonic_regression(np.asarray(heights)[order] - steps).x
     apart = np.empty(len(order))
     apart[order] = np.clip(ascending, 0.0, max(0.0, 1.0 - steps[-1])) + steps
     return [float(height) for height in apart]
-
-
-def _nearest_ascending(y: Array) -> Array:
-    """The ascending sequence nearest to y, by the max-min formula of isotonic regression."""
-    count = len(y)
-    return np.array(
-        [
-            max(min(y[i:j].mean() for j in range(k + 1, count + 1)) for i in range(k + 1))
-            for k in range(count)
-        ]
-    )

@@ -134,17 +134,11 @@ def _draw_bars(axes: Axes, panel: ContextPanel, lines: Sequence[ContextLine]) ->
         axes.bar(x, line.y - start, 0.9 * width, bottom=start, color=colour, label=line.label)
         axes.hlines(line.y, x - 0.45 * width, x + 0.45 * width, color=colour, linewidth=1.8)
         for place, y in zip(x, line.y, strict=True) if numbered else ():
-            axes.annotate(
-                value_text(float(y), panel.axis),
-                (place, y),
-                (0, 4 if y >= start else -4),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if y >= start else "top",
-                fontsize=SMALL,
-                color=INK,
-                parse_math=False,
-            )
+            text, above = value_text(float(y), panel.axis), y >= start
+            style: dict[str, Any] = {"va": "bottom" if above else "top", "ha": "center"}
+            style |= {"fontsize": SMALL, "color": INK, "parse_math": False}
+            offset = (0, 4 if above else -4)
+            axes.annotate(text, (place, y), offset, textcoords="offset points", **style)
         if line.label:
             labels.append(Label(float(line.y[-1]), short(line.label), colour))
     axes.set_xlim(-0.5, len(at) - 0.5)

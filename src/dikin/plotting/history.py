@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dikin.errors import StateError
+from dikin.plotting import curves
 from dikin.plotting.axes import Axis, mark_outside, number_rounds
 from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
-from dikin.plotting.curves import (
-    MARKS,
-    band,
-    far_off,
-    limits,
-    marks,
-    rolling,
-    stretches,
-    window,
-)
+from dikin.plotting.curves import band, far_off, limits, marks, rolling, stretches, window
 from dikin.plotting.panels import (
     DPI,
     LARGE,
@@ -288,29 +280,16 @@ def _largest(y: Array) -> float:
 
 def _shade_held(axes: list[Axes], table: Table) -> None:
     """Rounds on hold, in which nothing was explored or learnt."""
-    x, held = table["round"], stretches(table["held"], len(table) // MARKS)
+    x, held = table["round"], stretches(table["held"], len(table) // curves.MARKS)
     if not held:
         return
     spans = [(float(x[first]), float(x[after - 1] + 1 - x[first])) for first, after in held]
+    style: dict[str, Any] = {"color": HELD, "zorder": 0.4, "linewidth": 0, "label": "held"}
     for place in axes:
-        place.broken_barh(
-            spans,
-            (0, 1),
-            transform=place.get_xaxis_transform(),
-            color=HELD,
-            zorder=0.4,
-            linewidth=0,
-            label="held",
-        )
-    axes[0].text(
-        spans[0][0],
-        0.98,
-        " on hold",
-        transform=axes[0].get_xaxis_transform(),
-        va="top",
-        fontsize=SMALL,
-        color="#7a6420",
-    )
+        place.broken_barh(spans, (0, 1), transform=place.get_xaxis_transform(), **style)
+    words: dict[str, Any] = {"va": "top", "fontsize": SMALL, "color": "#7a6420"}
+    across = axes[0].get_xaxis_transform()
+    axes[0].text(spans[0][0], 0.98, " on hold", transform=across, **words)
 
 
 def _caption(figure: Figure, title: str, left_out: int) -> None:

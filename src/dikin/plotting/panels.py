@@ -71,16 +71,8 @@ def write_labels(axes: Axes, labels: list[Label]) -> None:
     height = axes.get_window_extent().height / DPI
     heights = spread([_share(axes, label.y) for label in labels], LINE_HEIGHT / height)
     for y, label in zip(heights, labels, strict=True):
-        axes.text(
-            1.012,
-            y,
-            label.text,
-            color=label.colour,
-            fontsize=SMALL,
-            va="center",
-            transform=axes.transAxes,
-            parse_math=False,
-        )
+        style: dict[str, Any] = {"color": label.colour, "fontsize": SMALL, "va": "center"}
+        axes.text(1.012, y, label.text, transform=axes.transAxes, parse_math=False, **style)
 
 
 def _share(axes: Axes, y: float) -> float:

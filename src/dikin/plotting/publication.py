@@ -95,15 +95,9 @@ def small_multiples(
 ) -> tuple[Any, list[Any]]:
     """A figure with many small panels, in rows of this height, and the panels."""
     rows = -(-count // columns)
-    figure, panels = pyplot().subplots(
-        rows,
-        columns,
-        figsize=(WIDTH, height * rows + 0.5),
-        layout="constrained",
-        squeeze=False,
-        sharex=True,
-        **options,
-    )
+    options |= {"layout": "constrained", "squeeze": False, "sharex": True}
+    size = (WIDTH, height * rows + 0.5)
+    figure, panels = pyplot().subplots(rows, columns, figsize=size, **options)
     for axes in panels.flat[count:]:
         axes.remove()
     for axes in panels.flat[max(0, count - columns) : count]:

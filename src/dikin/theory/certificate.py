@@ -21,8 +21,9 @@ loop can run the very same source.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from dikin.domains.base import Domain
 from dikin.kernel import compilable
 
 RANGE = 2.0
@@ -93,38 +94,6 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
     return min(1.0, price / (fall * rounds)) if rounds else 1.0
 
 
-class Shape(Protocol):
-    """What the certificate needs to know of a domain.
-
-    Attributes
-    ----------
-    nu : float
-        The parameter of the barrier.
-    """
-
-    nu: float
-
-    @property
-    def symmetry(self) -> float:
-        """The largest s known in (0, 1] for which -s u belongs to the set with u."""
-        ...
-
-    def barrier_growth(self, share: float) -> float:
-        """The most by which the barrier rises from the centre to the set shrunk towards it.
-
-        Parameters
-        ----------
-        share : float
-            The share e in (0, 1] by which the set is shrunk.
-
-        Returns
-        -------
-        float
-            At least psi((1 - e) u) - psi(0) for every u of the set.
-        """
-        ...
-
-
 class Account(NamedTuple):
     """What a learner's rounds came to: all of the certificate that does not depend on e.
 
@@ -145,7 +114,7 @@ class Account(NamedTuple):
     held: float
     stiff: float
 
-    def bound(self, domain: Shape, share: float, fall: float) -> float:
+    def bound(self, domain: Domain, share: float, fall: float) -> float:
         """The certificate C_T.
 
         Parameters
@@ -183,7 +152,7 @@ class Part(NamedTuple):
     schedule: Any
     scale: float
 
-    def bound(self, domain: Shape, rounds: int, varies: float) -> float:
+    def bound(self, domain: Domain, rounds: int, varies: float) -> float:
         """The certificate C_T of these rounds, as some of a game's.
 
         Parameters

@@ -20,8 +20,9 @@ import dikin
 from dikin import registry
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
-from dikin.environments.hostile import KINDS
 from dikin.errors import ParameterError, UnknownKindError, did_you_mean
+from dikin.experiments.compare.bowl import Bowl, Circling, Jumping
+from dikin.experiments.compare.hostile import KINDS, Hostile
 
 GROUPS = {
     "smooth": "Smooth losses",
@@ -123,7 +124,7 @@ def _noisy(plain: Environment, share: float, season: float = 0.0) -> Environment
 def _noisy_bowl(
     domain: Domain, share: float, horizon: int, seed: int, scales: ArrayLike | None = None
 ) -> Environment:
-    return _noisy(dikin.Bowl(domain, seed, depth=DEPTH, scales=scales), share)
+    return _noisy(Bowl(domain, seed, depth=DEPTH, scales=scales), share)
 
 
 # fmt: off
@@ -183,20 +184,20 @@ LISTED = (
     # Curvature that is told would hold a learner where the minimum was.
     Scenario("circling", "drift", "a bowl whose minimum moves slowly",
              "a bowl whose minimum goes round once, noise of 2.5 % of its range, disc",
-             lambda T, seed: _noisy(dikin.Circling(DISC, T, seed, depth=DEPTH), 0.025),
+             lambda T, seed: _noisy(Circling(DISC, T, seed, depth=DEPTH), 0.025),
              tells_curvature=False, moving=True),
     Scenario("jumping", "drift", "a bowl whose minimum jumps now and then",
              "a bowl whose minimum jumps every 2/5 of the rounds, noise of 2.5 % of its range, "
              "disc",
              lambda T, seed: _noisy(
-                 dikin.Jumping(DISC, max(1, round(MEMORY * T)), seed, depth=DEPTH), 0.025),
+                 Jumping(DISC, max(1, round(MEMORY * T)), seed, depth=DEPTH), 0.025),
              tells_curvature=False, moving=True),
     Scenario("season", "drift", "a bowl with a slow season in every loss",
              "a bowl and a sine of period 500 of half its range, noise of 2.5 % of its range, "
              "disc",
-             lambda T, seed: _noisy(dikin.Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5)),
+             lambda T, seed: _noisy(Bowl(DISC, seed, depth=DEPTH), 0.025, season=0.5)),
     *(Scenario(name, "hostile", kind.description, f"{kind.description}, disc",
-               partial(dikin.Hostile, DISC, name), tells_curvature=False)
+               partial(Hostile, DISC, name), tells_curvature=False)
       for name, kind in KINDS.items()),
 )
 # fmt: on

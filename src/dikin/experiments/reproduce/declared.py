@@ -38,7 +38,8 @@ class Declared(Wrapper):
     """An environment that tells a learner the curvature of a round, and no other constant of it."""
 
     def __init__(self, environment: Environment) -> None:
-        super().__init__(environment, DeclaredKernel(environment.kernel))
+        super().__init__(environment)
+        self.kernel = DeclaredKernel(environment.kernel)
 
     @property
     def offers(self) -> set[Feedback]:

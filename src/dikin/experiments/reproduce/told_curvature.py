@@ -19,8 +19,9 @@ from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Constant
 from dikin.environments.ridge import Ridge
-from dikin.environments.wrappers import UnderstatedKernel, Wrapper
+from dikin.environments.wrappers import WrappedKernel, Wrapper
 from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.experiments.compare.hostile import Hostile
 from dikin.experiments.fit import half_interval
 from dikin.experiments.reproduce.plan import TABLES, Request
 from dikin.experiments.runner import Results
@@ -49,7 +50,7 @@ class Noisy(NamedTuple):
         return sigma
 
 
-class MisstatedKernel(UnderstatedKernel):
+class MisstatedKernel(WrappedKernel):
     """The losses of a kernel, and a pattern's curvature whatever theirs is."""
 
     __slots__ = ()
@@ -63,7 +64,8 @@ class Misstated(Wrapper):
     """An environment of which a learner is told another curvature."""
 
     def __init__(self, environment: Environment, pattern: Any) -> None:
-        super().__init__(environment, MisstatedKernel(environment.kernel, pattern))
+        super().__init__(environment)
+        self.kernel = MisstatedKernel(environment.kernel, pattern)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -93,7 +95,7 @@ class ToldCell(Cell):
         table = TABLES[self.table]
         sigma, disc = SHARE * table.sigma, dikin.Ball(2)
         if self.losses == LATE:
-            true: Environment = dikin.Hostile(disc, "late", self.horizon, seed)
+            true: Environment = Hostile(disc, "late", self.horizon, seed)
         else:
             true = table.environment(disc, Constant(sigma), seed)
         pattern = (Noisy if self.noisy else Constant)(self.factor * sigma)

@@ -11,8 +11,16 @@ import pytest
 
 import dikin
 from dikin.errors import DikinError
+from dikin.experiments.compare.bowl import Bowl, Circling, Jumping
 from dikin.rng import stream
 from environments.playing import DISC, PLATE, play
+
+
+@pytest.mark.parametrize("domain", [DISC, PLATE, dikin.Simplex(3)], ids=repr)
+@pytest.mark.parametrize("cls", [Bowl, Circling, Jumping])
+def test_bowls_keep_the_laws(cls: Any, domain: dikin.Domain) -> None:
+    dikin.check_environment(cls, domain)
+
 
 # --- the moving minimum by brute force ------------------------------------------------------------
 
@@ -20,7 +28,7 @@ from environments.playing import DISC, PLATE, play
 @pytest.mark.parametrize("name", ["circling", "jumping", "shifted"])
 def test_the_moving_minimum_is_the_least_of_every_round(name: str) -> None:
     """Every round's least on a grid of the disc of 0.01: within 1e-4 of the losses' units."""
-    calm = dikin.Circling(DISC, 60, 3) if name == "circling" else dikin.Jumping(DISC, 11, 3)
+    calm = Circling(DISC, 60, 3) if name == "circling" else Jumping(DISC, 11, 3)
     environment = dikin.Shifted(calm, noise=0.2) if name == "shifted" else calm
     played = play(environment, 60)
     axis = np.linspace(-1, 1, 201)
@@ -43,13 +51,13 @@ def test_the_moving_minimum_is_the_least_of_every_round(name: str) -> None:
 
 
 def test_a_circle_closes_and_jumps_are_far() -> None:
-    circle = dikin.Circling(DISC, 100, 3).kernel
+    circle = Circling(DISC, 100, 3).kernel
     places = [circle.gradient(t, 0.0, np.zeros(2)) for t in range(1, 202)]
     np.testing.assert_allclose(places[0], places[100], atol=1e-12)
     assert (
         max(float(np.linalg.norm(a - b)) for a, b in pairwise(places)) < 0.8 * 2 * pi / 100 * 1.01
     )
-    jumps = dikin.Jumping(DISC, 50, 3).kernel
+    jumps = Jumping(DISC, 50, 3).kernel
     places = [jumps.gradient(t, 0.0, np.zeros(2)) for t in range(1, 402)]
     steps = np.array([float(np.linalg.norm(a - b)) for a, b in pairwise(places)])
     assert np.flatnonzero(steps > 1e-12).tolist() == [50 * k - 1 for k in range(1, 9)]
@@ -73,7 +81,7 @@ def test_losses_are_not_known_to_have_a_moving_minimum() -> None:
 
 def test_a_bowl_in_half_sides_is_the_bowl_on_the_cube() -> None:
     cube = dikin.Box([-1.0, -1.0], [1.0, 1.0])
-    thin, plain = dikin.Bowl(PLATE, 3, scales=[0.5, 500.0]), dikin.Bowl(cube, 3, scales=[1.0, 1.0])
+    thin, plain = Bowl(PLATE, 3, scales=[0.5, 500.0]), Bowl(cube, 3, scales=[1.0, 1.0])
     rng = stream(0, "points")
     for u in rng.uniform(-1, 1, (20, 2)):
         x = PLATE.center + np.array([0.5, 500.0]) * u
@@ -88,11 +96,11 @@ def test_a_bowl_in_half_sides_is_the_bowl_on_the_cube() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: dikin.Circling(DISC, 0), "period must be"),
-        (lambda: dikin.Jumping(DISC, 10, depth=0.0), "depth is a share"),
-        (lambda: dikin.Bowl(DISC, depth=0.9), "depth is a share"),
-        (lambda: dikin.Bowl(DISC, scales=[1.0, -1.0]), "scales must be a positive length"),
-        (lambda: dikin.Bowl(dikin.Simplex(2), scales=[1.0, 2.0]), "lies in a plane"),
+        (lambda: Circling(DISC, 0), "period must be"),
+        (lambda: Jumping(DISC, 10, depth=0.0), "depth is a share"),
+        (lambda: Bowl(DISC, depth=0.9), "depth is a share"),
+        (lambda: Bowl(DISC, scales=[1.0, -1.0]), "scales must be a positive length"),
+        (lambda: Bowl(dikin.Simplex(2), scales=[1.0, 2.0]), "lies in a plane"),
     ],
 )
 def test_refusals(make: Any, words: str) -> None:

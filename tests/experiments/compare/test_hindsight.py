@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.environments.hostile import KINDS
+from dikin.experiments.compare.bowl import Bowl, Circling, Jumping
+from dikin.experiments.compare.hostile import KINDS, Hostile
 from environments.playing import DISC, PLATE, play
 
 TENT = dikin.Polytope([[-1, 0, 0], [0, -1, 0], [0, 0, -1], [1, 2, 3]], [0, 0, 0, 1])
@@ -34,14 +35,14 @@ def total(environment: dikin.Environment, played: list[tuple[int, float]], x: An
 
 
 GAMES = {
-    "bowl, thin box": lambda: dikin.Bowl(PLATE, 3, scales=[0.5, 500.0]),
-    "bowl, simplex": lambda: dikin.Bowl(dikin.Simplex(5), 3),
-    "bowl, polytope": lambda: dikin.Bowl(TENT, 3),
-    "circling": lambda: dikin.Circling(DISC, 300, 3),
-    "jumping": lambda: dikin.Jumping(DISC, 40, 3),
-    "jumping, line": lambda: dikin.Jumping(dikin.Box([-1.0], [1.0]), 40, 3),
-    **{f"hostile, {k}": lambda k=k: dikin.Hostile(DISC, k, 130, 3) for k in KINDS},
-    "hostile, simplex": lambda: dikin.Hostile(dikin.Simplex(4), "period", 130, 3),
+    "bowl, thin box": lambda: Bowl(PLATE, 3, scales=[0.5, 500.0]),
+    "bowl, simplex": lambda: Bowl(dikin.Simplex(5), 3),
+    "bowl, polytope": lambda: Bowl(TENT, 3),
+    "circling": lambda: Circling(DISC, 300, 3),
+    "jumping": lambda: Jumping(DISC, 40, 3),
+    "jumping, line": lambda: Jumping(dikin.Box([-1.0], [1.0]), 40, 3),
+    **{f"hostile, {k}": lambda k=k: Hostile(DISC, k, 130, 3) for k in KINDS},
+    "hostile, simplex": lambda: Hostile(dikin.Simplex(4), "period", 130, 3),
 }
 
 

@@ -12,19 +12,20 @@ from math import inf, isnan, log2, nan
 import numpy as np
 
 from dikin.checks import LearnerFactory
-from dikin.checks.failure import fail
-from dikin.checks.learner import (
-    ask,
-    name,
-    same_state,
-    shaped,
-    without_range,
-)
+from dikin.checks.failure import at_most, require
+from dikin.checks.learner import ask, name, refused, same_state, shaped
 from dikin.errors import CertificateVoidWarning, LossError, LossRangeError
+from dikin.learners.base import Learner
 from dikin.learners.threads import ignored
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
+
+
+def without_range(make: LearnerFactory, seed: int) -> Learner:
+    """A learner like the one that `make` builds, without its range."""
+    learner = make(seed)
+    return learner._anew(learner.domain, learner.arguments() | {"loss_range": None}, seed)
 
 
 def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed: int) -> None:
@@ -43,39 +44,23 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed:
         try:
             learner.tell(ask(learner), shaped(learner, loss), learner.curvature_limit[0] / 2)
         except LossRangeError:
-            fail(name(learner), f"refused the loss {loss:g} after {losses}", "a wider range")
+            require(False, name(learner), f"the loss {loss:g}", "refused", "a wider range")
         losses.append(loss)
-        least, most = learner.units.loss_range
+        least, most = found = learner.units.loss_range
         slack = 1e-9 * (most - least)  # as much as `tell` takes for rounding
-        if not least - slack <= min(losses) <= max(losses) <= most + slack:
-            fail(
-                name(learner),
-                f"the range is ({least:g}, {most:g})",
-                f"one that contains the losses {losses}",
-            )
-        if learner.rounds != len(losses):
-            fail(name(learner), f"counts {learner.rounds} rounds after answers", f"{len(losses)}")
+        inside = least - slack <= min(losses) <= max(losses) <= most + slack
+        require(inside, name(learner), "the range", found, f"one around {losses}")
+        counted = learner.rounds == len(losses)
+        require(counted, name(learner), "the number of rounds", learner.rounds, len(losses))
         outside = len(losses) > 1 and not low - slack <= loss <= high + slack
-        if learner.restarts != restarts + outside:
-            expected_restarts = restarts + outside
-            fail(
-                name(learner),
-                f"counts {learner.restarts} restarts after the loss {loss:g}",
-                f"{expected_restarts}",
-            )
+        counted = learner.restarts == restarts + outside
+        require(counted, name(learner), "restarts", learner.restarts, restarts + outside)
         doublings = log2((most - least) / (high - low))
-        if len(losses) > 1 and abs(doublings - max(outside, round(doublings))) > 1e-6:
-            fail(
-                name(learner),
-                f"the loss {loss:g} made the range {2**doublings:g} times as wide",
-                f"a power of two and at least {1 + outside}",
-            )
-        if not most - least <= max(4.001 * (max(losses) - min(losses)), first):
-            fail(
-                name(learner),
-                f"the range is ({least:g}, {most:g}) for the losses {losses}",
-                "at most four times their spread",
-            )
+        double = len(losses) == 1 or abs(doublings - max(outside, round(doublings))) <= 1e-6
+        wanted = f"a power of two and at least {1 + outside}"
+        require(double, name(learner), "the growth of the range", 2**doublings, wanted)
+        spread = max(4.001 * (max(losses) - min(losses)), first)
+        at_most(name(learner), "the width of the range", most - least, spread)
 
 
 def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, seed: int) -> None:
@@ -96,18 +81,9 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
             arguments = learner.arguments() | {"loss_range": list(learner.units.loss_range)}
             twin = learner._anew(learner.domain, arguments, stream)
         query, theirs = ask(learner, i), ask(twin, i)
-        if not np.array_equal(query.point, theirs.point):
-            fail(
-                name(learner),
-                f"told the loss {loss:g}, it asks about {query.point}",
-                f"{theirs.point} as with the range {learner.units.loss_range} from the beginning",
-            )
-        if not np.array_equal(learner.center, twin.center):
-            fail(
-                name(learner),
-                f"told the loss {loss:g}, its centre is {learner.center}",
-                f"{twin.center} as with the range {learner.units.loss_range} from the beginning",
-            )
+        wanted = f"as with {learner.units.loss_range} from the beginning"
+        for own, other in ((query.point, theirs.point), (learner.center, twin.center)):
+            require(np.array_equal(own, other), name(learner), "a point", own, f"{other} {wanted}")
 
 
 def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> None:
@@ -119,51 +95,26 @@ def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> 
     queries = [ask(learner) for _ in range(5)]
     for i, loss in enumerate((5.0, 9.0)):
         learner.tell(queries[i], shaped(learner, loss))
-        if learner.open_queries != queries[i + 1 :]:
-            expected_ids = [query.id for query in queries[i + 1 :]]
-            ids = [query.id for query in learner.open_queries]
-            fail(
-                name(learner),
-                f"told the loss {loss:g}, it has the queries {ids} open",
-                f"{expected_ids}",
-            )
+        same = learner.open_queries == queries[i + 1 :]
+        require(same, name(learner), "open", learner.open_queries, queries[i + 1 :])
     present = ask(learner)
     before = learner.state()
     for query in (queries[2], present):
         for wrong in (nan, inf, "5", None):
-            try:
-                learner.tell(query, shaped(learner, wrong))
-            except LossError:
-                continue
-            fail(
-                name(learner),
-                f"accepted the loss {wrong!r} for query {query.id}",
-                "a LossError",
-            )
-    if learner.state() != before:
-        fail(name(learner), "a refused answer changed the state", "the same as before")
+            refused(learner, LossError, learner.tell, query, shaped(learner, wrong))
+    same = learner.state() == before
+    require(same, name(learner), "the state after refusals", learner.state(), before)
     learner.forget(present)
     for i, loss in ((2, 5.0), (4, -200.0)):
         numbers = learner.state()["numbers"]
         learner.tell(queries[i].id, shaped(learner, loss))
-        if i == 2 and learner.state()["numbers"] != numbers:
-            fail(
-                name(learner),
-                f"learnt from query {queries[i].id} of an earlier range",
-                "nothing learnt",
-            )
-    open_ids = [query.id for query in learner.open_queries]
-    if learner.rounds != 4 or learner.restarts != 2 or open_ids != [queries[3].id]:
-        fail(
-            name(learner),
-            "after four late answers, two of them outside, it has "
-            f"{learner.rounds} rounds, {learner.restarts} restarts and the queries {open_ids} open",
-            f"4, 2 and {[queries[3].id]}",
-        )
+        taught = i == 2 and learner.state()["numbers"] != numbers
+        require(not taught, name(learner), "an answer of an earlier range", "learnt", "nothing")
+    found = (learner.rounds, learner.restarts, [query.id for query in learner.open_queries])
+    wanted = (4, 2, [queries[3].id])
+    require(found == wanted, name(learner), "(rounds, restarts, open)", found, wanted)
     learner.forget(queries[3])
-    if learner.open_queries:
-        ids = [query.id for query in learner.open_queries]
-        fail(name(learner), f"has the queries {ids} open after forgetting all", "none")
+    require(not learner.open_queries, name(learner), "open", learner.open_queries, "nothing")
 
 
 def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, seed: int) -> None:
@@ -185,12 +136,8 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
             for each in (learner, twin):
                 each.tell(ask(each), shaped(each, loss))
         same_state(learner, twin, "at the end")
-    if (learner.rounds, learner.restarts) != (twin.rounds, twin.restarts):
-        fail(
-            name(learner),
-            f"restored it counts {twin.rounds} rounds and {twin.restarts} restarts",
-            f"{learner.rounds} and {learner.restarts}",
-        )
+    ours, theirs = (learner.rounds, learner.restarts), (twin.rounds, twin.restarts)
+    require(ours == theirs, name(learner), "restored (rounds, restarts)", theirs, ours)
 
 
 def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, seed: int) -> None:
@@ -200,17 +147,10 @@ def check_certificate_of_unknown_range_covers_every_range(make: LearnerFactory, 
     rounds of the current range is not a bound for the game.
     """
     learner = without_range(make, seed)
-    if not isnan(learner.certificate):
-        fail(
-            name(learner),
-            f"the certificate is {learner.certificate:g} before the first loss",
-            "NaN",
-        )
+    found = learner.certificate
+    require(isnan(found), name(learner), "the certificate before the first loss", found, "NaN")
     for loss in LOSSES:
         learner.tell(ask(learner), shaped(learner, loss))
-        if learner._certificate_part() is None and not isnan(learner.certificate):
-            fail(
-                name(learner),
-                f"the certificate is {learner.certificate:g} after the loss {loss:g}",
-                "NaN: no range says what it adds",
-            )
+        found = learner.certificate
+        says = learner._certificate_part() is not None
+        require(says or isnan(found), name(learner), "the certificate of no range", found, "NaN")

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from dikin.checks import LearnerFactory
-from dikin.checks.failure import fail
+from dikin.checks.failure import at_most
 from dikin.checks.learner import ask, name, play, points_of
 
 
@@ -25,9 +25,4 @@ def check_points_surround_the_center(make: LearnerFactory, seed: int) -> None:
         [learner.domain.locate(points_of(learner, ask(learner))[0]) - center for _ in range(n)]
     )
     bias = np.abs(steps.mean(axis=0)) * sqrt(n) / steps.std(axis=0).clip(1e-300)
-    if not bias.max() <= 6:
-        fail(
-            name(learner),
-            f"the mean of {n} points is {bias.max():.3g} sd from the centre",
-            "at most 6",
-        )
+    at_most(name(learner), f"the distance of the mean of {n} points in sd", float(bias.max()), 6)

@@ -9,8 +9,8 @@ import pytest
 
 import dikin
 from dikin.checks import environment as laws
-from dikin.environments.hostile import KINDS
 from dikin.errors import CheckFailedError, DikinError
+from dikin.experiments.compare.hostile import KINDS, Hostile
 from dikin.rng import stream
 from environments.playing import CHECKS, DISC, PLATE
 
@@ -19,22 +19,22 @@ from environments.playing import CHECKS, DISC, PLATE
 @pytest.mark.parametrize("domain", [DISC, PLATE, dikin.Simplex(3)], ids=repr)
 def test_every_hostile_game_keeps_the_laws(kind: str, domain: Any) -> None:
     for check in CHECKS:
-        check(lambda: dikin.Hostile(domain, kind, 97, 3), stream(0, check.__name__))
+        check(lambda: Hostile(domain, kind, 97, 3), stream(0, check.__name__))
 
 
 def test_a_hostile_game_with_a_wrong_best_point_is_caught() -> None:
-    class Careless(dikin.Hostile):
+    class Careless(Hostile):
         def best(self) -> tuple[Any, float]:
             return self.domain.center, self.total(3)
 
-    with pytest.raises(CheckFailedError, match="less than the best"):
+    with pytest.raises(CheckFailedError, match="the best total"):
         laws.check_best_is_no_worse_than_any_point(
             lambda: Careless(DISC, "late", 100, 3), stream(0, "mutant")
         )
 
 
 def columns(kind: str, horizon: int = 1000) -> Any:
-    return dikin.Hostile(DISC, kind, horizon, 5).kernel.table.T
+    return Hostile(DISC, kind, horizon, 5).kernel.table.T
 
 
 def test_the_tables_are_as_their_words_say() -> None:
@@ -69,8 +69,8 @@ def test_signs_are_fair() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: dikin.Hostile(DISC, "spike", 100), "Did you mean 'spikes'"),
-        (lambda: dikin.Hostile(DISC, "late", 0), "horizon must be"),
+        (lambda: Hostile(DISC, "spike", 100), "Did you mean 'spikes'"),
+        (lambda: Hostile(DISC, "late", 0), "horizon must be"),
     ],
 )
 def test_refusals(make: Any, words: str) -> None:
