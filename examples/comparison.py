@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dikin.experiments.compare.external import CMA
 from dikin.experiments.fit import half_interval
 from dikin.plotting import publication
 from dikin.plotting.style import GREY, PALETTE
+from evidence.external import CMA
 
 __all__ = [
     "CMA",

@@ -1,4 +1,4 @@
-"""Which learner for losses of your own? Your losses, domain and learner in `dikin compare`.
+"""Which learner for losses of your own? Your losses, domain and learner in the comparison.
 
 A shop sets two prices, both between 1 and 10 and at most 2 apart, and sees what a day has cost it
 against the best day. Learners of the library play against that, and one of the shop's own. Prints
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import dikin
-from dikin.experiments.compare import Request, Scenario, compare
-from dikin.experiments.compare.matrix import Matrix
+from evidence.compare import Request, Scenario, compare
+from evidence.compare.matrix import Matrix
 
 PRICES = dikin.Polytope(
     [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1]], [10, -1, 10, -1, 2, 2]

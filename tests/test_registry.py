@@ -18,10 +18,10 @@ import dikin
 from dikin import errors, registry
 from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
-from dikin.experiments.compare.competitors import find_competitors
-from dikin.experiments.compare.plan import source_digest
 from dikin.learners.base import LEARNERS
 from dikin.studies.spec import learner_from_text
+from evidence.compare.competitors import find_competitors
+from evidence.compare.plan import source_digest
 from tables import scratch
 
 

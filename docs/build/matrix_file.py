@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import nan
 from pathlib import Path
 
-from dikin.experiments.compare.matrix import AGAINST, Matrix, Outcome
 from dikin.experiments.tables import read_csv
+from evidence.compare.matrix import AGAINST, Matrix, Outcome
 
 Games = dict[tuple[str, str], list[tuple[int, float, float]]]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from dikin.experiments.cell import Result
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates.rate_cases import RATE_CASES
-from dikin.experiments.rates.results import Line
 from dikin.experiments.tables import read_csv
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import Line
 
 
 def read_lines(folder: Path) -> list[Line]:

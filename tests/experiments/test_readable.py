@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import known_curvature
 import numpy as np
 import pytest
 from evidence_file import REQUEST, read_games
@@ -13,17 +12,18 @@ from matplotlib.text import Text
 from matrix_file import read_matrix
 
 from dikin.experiments.cell import Result
-from dikin.experiments.compare import figure as compare_figure
-from dikin.experiments.compare.matrix import Matrix
-from dikin.experiments.compare.scenarios import SCENARIOS
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates import figure as rates_figure
-from dikin.experiments.rates.rate_cases import RATE_CASES
-from dikin.experiments.rates.results import Line
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.plan import course_cells
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
+from evidence import known_curvature
+from evidence.compare import figure as compare_figure
+from evidence.compare.matrix import Matrix
+from evidence.compare.scenarios import SCENARIOS
+from evidence.rates import figure as rates_figure
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import Line
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -17,23 +17,23 @@ from dikin.cli import main
 from dikin.domains.base import Domain
 from dikin.engine.play import plain_rounds
 from dikin.experiments import compare
-from dikin.experiments.compare import Request, Scenario, plan
-from dikin.experiments.compare.competitors import (
+from dikin.experiments.tables import read_csv
+from evidence.compare import Request, Scenario, plan
+from evidence.compare.competitors import (
     Competitor,
     Entry,
     LeftOutError,
     enter,
     find_competitors,
 )
-from dikin.experiments.compare.external import EXTERNAL, FixedPoint
-from dikin.experiments.compare.plan import Match
-from dikin.experiments.compare.scenarios import (
+from evidence.compare.plan import Match
+from evidence.compare.scenarios import (
     GROUPS,
     SCENARIOS,
     DeclaredGame,
     find_scenarios,
 )
-from dikin.experiments.tables import read_csv
+from evidence.external import EXTERNAL, FixedPoint
 from tables import scratch
 
 HORIZON = 400

@@ -13,9 +13,9 @@ import dikin
 from dikin.checks import learner as laws
 from dikin.cli import main
 from dikin.errors import MissingExtraError, NotSavableError
-from dikin.experiments.compare import evolution
-from dikin.experiments.compare.evolution import NoiseHandlingEvolution
-from dikin.experiments.compare.external import CMA, EXTERNAL, SPSA, TBPSA, ExternalOptimizer
+from evidence import evolution
+from evidence.evolution import NoiseHandlingEvolution
+from evidence.external import CMA, EXTERNAL, SPSA, TBPSA, ExternalOptimizer
 
 DOMAINS = [
     dikin.Ball(3, 2.0, [1.0, 1.0, -5.0]),

@@ -14,17 +14,16 @@ from scipy.stats import ttest_ind, ttest_rel
 from which_learner_page import level
 
 from dikin.errors import CheckFailedError
-from dikin.experiments.compare import figure, holm, matrix, refuse_broken_certificates
-from dikin.experiments.compare.competitors import Competitor
-from dikin.experiments.compare.external import FixedPoint
-from dikin.experiments.compare.holm import paired_p, rejected, welch_p
-from dikin.experiments.compare.matrix import Matrix, Outcome, p_value
-from dikin.experiments.compare.orderings import BEHIND, BEST, LEVEL, OPEN
-from dikin.experiments.compare.plan import Match, undecided
-from dikin.experiments.compare.scenarios import SCENARIOS
 from dikin.experiments.fit import half_interval
 from dikin.feedback import Feedback
 from dikin.rng import stream
+from evidence.compare import figure, holm, matrix, refuse_broken_certificates
+from evidence.compare.competitors import Competitor
+from evidence.compare.matrix import Matrix, Outcome, p_value
+from evidence.compare.plan import Match, undecided
+from evidence.compare.scenarios import SCENARIOS
+from evidence.external import FixedPoint
+from evidence.orderings import BEHIND, BEST, LEVEL, OPEN, paired_p, rejected, welch_p
 
 
 def outcome(learner: str, regrets: list[float], **changes: Any) -> Outcome:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dikin.experiments.compare.orderings import (
+from evidence.orderings import (
     BEHIND,
     BEST,
     LEVEL,

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import fresh_orderings
-import known_curvature
 import numpy as np
 import pytest
-from known_curvature import CurvatureCell
 from matrix_file import read_matrix
 from which_learner_page import LEADS, recommended, render
 
-from dikin.experiments.compare import matrix
-from dikin.experiments.compare.matrix import Matrix, Outcome
-from dikin.experiments.compare.scenarios import SCENARIOS
 from dikin.experiments.fit import Curve
+from evidence import known_curvature
+from evidence.compare import matrix
+from evidence.compare.matrix import Matrix, Outcome
+from evidence.compare.scenarios import SCENARIOS
+from evidence.known_curvature import CurvatureCell
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 COMMITTED = known_curvature.read(DOCS / "compare" / "known_curvature.csv")

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import rates_page
 from click.testing import CliRunner
+from evidence.rates.plan import Effort, cells
 from rich.console import Console
 
 from dikin.cli import main
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates import Request, rates
-from dikin.experiments.rates.plan import Effort, cells
-from dikin.experiments.rates.rate_cases import RATE_CASES, Bound, RateCase, TunedLearner, cases_of
-from dikin.experiments.rates.results import BAND, Line
 from dikin.experiments.tables import read_csv
+from evidence.rates import Request, rates
+from evidence.rates.cases import RATE_CASES, Bound, RateCase, TunedLearner, cases_of
+from evidence.rates.results import BAND, Line
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SMALL = Effort("small", 32, 4)

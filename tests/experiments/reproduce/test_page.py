@@ -7,10 +7,10 @@ from pathlib import Path
 import evidence_page
 from evidence_file import REQUEST, read_games
 
-from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 from dikin.experiments.tables import read_csv
+from evidence.paper_constants import PAPER
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 EVIDENCE = DOCS / "evidence"
