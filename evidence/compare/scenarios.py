@@ -200,7 +200,7 @@ def find_scenarios(selection: Sequence[str | Scenario]) -> list[Scenario]:
                 near = did_you_mean(one.lower(), [*SCENARIOS, *GROUPS])
                 raise UnknownKindError(f"no scenario of compare is called {one.lower()!r}.{near}")
         for scenario in found:
-            if (SCENARIOS | chosen).get(scenario.name, scenario) != scenario:
+            if chosen.get(scenario.name, scenario) != scenario:
                 raise ParameterError(
                     f"two scenarios are called {scenario.name!r}, and games are kept by name: give "
                     "yours another"

@@ -11,10 +11,8 @@ from evidence_file import REQUEST, read_games
 from matplotlib.text import Text
 from matrix_file import read_matrix
 
-from dikin.experiments.cell import Result
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figures
-from dikin.experiments.reproduce.plan import course_cells
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
 from evidence import known_curvature
@@ -125,11 +123,6 @@ def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
 
 
 def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    """From every game of the evidence; of single games from their beginning any three do."""
     results = read_games(DOCS / "evidence")
-    course: list[Result] = [
-        {"round": t, "regret": t**0.6, "certificate": 5 * t**0.6} for t in (1e1, 1e4, 1e7)
-    ]
-    results |= {cell.key: course for cell in course_cells(REQUEST).values()}
-    drawn = figures.draw_all(Measured.of(REQUEST, results), 1, tmp_path)
+    drawn = figures.draw_all(Measured.of(REQUEST, results), tmp_path)
     check(written, len(drawn))

@@ -1,4 +1,4 @@
-"""The example with losses, a domain and a learner of a user, in `dikin compare`."""
+"""The example with losses, a domain and a learner of a user, in the comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
