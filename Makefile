@@ -145,7 +145,6 @@ bench: $(READY)
 matrix: $(READY)
 	$(BIN)/python -m evidence.compare --external --rounds 10000 --seeds 32 --slow-seeds 6 \
 		--most-seeds 12 --out docs/compare
-	$(BIN)/python -m evidence.known_curvature --out docs/compare
 
 rates: $(READY)
 	$(BIN)/python -m evidence.rates --full --out docs/rates

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ask_tell
 import compiled
-import others
-import predictive
 import study
 import tuner
 import walk
@@ -21,7 +19,7 @@ def main() -> None:
     table = Table("what", "figure", "against", "ratio", "limit", "met", title="dikin benchmarks")
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("timing", total=None)
-        for module in (ask_tell, compiled, predictive, tuner, others, study, walk):
+        for module in (ask_tell, compiled, tuner, study, walk):
             for row in module.rows():
                 ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
                 mark = MARKS[row.met]

@@ -1,7 +1,6 @@
-"""What the research pages of the documentation are made from: programs in a checkout.
+"""Programs in a checkout that make the research pages of the documentation.
 
-python -m evidence.compare           every learner in every scenario
-python -m evidence.rates             the rate of every learner
-python -m evidence.paper_constants   the tables with the paper's own constants
-python -m evidence.known_curvature   what a wrong curvature costs
+- `python -m evidence.compare`: every learner in every scenario
+- `python -m evidence.rates`: the rate of every learner
+- `python -m evidence.paper_constants`: the tables with the paper's own constants
 """

@@ -72,7 +72,6 @@ def main() -> None:
         play_missing(part.play, part.tasks(range(games)), file)
         play_missing(part.play, undecided(part.tasks(range(chosen.most)), file, name), file)
     if chosen.page is not None:
-        outside_page.draw(chosen.out)
         replace_file(chosen.page, outside_page.render(chosen.out).encode())
 
 

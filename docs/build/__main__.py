@@ -15,7 +15,6 @@ from rates_file import read_lines
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured, write_files
 from dikin.files import replace_file
-from evidence import known_curvature
 from evidence.compare import figure as compare_figure
 from evidence.compare import matrix as compare_matrix
 from evidence.rates import figure as rates_figure
@@ -36,14 +35,11 @@ def draw_figures() -> None:
     matrix = read_matrix(compare)
     compare_matrix.write(matrix, compare)
     compare_figure.draw(matrix, compare / "compare.png")
-    measured = known_curvature.read(compare / "known_curvature.csv")
-    known_curvature.draw(measured, compare / "known_curvature.png")
     evidence = DOCS / "evidence"
     results = read_games(evidence)
     measured_tables = Measured.of(REQUEST, results)
     write_files(measured_tables, REQUEST, results, evidence)
     figures.draw_all(measured_tables, evidence)
-    outside_page.draw(DOCS / "outside")
     rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from pages import fill_template, table
 
 from dikin.experiments.tables import read_csv
-from evidence import profiles
 from evidence.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
 
 TUNERS = ("dikin.Tuner", "dikin.Tuner, contexts")
@@ -78,13 +77,6 @@ def render(folder: Path) -> str:
         bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
         **{name: _table(parts[name], PARTS[name].least) for name in PARTS if name != "bbob"},
     )
-
-
-def draw(folder: Path) -> None:
-    """The performance profiles of bbob-noisy."""
-    rows = read_part(folder, "bbob")
-    panels = {when.capitalize(): complete(rows, measure, SHORT) for measure, when in TIMES.items()}
-    profiles.draw(panels, TUNER, folder / "profiles.png")
 
 
 def _hindsight(rows: list[Row]) -> list[Row]:

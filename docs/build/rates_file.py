@@ -1,4 +1,4 @@
-"""The lines of `dikin rates`, back from its file of games."""
+"""The lines of `evidence.rates`, back from its file of games."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidence.rates.results import Line
 
 
 def read_lines(folder: Path) -> list[Line]:
-    """What `dikin rates` measured into a folder."""
+    """Return what `evidence.rates` measured into a folder."""
     games: dict[str, list[tuple[int, list[Result]]]] = {}
     for row in read_csv(folder / "games.csv"):
         game = int(row["horizon"]), [{"regret": float(row["regret"])}]

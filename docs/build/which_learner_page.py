@@ -10,9 +10,7 @@ import numpy as np
 from matrix_file import read_matrix
 from pages import fill_template, table
 
-from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
-from evidence import known_curvature
 from evidence.compare.competitors import BASES
 from evidence.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
 from evidence.compare.plan import FAR
@@ -32,7 +30,6 @@ NAMED = 3
 def render(folder: Path) -> str:
     """Return the template of a folder, with what its CSVs say."""
     matrix = read_matrix(folder)
-    curves = known_curvature.read(folder / "known_curvature.csv")
     games = sorted({len(outcome.seeds) for outcome in matrix.outcomes if outcome.played})
     leads = [name for name in LEADS if name in matrix.learners()]
     more = [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
@@ -64,7 +61,6 @@ def render(folder: Path) -> str:
         records="\n".join(f"- {_record(matrix, name)}" for name in leads),
         memories=_memories(matrix),
         certificates=_certificates(matrix),
-        wrong=_wrong(curves),
         more=_more(matrix),
         bases=_all(f"`{base.__name__}`" for base in BASES),
     )
@@ -288,26 +284,6 @@ def _external(matrix: Matrix) -> str:
             f"scenarios, whether or not the games distinguish it from the others: {_all(leaders)}."
         )
     return "\n".join(lines) or "None took part."
-
-
-def _wrong(found: known_curvature.Curves) -> str:
-    adaptive, known = (found["constant", name] for name in ("AdaptiveSmooth", "HazanLevy"))
-    flat = [found["tenth-flat", n] for n in ("AdaptiveSmooth", "HazanLevy", "Discard")]
-    last = int(adaptive.sizes[-1])
-    ours, theirs, thrown = (float(curve.means[-1]) for curve in flat)
-    return (
-        "Left, every round has the curvature that `HazanLevy` assumes. Its regret grows like "
-        f"T^{_power(known)}, that of `AdaptiveSmooth` like T^{_power(adaptive)}. Right, the first "
-        "tenth of the rounds is flat, and `HazanLevy` assumes the same curvature there: its regret "
-        f"grows like T^{_power(flat[1])} and is {theirs / ours:.1f} times that of `AdaptiveSmooth` "
-        f"(T^{_power(flat[0])}) at T = {last:,}. `Discard`, which throws flat rounds away, has "
-        f"{thrown / ours:.2f} times the regret of `AdaptiveSmooth`: these flat rounds contain no "
-        f"information at all. {adaptive.games} games a point, `Quadratic` on the disc."
-    )
-
-
-def _power(curve: Curve) -> str:
-    return f"{curve.power.exponent:.2f}"
 
 
 def _more(matrix: Matrix) -> str:

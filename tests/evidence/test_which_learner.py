@@ -1,4 +1,4 @@
-"""The page "Which learner?" is what its CSVs say, and a wrong curvature costs what it shows."""
+"""The page "Which learner?" is what its CSVs say."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from matrix_file import read_matrix
 from which_learner_page import LEADS, recommended, render
 
-from dikin.experiments.fit import Curve
-from evidence import known_curvature
 from evidence.compare import matrix
 from evidence.compare.matrix import Matrix, Outcome
 from evidence.compare.scenarios import SCENARIOS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-COMMITTED = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
 
 
 def test_the_page_is_made_from_the_committed_run() -> None:
@@ -60,8 +56,7 @@ def made(learner: str, scenario: str, mean: float, **changes: Any) -> Outcome:
 
 def page(tmp_path: Path, *outcomes: Outcome) -> str:
     matrix.write(Matrix(outcomes), tmp_path)
-    for name in ("template.md", "known_curvature.csv"):
-        (tmp_path / name).write_bytes((DOCS / "compare" / name).read_bytes())
+    (tmp_path / "template.md").write_bytes((DOCS / "compare" / "template.md").read_bytes())
     return render(tmp_path)
 
 
@@ -116,26 +111,3 @@ def test_what_is_not_distinguished_is_not_ordered(tmp_path: Path) -> None:
     first, second = sorted(outcomes, key=lambda c: c.mean)
     assert f"`{first.learner}`, or `{second.learner}`" in text
     assert "behind it in 0" in text
-
-
-# --- the figure -----------------------------------------------------------------------------------
-
-
-def last_ratio(flat: Curve, adaptive: Curve) -> float:
-    return float(flat.means[-1] / adaptive.means[-1])
-
-
-def test_with_the_true_curvature_both_grow_like_the_root_of_the_rounds() -> None:
-    """In the committed run: exponents within 0.08 of 1/2, and of each other."""
-    slopes = [COMMITTED["constant", n].power.exponent for n in ("AdaptiveSmooth", "HazanLevy")]
-    assert slopes == pytest.approx([0.5, 0.5], abs=0.08)
-    assert abs(slopes[0] - slopes[1]) <= 0.08
-
-
-def test_a_wrong_curvature_in_a_tenth_of_the_rounds_is_seen() -> None:
-    """In the committed run: several times the regret at the end, and growing faster."""
-    adaptive, known = (COMMITTED["tenth-flat", n] for n in ("AdaptiveSmooth", "HazanLevy"))
-    assert last_ratio(known, adaptive) > 3
-    assert known.power.exponent > adaptive.power.exponent + 0.15
-    assert known.regrets[-1].min() > 0
-    assert float(np.mean(known.regrets[-1] > adaptive.regrets[-1])) > 0.9

@@ -15,7 +15,6 @@ from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
-from evidence import known_curvature
 from evidence.compare import figure as compare_figure
 from evidence.compare.matrix import Matrix
 from evidence.compare.scenarios import SCENARIOS
@@ -103,12 +102,6 @@ def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -
     assert first.text == least
     listed = [name for name, _ in compare_figure.scenario_list(matrix) if name]
     assert listed == matrix.scenarios == list(SCENARIOS)
-
-
-def test_known_curvature(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    measured = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
-    known_curvature.draw(measured, tmp_path / "known_curvature.png")
-    check(written)
 
 
 def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
