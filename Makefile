@@ -76,12 +76,10 @@ BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
 
-# Covariates that explain noise and useless ones, standard errors, the time of a round; half an hour.
+# Covariates that explain noise and useless ones: half an hour.
 covariates: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --useless 48
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --sem
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --speed
 
 # Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)
@@ -120,7 +118,7 @@ attack: $(READY)
 convexity: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/convexity.py $(ONE_RUN_OUT)
 
-# Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
+# Benchmarks from outside; PART=bbob plays one of bbob, cats, pendulum, postgres. What is
 # in docs/outside is not played again (AGAIN=1: our own games are): from nothing, an hour and a half.
 # Writes docs/outside.md.
 outside: $(VENV)/.outside

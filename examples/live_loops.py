@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, legend_below, new_figure, play_parallel, save
+from comparison import COLOURS, band, legend_below, new_figure, play_parallel, save
 from report import Results, publish_blocks, write_results
 
 import dikin
+from evidence.external import CMA
 
 WORKERS, MARKS = 2, 100
 NOISE = 0.05

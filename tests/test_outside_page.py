@@ -100,7 +100,7 @@ def test_the_gains_of_riccatis_equation_are_the_best_ones(outside: Any) -> None:
     assert pendulum.charge(pendulum.LOW * [0, 0, 0, 1], 0, quiet) == pendulum.FALL
 
 
-@pytest.mark.parametrize("name", ["cats", "autoscope", "pendulum", "bbob"])
+@pytest.mark.parametrize("name", ["cats", "pendulum", "bbob"])
 def test_parts_play(name: str, outside: Any) -> None:
     """Some rounds of the tuner and of a rival in every kind of problem; costs are at least 0."""
     pytest.importorskip("cocoex" if name == "bbob" else "numpy")

@@ -28,7 +28,7 @@ from evidence.orderings import OPEN  # noqa: E402
 from outside.games import Task, forget, play_missing  # noqa: E402
 
 FOLDER = ROOT / "docs" / "outside"
-PARTS = {"bbob": 2, "cats": 8, "autoscope": 8, "pendulum": 8, "postgres": 3}
+PARTS = {"bbob": 2, "cats": 8, "pendulum": 8, "postgres": 3}
 """Each part, and how many games of each problem it has unless another number is asked for."""
 TOGETHER = {"postgres"}
 """Parts whose players take turns on one machine: a game is played again by all of them."""

@@ -39,7 +39,6 @@ class Part(NamedTuple):
 PARTS = {
     "bbob": Part("bbob-noisy", 1e-3),
     "cats": Part("CATS", 1e-6),
-    "autoscope": Part("AutoScope", 1e-3),
     "pendulum": Part("Pendulum", 1e-2),
     "postgres": Part("PostgreSQL", 0.1),
 }

@@ -23,7 +23,6 @@ def render(folder: Path) -> str:
         table=markdown(_columns(longest), rows),
         misses=_misses(rows),
         newton=newton_slope(),
-        logarithms=_logarithms(read_csv(folder / "logarithms.csv"), rows),
     )
 
 
@@ -68,14 +67,3 @@ def newton_slope() -> float:
     eta = 1 / np.sqrt(horizons) / (1 + steep)
     costs = 2 / eta * np.log(1 + eta * q * horizons / 4)
     return float(np.polyfit(np.log(horizons), np.log(costs), 1)[0])
-
-
-def _logarithms(fits: list[Row], rows: list[Row]) -> str:
-    names = {row["case"]: row["learner"] for row in rows}
-    columns: Columns[Row] = {
-        "learner": lambda fit: f"`{names[fit['case']]}`",
-        "fit": lambda fit: f"{float(fit['start']):.3g} + {float(fit['step']):.3g} ln T",
-        "largest error of a mean": lambda fit: f"{float(fit['misfit']):.2%}",
-        "that of the power law": lambda fit: f"{float(fit['power_misfit']):.2%}",
-    }
-    return markdown(columns, fits)

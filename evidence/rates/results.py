@@ -12,7 +12,7 @@ import numpy as np
 from dikin.environments.base import Environment
 from dikin.experiments import runner, tables
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
-from dikin.experiments.fit import Curve, PowerFit
+from dikin.experiments.fit import Curve
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, six_decimals, whole, write_csv
 from dikin.learners.base import Learner
@@ -91,11 +91,6 @@ class LogFit:
         return np.asarray(self.start + self.step * np.log(sizes))
 
 
-def misfit(curve: Curve, fit: PowerFit | LogFit) -> float:
-    """Return the largest distance of a mean from a fit, as a share of the mean."""
-    return float(np.abs(fit.at(curve.sizes) / curve.means - 1).max())
-
-
 @dataclass(frozen=True)
 class Line:
     """A case with what was measured of it."""
@@ -137,25 +132,14 @@ RATES_FILE: Columns[Line] = {
     "gap": lambda line: six_decimals(line.curve.gap),
     "games": lambda line: line.curve.games,
 }
-LOGARITHMS_FILE: Columns[Line] = {
-    "case": lambda line: line.case.key,
-    "start": lambda line: six_decimals(LogFit.of(line.curve).start),
-    "step": lambda line: six_decimals(LogFit.of(line.curve).step),
-    "misfit": lambda line: six_decimals(misfit(line.curve, LogFit.of(line.curve))),
-    "power_misfit": lambda line: six_decimals(misfit(line.curve, line.curve.power)),
-}
-
-
 GAME = ("case", "horizon", "seed", "regret")
 
 
 def write_files(lines: list[Line], request: Request, results: Results, out: Path) -> None:
-    """rates.csv, a row per case; regrets.csv, a row per horizon; logarithms.csv; every game."""
+    """rates.csv, a row per case; regrets.csv, a row per horizon; every game."""
     write_csv(out / "rates.csv", RATES_FILE, lines)
     points = tables.items("case", "horizon", "regret", "error")
     write_csv(out / "regrets.csv", points, (point for line in lines for point in _points(line)))
-    slow = [line for line in lines if line.case.bound.power == 0]
-    write_csv(out / "logarithms.csv", LOGARITHMS_FILE, slow)
     write_csv(out / "games.csv", tables.items(*GAME), _games(lines, request, results))
 
 
