@@ -71,9 +71,9 @@ def _looks(more: list[Outcome]) -> str:
     if not more:
         return ""
     return (
-        f" {len(more)} cells played {len(more[0].seeds)} games: those that were open after the "
-        f"first games, with at most {FAR:g} times the regret of the best, and the best beside "
-        "them. All p-values are doubled for this second look."
+        f" The {len(more)} cells that were open after the first games, with at most {FAR:g} times "
+        f"the regret of the best, and the best of these scenarios have {len(more[0].seeds)} games. "
+        "All p-values are doubled for this second look."
     )
 
 
