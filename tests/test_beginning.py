@@ -73,30 +73,6 @@ def test_a_value_is_the_excess_with_noise_and_the_excess_is_kept(loops: Any) -> 
     assert sizes.costs[2] == 1.5
 
 
-@pytest.mark.parametrize("d", [2, 5])
-def test_a_rotation_keeps_the_condition(loops: Any, d: int) -> None:
-    chance = np.random.default_rng(4)
-    turn = loops.rotation(chance, d)
-    assert turn @ turn.T == pytest.approx(np.eye(d), abs=1e-12)
-    for squared in (True, False):
-        kind = loops.Kind(d, squared, 30.0, 0.1)
-        losses = loops.loop_of(kind, *loops.in_cube(chance, 2, d), turn, chance, 5).losses
-        assert np.linalg.cond(losses.matrix) ** 2 == pytest.approx(30)
-
-
-def test_far_starts_are_far(beginning: Any) -> None:
-    near = 0
-    for kind in beginning.KINDS:
-        for game in range(4):
-            for start in ("anywhere", "far"):
-                loop = beginning.loop_for(beginning.Task(start, kind, "", game), 5)
-                apart = np.linalg.norm(start_of(loop) - loop.losses.minima[0])
-                close = apart < 0.25 * np.sqrt(kind.d)
-                assert not (close and start == "far")
-                near += close
-    assert near > 0
-
-
 def test_the_shop_is_that_of_the_readme(absurd: Any, loops: Any) -> None:
     loop = absurd.shop(np.random.default_rng(0), 10)
     for price, ads in ((4, 40), (8, 20), (13, 5)):
@@ -234,12 +210,6 @@ def test_the_page_says_what_the_files_say(beginning: Any, absurd: Any) -> None:
     second = absurd.blocks(faults)
     for block in (*first, *second):
         assert block.markdown() in read_page(), block.name
-
-
-def test_another_number_in_the_file_is_noticed(beginning: Any) -> None:
-    rows = read(FOLDER / "beginning.csv", beginning.Row)
-    other = [rows[0]._replace(cost=10 * rows[0].cost), *rows[1:]]
-    assert beginning.blocks(other)[0].markdown() not in read_page()
 
 
 def test_the_files_are_of_the_benchmarks_as_they_stand(beginning: Any, absurd: Any) -> None:

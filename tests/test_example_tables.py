@@ -162,28 +162,6 @@ def test_a_small_run(
     assert {row["game"] for row in rows(file)} == {"1", "2"}
 
 
-def test_seeds_are_numbers_of_games(
-    example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With another seed other games are played, and the same seed plays the same."""
-    module = example("oppertune")
-    monkeypatch.setattr(module, "WORKERS", 1)
-    monkeypatch.setattr(module, "draw", lambda *_: None)
-    found = []
-    for seed in ("1", "2", "1"):
-        options = ["--rounds", "12", "--games", "2", "--seed", seed, "--out", str(tmp_path)]
-        monkeypatch.setattr(sys, "argv", ["oppertune", *options])
-        module.main()
-        found.append(
-            {(*row.values(),)[:-1]: row["value"] for row in rows(tmp_path / "oppertune.csv")}
-        )
-    assert {key[-1] for key in found[1]} == {"2", "3"}
-    shared = found[0].keys() & found[1].keys()
-    assert len(shared) == len(found[0]) / 2
-    assert all(found[0][key] == found[1][key] for key in shared)
-    assert found[2] == found[0]
-
-
 # --- the page ------------------------------------------------------------------------------------
 
 
@@ -287,14 +265,6 @@ def test_a_table_is_replaced_where_it_stands(example: Any, tmp_path: Path) -> No
         report.write_page([shown], page)
         assert page.read_text(encoding="utf-8") == before + shown.markdown() + after
     assert table.notes[0] in page.read_text(encoding="utf-8")
-
-
-def test_a_page_without_the_table_is_refused(example: Any, tmp_path: Path) -> None:
-    report, page = example("report"), tmp_path / "page.md"
-    page.write_text("| other: numbers | s |\n| --- | --- |\n", encoding="utf-8")
-    table = report.Results("test", "numbers", {"a": {"s": np.array([1.0, 2.0])}})
-    with pytest.raises(SystemExit, match="no table that begins with"):
-        report.write_page([table.block()], page)
 
 
 # --- rivals --------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import dikin
 from dikin.engine import play
@@ -158,21 +157,6 @@ def sides(domain: Any) -> tuple[Any, Any]:
     if isinstance(domain, dikin.Box):
         return domain.lower, domain.upper
     return domain.center - domain.radius, domain.center + domain.radius
-
-
-def test_the_share_of_the_start(loops: Any) -> None:
-    """The centre (500.5, 500.5) and the start (400, 400) both cost 0.6: |300.5| + |299.5|."""
-    study = next(study for study in loops.STUDIES if study.name == "start")
-    game, _ = stand(loops, study, "2 parameters")
-    assert game.share == pytest.approx(1.0)
-    game, _ = stand(loops, study, "5 parameters, a bad start")
-    assert game.share == pytest.approx(3821.25 / 11500)
-
-
-def test_the_interval_is_students(example: Any) -> None:
-    values = np.array([1.0, 2.0, 4.0])
-    low, high = stats.t.interval(0.95, 2, values.mean(), stats.sem(values))
-    assert example("comparison").interval(values) == pytest.approx((7 / 3, (high - low) / 2))
 
 
 # --- the guide -----------------------------------------------------------------------------------

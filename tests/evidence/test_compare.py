@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matrix_file import read_matrix
 from rich.console import Console
@@ -29,7 +27,6 @@ from evidence.compare.competitors import (
 )
 from evidence.compare.plan import Match
 from evidence.compare.scenarios import (
-    GROUPS,
     SCENARIOS,
     DeclaredGame,
     find_scenarios,
@@ -142,16 +139,6 @@ def test_every_learner_of_the_library_is_asked() -> None:
     assert classes(external=True) == own | {*EXTERNAL.values()}
 
 
-def test_a_fixed_point_is_no_way_to_play() -> None:
-    """The centre pays some hundredths of half the losses' range every round.
-
-    Not in hostile games: where the direction turns round, no point is better than another.
-    """
-    for name, scenario in SCENARIOS.items():
-        (game,) = match("FixedPoint", name).play()
-        assert scenario.group == "hostile" or game["regret"] / HORIZON > 0.03, name
-
-
 def test_regret_is_against_the_moving_minimum_where_that_moves() -> None:
     """The centre of the disc pays (0.8)^2/2 in every round, wherever on the circle the bowl is."""
     for name in ("circling", "jumping"):
@@ -160,16 +147,6 @@ def test_regret_is_against_the_moving_minimum_where_that_moves() -> None:
         assert game["regret"] * entry.learner.units.loss_scale == pytest.approx(0.32 * HORIZON)
         run = dikin.play(entry.learner, entry.environment, HORIZON)
         assert run.regret[-1] < 0.3 * HORIZON, "against the best fixed point it is less"
-
-
-def test_every_scenario_has_a_group_and_best_points_differ_by_seed() -> None:
-    assert {s.group for s in SCENARIOS.values()} == set(GROUPS) - {"own"}
-    for scenario in SCENARIOS.values():
-        one, two = (scenario.game(HORIZON, seed) for seed in (1, 2))
-        for world in (one, two):
-            for _ in range(HORIZON - 10):  # a circle that closes is centred
-                world.answer(world.domain.center)
-        assert not np.allclose(one.best()[0], two.best()[0]), scenario.name
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -387,17 +364,6 @@ def test_a_scenario_without_a_best_point_is_refused(moving: bool, tmp_path: Path
     )
     with pytest.raises(dikin.errors.ParameterError, match=r"'bare' has no regret.* comparator"):
         compare(request, tmp_path)
-
-
-def test_what_is_compared_on_purpose_is_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:
-    warnings.simplefilter("always")
-    (match,) = plan.plan_matches(
-        Request(learners=("adaptivesmooth",), scenarios=("thin-20",), rounds=10, seeds=1)
-    )
-    match.play()
-    assert not recwarn.list
-    entered("AdaptiveSmooth", "thin-20")
-    assert recwarn.pop(dikin.errors.UnequalSidesWarning), "the probe sees it"
 
 
 def test_matches_that_share_a_loop_go_to_one_worker() -> None:

@@ -71,26 +71,6 @@ def test_external_optimizers_learn(kind: str) -> None:
     assert np.linalg.norm(learner.center - target) < 0.1
 
 
-def generation(noise: float) -> int:
-    """The size of TBPSA's generation after 400 values of a bowl, with noise."""
-    chance = np.random.default_rng(1)
-    learner = TBPSA(dikin.Ball(2), loss_range=(-9, 9), seed=1)
-    for _ in range(400):
-        query = learner.ask()
-        value = float(np.sum(query.point**2)) + noise * float(chance.uniform(-1, 1))
-        learner.tell(query, value)
-    return int(learner._optimizer.popsize.llambda)
-
-
-def test_tbpsa_is_the_one_for_noise_and_takes_larger_generations_then() -> None:
-    """As it comes: generations of 4 d at first, and a mean as its recommendation."""
-    (learner,) = TBPSA.examples(dikin.Ball(3), 1)
-    assert isinstance(learner, TBPSA)
-    assert learner._optimizer.popsize.llambda == 12
-    assert not learner._optimizer.naive
-    assert generation(noise=8.0) >= 2 * generation(noise=0.0)
-
-
 def evolved(noise: float, rounds: int) -> tuple[NoiseHandlingEvolution, list[tuple[float, ...]]]:
     """CMA-ES with noise handling on a bowl, and what it played."""
     chance = np.random.default_rng(1)
@@ -111,12 +91,6 @@ def test_noise_handling_plays_points_again_more_often_the_more_noise_there_is() 
         repeats.append(len(points) / len({*points}))
     assert repeats[0] == pytest.approx(9 / 7, abs=0.02)
     assert repeats[1] > 4
-
-
-def test_a_run_that_has_converged_begins_anew_with_a_larger_population() -> None:
-    evolution, _ = evolved(0.0, 4000)
-    assert evolution.strategy.popsize in (14, 28, 56)
-    assert np.linalg.norm(evolution.favourite) < 1e-4
 
 
 def test_answers_that_never_come_are_asked_for_again() -> None:

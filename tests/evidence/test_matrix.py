@@ -7,7 +7,6 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matrix_file import read_matrix
 from scipy.stats import ttest_ind, ttest_rel
@@ -17,7 +16,7 @@ from dikin.errors import CheckFailedError
 from dikin.experiments.fit import half_interval
 from dikin.feedback import Feedback
 from dikin.rng import stream
-from evidence.compare import figure, matrix, refuse_broken_certificates
+from evidence.compare import matrix, refuse_broken_certificates
 from evidence.compare.competitors import Competitor
 from evidence.compare.matrix import Matrix, Outcome, p_value
 from evidence.compare.plan import Match, undecided
@@ -236,29 +235,3 @@ def test_files_give_back_what_was_measured(tmp_path: Path) -> None:
     text = (tmp_path / "compare.csv").read_text()
     assert "21.0000" in text
     assert "moving" in text
-
-
-# --- the figure -----------------------------------------------------------------------------------
-
-
-def test_groups_share_rows_of_readable_width(tmp_path: Path) -> None:
-    outcomes = [
-        outcome(n, [10.0, 11.0], scenario=s.name) for s in SCENARIOS.values() for n in ("A", "B")
-    ]
-    table = Matrix(tuple(replace(c, group=SCENARIOS[c.scenario].group) for c in outcomes))
-    rows = figure.arranged(table)
-    assert [name for row in rows for _, names in row for name in names] == list(SCENARIOS)
-    assert len(rows) == 2
-    assert all(sum(len(names) for _, names in row) <= figure.WIDEST for row in rows)
-    figure.draw(table, tmp_path / "figure.png")
-    pixels = np.frombuffer((tmp_path / "figure.png").read_bytes()[16:24], dtype=">u4")
-    assert 1000 < pixels[0] < 2500
-
-
-def test_the_leaders_of_other_packages_are_named_whether_or_not_they_are_distinguished() -> None:
-    ours, theirs = outcome("FKM", [3.0, 9.0]), outcome("TBPSA", [2.0, 8.9], package="nevergrad")
-    third = outcome("FixedPoint", [1.0, 1.0], package="baseline", scenario="line")
-    found = Matrix((ours, theirs, third))
-    assert not found.distinguished(ours, theirs)
-    assert found.led_by_others() == [theirs]
-    assert Matrix((ours, replace(theirs, regrets=(4.0, 9.0)))).led_by_others() == []

@@ -16,7 +16,7 @@ from rich.console import Console
 from dikin.experiments.fit import Curve
 from dikin.experiments.tables import read_csv
 from evidence.rates import Request, rates
-from evidence.rates.cases import RATE_CASES, Bound, RateCase, TunedLearner, cases_of
+from evidence.rates.cases import RATE_CASES, Bound, RateCase, TunedLearner
 from evidence.rates.results import BAND, Effort, Line, LogFit, cells
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -126,8 +126,3 @@ def test_a_run_goes_on_where_it_was_and_can_be_of_some_learners(tmp_path: Path) 
     files = {"rates.csv", "regrets.csv", "games.csv", "cells.sqlite"}
     files |= {"rates.png", "rates.svg"}
     assert {path.name for path in tmp_path.iterdir()} == files
-
-
-def test_cases_are_chosen_by_learner() -> None:
-    assert [case.key for case in cases_of(("fkm",))] == ["fkm-lipschitz", "fkm-general"]
-    assert cases_of(()) == [*RATE_CASES.values()]

@@ -16,7 +16,6 @@ from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
 from evidence.compare import figure as compare_figure
-from evidence.compare.matrix import Matrix
 from evidence.compare.scenarios import SCENARIOS
 from evidence.rates import figure as rates_figure
 from evidence.rates.cases import RATE_CASES
@@ -77,13 +76,6 @@ def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
 
 def test_the_matrix(written: dict[Any, set[str]], tmp_path: Path) -> None:
     compare_figure.draw(read_matrix(DOCS / "compare"), tmp_path / "compare.png")
-    check(written)
-
-
-def test_a_matrix_of_few(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    whole = read_matrix(DOCS / "compare")
-    few = [c for c in whole.outcomes if c.scenario in ("zero", "cone") and c.learner[0] in "AP"]
-    compare_figure.draw(Matrix(tuple(few)), tmp_path / "few.png")
     check(written)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import shutil
 import signal
@@ -318,22 +317,3 @@ def test_predictive_plays_the_same_losses_with_and_without_a_random_sign() -> No
     assert isinstance(other, dikin.Shifted)
     assert isinstance(shifted, dikin.Predictive)
     assert other.loss_range[1] == 2 * game.loss_range[1]
-
-
-def test_the_dimension_is_varied_for_every_kind_of_row() -> None:
-    for table in TABLES.values():
-        rows = [row.name for row in table.dimension_rows]
-        assert rows[:4] == ["zero", "constant", "first", "last"]
-        below, above = (row.alpha for row in table.dimension_rows[4:])
-        assert below < 1 / (table.order + 1) < above
-        for row in table.dimension_rows:
-            told = row.pattern(1000)
-            game = table.steep(dikin.Ball(3), told, 0)
-            assert [game.curvature(t) for t in (1, 999)] == [told.at(t) for t in (1, 999)]
-
-
-def test_help_teaches() -> None:
-    text = CliRunner().invoke(main, ["reproduce", "--help"]).output
-    for word in ("Examples:", "--full", "goes on where it was"):
-        assert word in text
-    assert os.linesep in text
