@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples fresh-examples \
+.PHONY: reproduce matrix rates test lint loops price regions traffic program oppertune examples \
 	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth \
-	serve-demo told attack outside bench kills torture power-loss load page paper docs dist clean
+	serve-demo attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -25,12 +25,6 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/codespell
-
-demo: $(READY)
-	$(BIN)/python examples/real_data.py
-
-game: $(READY)
-	$(BIN)/python examples/changing_curvature.py
 
 loops: $(READY)
 	$(BIN)/python examples/live_loops.py
@@ -77,24 +71,15 @@ examples: $(READY)
 	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
 	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
 
-# The simulated ones with seeds that chose nothing, without the longest games: about ten minutes. Those
-# that measure times or sockets are fresh in every run. Then `make page`.
-fresh-examples: $(READY)
-	$(BIN)/python examples/price.py --rounds 500 5000 --games 8 --seed 1001 --out docs/examples/fresh
-	$(BIN)/python examples/oppertune.py --games 16 --seed 1001 --out docs/examples/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/optuna_loop.py --seed 1001 --out docs/adapters/fresh
-
 # The first rounds beside pycma, about four minutes. PAGE=1 writes docs/beginning.md.
 BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
 
-# Covariates that explain noise and useless ones, standard errors, the time of a round; half an hour.
+# Covariates that explain noise and useless ones: half an hour.
 covariates: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --useless 48
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --sem
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --speed
 
 # Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)
@@ -114,9 +99,6 @@ WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
 
-# What telling the smoothness of each batch is worth, a minute.
-told: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/told_constants.py $(if $(PAGE),--out docs/rates/told_constants.csv)
 
 # Every certificate in 2,331 kinds of games that come near it, eight minutes. PAGE=1 writes
 # docs/attack.md.
@@ -124,11 +106,9 @@ attack: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py \
 		$(if $(PAGE),--out docs/attack --page docs/attack.md)
 
-# Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
-# in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
 outside: $(VENV)/.outside
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py $(PART) \
-		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) $(if $(FRESH_GAMES),--fresh $(FRESH_GAMES)) \
+		$(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) $(if $(AGAIN),--again) \
 		--page docs/outside.md
 
 # Places of the source that are made wrong on purpose: most of an hour the first time, when it is recorded
@@ -144,24 +124,13 @@ known-mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
+# Every learner in every scenario, and the rate of every learner: hours, and half an hour. Then `make page`.
 matrix: $(READY)
-	$(BIN)/dikin compare --external --rounds 10000 --seeds 32 --slow-seeds 6 --most-seeds 12 \
-		--out docs/compare
-	$(BIN)/python docs/build/known_curvature.py docs/compare
+	$(BIN)/python -m evidence.compare --external --rounds 10000 --seeds 32 --slow-seeds 6 \
+		--most-seeds 12 --out docs/compare
 
-# The orderings of all pages with games that chose nothing, each into a folder `fresh` beside the
-# others: of the matrix our learners that are compiled and the rivals that win. About an hour; then
-# `make page`.
-FRESH := Predictive AdaptiveSmooth AdaptiveLipschitz AgarwalDekelXiao Discard FKM HazanLevy \
-	LipschitzBarrier OneMeasurementSPSA SahaTewari Scrible TBPSA CMA
-fresh: $(VENV)/.outside fresh-examples
-	$(BIN)/dikin compare --rounds 10000 --seeds 16 --slow-seeds 4 --seed 100000 \
-		$(FRESH:%=--learner %) --out docs/compare/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py --games 8 --first-game 1000 --out docs/beginning/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py --first-game 1000 --out docs/memory/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py --first-game 1000 --out docs/memory/fresh
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py bbob --fresh 2
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outside/command.py cats autoscope pendulum --fresh 4
+rates: $(READY)
+	$(BIN)/python -m evidence.rates --full --out docs/rates
 
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
 # table into docs/live.md.

@@ -1,8 +1,7 @@
 """Absurd values: what they cost, more and more of them, in five loops and of six kinds.
 
 Prints for each loop the regret a round without faults, the ratio to it with 0.5, 1.5, 5 and 10 % of
-faults, and what the setting that would be kept costs. Then the values of each loop are multiplied
-by 100 half-way, which is no fault: how many rounds pass until surprises are no longer clipped?
+faults, and what the setting that would be kept costs.
 
     python benchmarks/absurd.py [--games N] [--out FOLDER] [--page PAGE]
 """
@@ -36,14 +35,12 @@ from loops import (
     ranges,
     rotation,
     standing,
-    tuner_of,
     typical_size,
 )
 from report import Block, publish_blocks
 from rivals import Array
 
 import dikin
-from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 ROUNDS, GAMES, FEWER_GAMES, FIRST_SEED, WORKERS = 2000, 24, 12, 50_000, 2
@@ -263,67 +260,6 @@ def tasks(games: int | None) -> Iterator[Task]:
                 yield Task(name, case[0], case[1], player, game)
 
 
-# --- another scale -----------------------------------------------------------------------------
-
-SCALE, CALM, SCALE_GAMES = 100.0, 20, 10
-"""The factor; rounds in a row that must not be clipped; games of each loop of real numbers."""
-WANTED_ROUNDS = 50
-SCALED_AT = 1000
-
-
-class ScaledTask(NamedTuple):
-    """One game whose values have another scale from some round on."""
-
-    loop: str
-    game: int
-
-
-class Scaled(NamedTuple):
-    """A line of the CSV."""
-
-    loop: str
-    game: int
-    rounds: int
-    """From the change on, up to the last one that is clipped before CALM that are not."""
-
-
-def scaled_tasks(games: int | None) -> list[ScaledTask]:
-    """Every game; where a number is given, so many of each."""
-    real = [name for name, setting in LOOPS.items() if setting.players is not ASKED]
-    return [ScaledTask(*task) for task in product(real, range(games or SCALE_GAMES))]
-
-
-def play_scaled(task: ScaledTask) -> Scaled:
-    """One game, round by round after the change."""
-    loop, seed = new_loop(task.loop, task.game, ROUNDS), FIRST_SEED + task.game
-    loop.losses.factor[SCALED_AT:] = SCALE
-    learner, advance = tuner_of(loop, seed)
-    advance(SCALED_AT)
-    passed = last = 0
-    while passed < last + CALM and SCALED_AT + passed < ROUNDS:
-        before = learner.clipped
-        advance(1)
-        passed += 1
-        last = passed if learner.clipped > before else last
-    return Scaled(*task, last)
-
-
-def scale_block(scaled: list[Scaled]) -> Block:
-    """Median and largest number of rounds."""
-    names = dict.fromkeys(game.loop for game in scaled)
-    by_loop = {name: [game.rounds for game in scaled if game.loop == name] for name in names}
-    everything = [game.rounds for game in scaled]
-    lines = [
-        [f"{name}, {len(counts)} games", f"{np.median(counts):g}", str(max(counts))]
-        for name, counts in (by_loop | {"all": everything}).items()
-    ]
-    missed = sum(count > WANTED_ROUNDS for count in everything)
-    share = f"{missed} of {len(everything)} games"
-    note = f"At most {WANTED_ROUNDS} rounds are wanted: more were needed in {share}."
-    about = f"rounds until surprises are not clipped, values times {SCALE:g} at round {SCALED_AT:,}"
-    return Block("scale", [f"scale: {about}", "median", "largest"], lines, [note])
-
-
 # --- what is seen ------------------------------------------------------------------------------
 
 
@@ -398,26 +334,22 @@ def fault_block(rows: dict[str, list[Row]]) -> Block:
     return Block("faults", head, lines, notes)
 
 
-def blocks(rows: list[Row], scaled: list[Scaled]) -> list[Block]:
-    """A table of all loops with faults, and one for the other scale."""
-    mine = {name: [row for row in rows if row.loop == name] for name in LOOPS}
-    return [fault_block(mine), scale_block(scaled)]
+def blocks(rows: list[Row]) -> list[Block]:
+    """Return the table of all loops with faults."""
+    return [fault_block({name: [row for row in rows if row.loop == name] for name in LOOPS})]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, help=f"of each case ({GAMES}, whole: {FEWER_GAMES})")
-    parser.add_argument("--out", type=Path, help="a folder for faults.csv and scale.csv")
+    parser.add_argument("--out", type=Path, help="a folder for faults.csv")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
     rows = play_parallel(lambda task: play(task, ROUNDS), [*tasks(chosen.games)], WORKERS)
-    scaled = play_parallel(play_scaled, scaled_tasks(chosen.games), WORKERS)
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "faults.csv", fields(*Row._fields), rows)
-        source.record(chosen.out / "faults.csv", {"games": chosen.games}, source.TUNERS)
-        write_csv(chosen.out / "scale.csv", fields(*Scaled._fields), scaled)
-    publish_blocks(blocks(rows, scaled), chosen.page)
+    publish_blocks(blocks(rows), chosen.page)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ read after 200, 1 000 and 5 000 rounds. Prints, for each, geometric means over t
 cost of a round while tuning and of the cost of the setting that would be kept, in units of the cost
 of the start.
 
-    python benchmarks/beginning.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
+    python benchmarks/beginning.py [--games N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from loops import PLAYERS, TUNER, Generator, Kind, Loop, in_cube, loop_of, outco
 from report import Block, publish_blocks
 from rivals import CMA_ES, Array
 
-from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 HORIZONS = (200, 1000, 5000)
@@ -170,17 +169,13 @@ def blocks(rows: list[Row]) -> list[Block]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
-    parser.add_argument(
-        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
-    )
     parser.add_argument("--out", type=Path, help="a folder for beginning.csv")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    rows = play_all(range(chosen.first_game, chosen.first_game + chosen.games), HORIZONS)
+    rows = play_all(range(chosen.games), HORIZONS)
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "beginning.csv", fields(*Row._fields), rows)
-        source.record(chosen.out / "beginning.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks(blocks(rows), chosen.page)
 
 

@@ -4,7 +4,7 @@ Bowls with three settings whose minima differ by context not at all, a little or
 of contexts at random; and four types of jobs whose minima lie anywhere, after 1 000 and after 4 000
 rounds. Prints the mean regret of a round. All tuners are as they are by default.
 
-    python benchmarks/contexts.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
+    python benchmarks/contexts.py [--games N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from report import Block, Results, publish_blocks
 from rivals import Array
 
 import dikin
-from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 GAMES, FIRST_SEED, WORKERS = 4, 920_000, 1
@@ -141,19 +140,15 @@ def blocks(rows: list[Row]) -> list[Block]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
-    parser.add_argument(
-        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
-    )
     parser.add_argument("--out", type=Path, help="a folder for the CSV")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    games = range(chosen.first_game, chosen.first_game + chosen.games)
+    games = range(chosen.games)
     played = play_parallel(play, tasks(games), WORKERS)
     rows = [row for game in played for row in game]
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "contexts.csv", fields(*Row._fields), rows)
-        source.record(chosen.out / "contexts.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks(blocks(rows), chosen.page)
 
 

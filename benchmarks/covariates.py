@@ -5,9 +5,7 @@ the start costs, 2,000 rounds. A covariate explains none, 0.9 or 0.99 of the noi
 four useless ones are told (two numbers, an hour, a word). Prints the mean regret a round in per
 cent of that of the start, and its ratio to that without covariates, for the same noise.
 
-With --sem: noise whose size varies by factors, told or not. With --speed: the time of a round.
-
-    python benchmarks/covariates.py [--games N] [--useless N] [--sem] [--speed]
+    python benchmarks/covariates.py [--games N] [--useless N]
 """
 
 from __future__ import annotations
@@ -15,13 +13,11 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-import time
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import pretty
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
@@ -79,21 +75,7 @@ def play(task: Task, rounds: int = ROUNDS) -> float:
     return 100.0 * total / begin / rounds
 
 
-def play_sem(task: Task, rounds: int = ROUNDS) -> float:
-    """The same with noise whose standard deviation is known and varies: log-normal."""
-    logging.getLogger("dikin").setLevel(logging.ERROR)
-    problem, seed = KINDS[task.kind], FIRST_SEED + task.game
-    chance, player = np.random.default_rng([seed, 2]), tuner(task.kind, seed)
-    begin, total = problem.loss(np.array(problem.start)), 0.0
-    for size, rest in chance.normal(size=(rounds, 2)).tolist():
-        trial = player.ask()
-        loss, sem = problem.loss(trial.point), task.noise * begin * float(np.exp(size))
-        total += loss
-        player.tell(trial, loss + sem * rest, sem=sem if task.told == "sem" else None)
-    return 100.0 * total / begin / rounds
-
-
-def compared(tolds: list[str], games: int, player: Any) -> None:
+def compared(tolds: list[str], games: int) -> None:
     """Play and print: a line for each problem and noise."""
     tasks = [
         Task(kind, noise, told, game)
@@ -102,7 +84,7 @@ def compared(tolds: list[str], games: int, player: Any) -> None:
         for told in tolds
         for game in range(games)
     ]
-    played = dict(zip(tasks, play_parallel(player, tasks, WORKERS), strict=True))
+    played = dict(zip(tasks, play_parallel(play, tasks, WORKERS), strict=True))
     for kind in KINDS:
         for noise in NOISES:
             found = {
@@ -124,41 +106,17 @@ def line(found: dict[str, Any], base: str) -> str:
     return ", ".join(parts)
 
 
-def speed(rounds: int = 60) -> None:
-    """The processor's time for a round with four covariates beside one without, in turns."""
-    players = [dikin.Tuner({name: dikin.Real(0, 1) for name in "ab"}, seed=1) for _ in range(2)]
-    chance, best = np.random.default_rng(1), [float("inf"), float("inf")]
-    for _ in range(40):
-        numbers = chance.normal(size=(rounds, 5)).tolist()
-        for informed, player in enumerate(players):
-            begin = time.process_time()
-            for *known, noise in numbers:
-                named = dict(zip("abcd", known, strict=True)) if informed else None
-                trial = player.ask(covariates=named)
-                player.tell(trial, float(trial.point[0]) + noise)
-            best[informed] = min(best[informed], (time.process_time() - begin) / rounds)
-    with_, without = pretty(best[1]), pretty(best[0])
-    ratio = best[1] / best[0]
-    print(f"a round with four covariates {with_}, without {without}: {ratio:.2f} times")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
     parser.add_argument(
         "--useless", type=int, default=0, help=f"games with useless ones (such as {USELESS_GAMES})"
     )
-    parser.add_argument("--sem", action="store_true", help="standard errors that are told")
-    parser.add_argument("--speed", action="store_true", help="the time of a round")
     chosen = parser.parse_args()
-    if chosen.speed:
-        speed()
-    elif chosen.sem:
-        compared(["silent", "sem"], chosen.games, play_sem)
-    elif chosen.useless:
-        compared(["none", USELESS], chosen.useless, play)
+    if chosen.useless:
+        compared(["none", USELESS], chosen.useless)
     else:
-        compared([*SHARES], chosen.games, play)
+        compared([*SHARES], chosen.games)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ declared. Prints the regret, against the moving minimum (in hostile games agains
 point), and its ratio to that of the best fixed memory or to that of no memory, with the standard
 error by the paired games.
 
-    python benchmarks/memory.py [--games N] [--first-game N] [--out FOLDER] [--page PAGE]
+    python benchmarks/memory.py [--games N] [--out FOLDER] [--page PAGE]
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from rivals import Array
 
 import dikin
 from dikin.engine.play import compiled_rounds, plain_rounds
-from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 
 GAMES, FIRST_SEED, WORKERS = 8, 910_000, 1
@@ -303,17 +302,13 @@ def notes(table: str, found: dict[str, Ratio]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=GAMES, help="of each kind (%(default)s)")
-    parser.add_argument(
-        "--first-game", type=int, default=0, help="its number: others are other games (%(default)s)"
-    )
     parser.add_argument("--out", type=Path, help="a folder for the CSV")
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
-    rows = play_all(range(chosen.first_game, chosen.first_game + chosen.games))
+    rows = play_all(range(chosen.games))
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "memory.csv", fields(*Row._fields), rows)
-        source.record(chosen.out / "memory.csv", {"games": chosen.games}, source.TUNERS)
     publish_blocks(blocks(rows), chosen.page)
 
 

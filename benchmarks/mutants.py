@@ -33,7 +33,6 @@ from typing import NamedTuple
 from mutation_places import PACKAGES, ROOT, SOURCE, Mutation, chosen, known
 from seen_lines import PLUGIN, Record, environment
 
-from dikin.experiments.source import digest
 from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
 
@@ -45,7 +44,7 @@ recorded: a tracer makes them twice as slow."""
 PATIENCE = 3
 """Of these seconds, and a minute to begin: then a mutant counts as hanging, which is a failure.
 They are seconds of computing: no mutant hangs because the machine is busy."""
-COPIED = ("src", "tests", "docs", "examples", "benchmarks", "deploy")
+COPIED = ("src", "tests", "docs", "examples", "benchmarks", "evidence", "deploy")
 KILLED, SURVIVED = "killed", "survived"
 
 
@@ -189,22 +188,21 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 
 def table(rows: list[Row], why: dict[tuple[str, ...], str]) -> str:
-    """The page's tables: how many of each package were killed, and those that survived at first."""
+    """Return how many of each package were killed, and a list of those that survive."""
     packages = dict.fromkeys(row.mutation.package for row in rows)
     lines = ["| package | mutants | killed at first | killed now |", "|---|---|---|---|"]
     for package in packages:
         own = [row for row in rows if row.mutation.package == package]
         lines.append(counts(f"`{package}`", own))
-    lines += [counts("**all**", rows), ""]
-    lines += ["| survived at first | line | changed to | now |", "|---|---|---|---|"]
-    for row in rows:
-        if row.first == SURVIVED:
-            now = f"killed by `{row.by}`"
-            if row.outcome == SURVIVED:
-                now = f"survives: {why.get(row.key, 'a test is missing')}"
-            lines.append(
-                f"| `{row.module}` {row.line} | {quoted(row.code)} | {change(row)} | {now} |"
-            )
+    lines.append(counts("**all**", rows))
+    survivors = [row for row in rows if row.outcome == SURVIVED]
+    if survivors:
+        lines += ["", "| survivor | line | changed to | reason |", "|---|---|---|---|"]
+    for row in survivors:
+        reason = why.get(row.key, "a test is missing")
+        lines.append(
+            f"| `{row.module}` {row.line} | {quoted(row.code)} | {change(row)} | {reason} |"
+        )
     return "\n".join(lines)
 
 
@@ -230,10 +228,8 @@ def publish(rows: list[Row], name: str, drawn: int) -> None:
     begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     tail = rest.partition(end)[2]
-    packages = dict.fromkeys(row.mutation.package for row in rows)
-    codes = ", ".join(f"{package} `{digest([package])}`" for package in packages)
-    source = f"{len(rows)} of {drawn} were played, with the code {codes}.\n\n"
-    text = f"{head}{begin}{source}{table(rows, reasons())}\n{end}{tail}"
+    played = f"{len(rows)} of {drawn} were played.\n\n"
+    text = f"{head}{begin}{played}{table(rows, reasons())}\n{end}{tail}"
     replace_file(PAGE, text.encode())
 
 

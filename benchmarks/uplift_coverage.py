@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from report import Block, publish_blocks
 
-from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
 from dikin.worth import rounds_to_see
 from dikin.worth.clipping import QUANTILE, STEP, TIMES
@@ -571,7 +570,6 @@ def main() -> None:
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "coverage.csv", fields(*Coverage._fields), covered)
-        source.record(chosen.out / "coverage.csv", {"loops": chosen.loops}, source.WORTH)
         write_csv(chosen.out / "guard.csv", fields(*Held._fields), guarded)
         write_csv(chosen.out / "power.csv", fields(*Power._fields), power)
     blocks = [coverage_block(covered), guard_block(guarded), power_block(power)]

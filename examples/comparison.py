@@ -1,4 +1,4 @@
-"""What the examples that compare learners share: the competitor, intervals, pictures."""
+"""What the examples that compare learners share: intervals, pictures."""
 
 from __future__ import annotations
 
@@ -8,24 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dikin.experiments.compare.external import CMA
 from dikin.experiments.fit import half_interval
 from dikin.plotting import publication
 from dikin.plotting.style import GREY, PALETTE
-
-__all__ = [
-    "CMA",
-    "COLOURS",
-    "THIN",
-    "WIDE",
-    "band",
-    "interval",
-    "label_ends",
-    "legend_below",
-    "new_figure",
-    "play_parallel",
-    "save",
-]
 
 Array = np.typing.NDArray[np.float64]
 Task = TypeVar("Task")

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import CMA, COLOURS, band, legend_below, new_figure, play_parallel, save
+from comparison import COLOURS, band, legend_below, new_figure, play_parallel, save
 from report import Results, publish_blocks, write_results
 
 import dikin
-from dikin.experiments import source
+from evidence.external import CMA
 
 WORKERS, MARKS = 2, 100
 NOISE = 0.05
@@ -336,7 +336,7 @@ def main() -> None:
     options = parser.parse_args()
     games = play_all(STUDIES, WORKERS, options.seed)
     results, file = results_of(STUDIES, games), options.out / "loops.csv"
-    write_results(results, file, source.LEARNERS)
+    write_results(results, file)
     # The guide shows the tables; who is how far ahead stands in their marks alone.
     publish_blocks([each.block()._replace(notes=[]) for each in results], options.page)
     draw(STUDIES, games, file.with_name("drift.png"))

@@ -1,13 +1,13 @@
 """Tables of the examples: every game in a CSV, and what the games say on the terminal and a page.
 
 For each player and setting that is a mean with its 95 % interval, and the standing beside the best
-by the rule of `dikin.experiments.compare.orderings`. No number is typed in.
+by the rule of `evidence.orderings`. No number is typed in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from comparison import interval
 
-from dikin.experiments import source
-from dikin.experiments.compare.orderings import BEHIND, LEVEL, MARKED, OPEN, Orderings, Ratio
 from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
+from evidence.orderings import BEHIND, LEVEL, MARKED, OPEN, Orderings, Ratio
 
 Array = np.typing.NDArray[np.float64]
 
@@ -136,23 +135,16 @@ def _times(ratio: Ratio) -> str:
     return f"{value} ({f'{low} to {high}' if known else 'unknown'})"
 
 
-def publish(
-    results: list[Results], file: Path, page: Path | None, parts: Sequence[str] = source.TUNERS
-) -> None:
-    """Write every game into a CSV; print the tables and, where there is a page, write them there.
-
-    `parts` are the modules that the games depend on.
-    """
-    write_results(results, file, parts)
+def publish(results: list[Results], file: Path, page: Path | None) -> None:
+    """Write every game into a CSV; print the tables and, if there is a page, write them there."""
+    write_results(results, file)
     publish_blocks([result.block() for result in results], page)
 
 
-def write_results(results: list[Results], file: Path, parts: Sequence[str]) -> None:
-    """Every game as a line of a CSV, and from which code they are."""
+def write_results(results: list[Results], file: Path) -> None:
+    """Write every game as a line of a CSV."""
     file.parent.mkdir(parents=True, exist_ok=True)
     write_csv(file, fields(*Row._fields), [row for each in results for row in each.by_game()])
-    games = {f"{each.name}, {name}": each.games(name) for each in results for name in each.settings}
-    source.record(file, {"games": games, "seed": results[0].first}, parts)
 
 
 def read_results(file: Path, reference: str | None = None) -> list[Results]:

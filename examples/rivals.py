@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 import dikin
-from dikin.experiments.compare.evolution import Evolution, NoiseHandlingEvolution, import_optional
 from dikin.rng import Generator, Noise, stream
 from dikin.tuning.space import Params, Space
+from evidence.evolution import Evolution, NoiseHandlingEvolution, import_optional
 
 Array = np.typing.NDArray[np.float64]
 Parameters = Mapping[str, dikin.Real | dikin.Integer | dikin.Shares]

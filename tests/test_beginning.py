@@ -73,38 +73,6 @@ def test_a_value_is_the_excess_with_noise_and_the_excess_is_kept(loops: Any) -> 
     assert sizes.costs[2] == 1.5
 
 
-@pytest.mark.parametrize("d", [2, 5])
-def test_a_rotation_keeps_the_condition(loops: Any, d: int) -> None:
-    chance = np.random.default_rng(4)
-    turn = loops.rotation(chance, d)
-    assert turn @ turn.T == pytest.approx(np.eye(d), abs=1e-12)
-    for squared in (True, False):
-        kind = loops.Kind(d, squared, 30.0, 0.1)
-        losses = loops.loop_of(kind, *loops.in_cube(chance, 2, d), turn, chance, 5).losses
-        assert np.linalg.cond(losses.matrix) ** 2 == pytest.approx(30)
-
-
-def test_every_second_game_is_rotated(beginning: Any) -> None:
-    kind = beginning.KINDS[-1]
-    for game in range(4):
-        matrix = beginning.loop_for(beginning.Task("far", kind, "", game), 5).losses.matrix
-        diagonal = np.array_equal(matrix, np.diag(np.diag(matrix)))
-        assert diagonal == (game % 2 == 0)
-
-
-def test_far_starts_are_far(beginning: Any) -> None:
-    near = 0
-    for kind in beginning.KINDS:
-        for game in range(4):
-            for start in ("anywhere", "far"):
-                loop = beginning.loop_for(beginning.Task(start, kind, "", game), 5)
-                apart = np.linalg.norm(start_of(loop) - loop.losses.minima[0])
-                close = apart < 0.25 * np.sqrt(kind.d)
-                assert not (close and start == "far")
-                near += close
-    assert near > 0
-
-
 def test_the_shop_is_that_of_the_readme(absurd: Any, loops: Any) -> None:
     loop = absurd.shop(np.random.default_rng(0), 10)
     for price, ads in ((4, 40), (8, 20), (13, 5)):
@@ -177,17 +145,6 @@ def test_faults_change_the_values_that_are_hit_and_no_others(absurd: Any, name: 
         assert np.isclose(np.abs(told + 500), 60 * loop.size).sum() == 100
 
 
-def test_a_scale_that_is_the_same_is_learnt_at_once(
-    absurd: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The rounds that are counted are those of the change: without one there are next to none."""
-    monkeypatch.setattr(absurd, "SCALED_AT", 200)
-    task = absurd.ScaledTask("shop", 0)
-    assert absurd.play_scaled(task).rounds > 5
-    monkeypatch.setattr(absurd, "SCALE", 1.0)
-    assert absurd.play_scaled(task).rounds == 0
-
-
 # --- the commands and the page -------------------------------------------------------------------
 
 
@@ -236,12 +193,10 @@ def test_a_small_run_of_absurd_values(
     monkeypatch.setattr(absurd, "FAULTS", few)
     monkeypatch.setattr(absurd, "SHARES", (0.05, 0.1))
     monkeypatch.setattr(absurd, "ROUNDS", 40)
-    monkeypatch.setattr(absurd, "SCALED_AT", 30)
     page = run(absurd, monkeypatch, tmp_path)
     rows = read(tmp_path / "new" / "faults.csv", absurd.Row)
-    scaled = read(tmp_path / "new" / "scale.csv", absurd.Scaled)
     assert {row.loop for row in rows} == {*absurd.LOOPS}
-    for block in absurd.blocks(rows, scaled):
+    for block in absurd.blocks(rows):
         assert block.markdown() in page
 
 
@@ -252,15 +207,9 @@ def read_page() -> str:
 def test_the_page_says_what_the_files_say(beginning: Any, absurd: Any) -> None:
     first = beginning.blocks(read(FOLDER / "beginning.csv", beginning.Row))
     faults = read(FOLDER / "faults.csv", absurd.Row)
-    second = absurd.blocks(faults, read(FOLDER / "scale.csv", absurd.Scaled))
+    second = absurd.blocks(faults)
     for block in (*first, *second):
         assert block.markdown() in read_page(), block.name
-
-
-def test_another_number_in_the_file_is_noticed(beginning: Any) -> None:
-    rows = read(FOLDER / "beginning.csv", beginning.Row)
-    other = [rows[0]._replace(cost=10 * rows[0].cost), *rows[1:]]
-    assert beginning.blocks(other)[0].markdown() not in read_page()
 
 
 def test_the_files_are_of_the_benchmarks_as_they_stand(beginning: Any, absurd: Any) -> None:
@@ -271,5 +220,3 @@ def test_the_files_are_of_the_benchmarks_as_they_stand(beginning: Any, absurd: A
     faults = read(FOLDER / "faults.csv", absurd.Row)
     assert [row[:5] for row in faults] == [(*task,) for task in absurd.tasks(None)]
     assert {row.rounds for row in faults} == {absurd.ROUNDS}
-    scaled = read(FOLDER / "scale.csv", absurd.Scaled)
-    assert [row[:2] for row in scaled] == [(*task,) for task in absurd.scaled_tasks(None)]

@@ -70,7 +70,7 @@ def test_a_small_run(tmp_path: Path) -> None:
         assert name in text
     assert "56 bursts of 6 requests" in text
     assert (tmp_path / "traffic.png").read_bytes().startswith(b"\x89PNG")
-    files = {"traffic.csv", "traffic.png", "traffic.source.json", "traffic.svg"}
+    files = {"traffic.csv", "traffic.png", "traffic.svg"}
     assert set(os.listdir(tmp_path)) == files
     assert all_end(ports(text))
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import dikin
 from dikin.engine import play
@@ -29,7 +28,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     # A few rounds are played faster than a loop is compiled.
     monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
     yield importlib.import_module
-    for name in ("live_loops", "changing_curvature", "comparison", "report"):
+    for name in ("live_loops", "comparison", "report"):
         sys.modules.pop(name, None)
 
 
@@ -106,28 +105,6 @@ def planned(loops: Any, studies: list[Any]) -> Iterator[tuple[str, ...]]:
                 yield from ((study.name, setting, player, str(i)) for i in range(study.games))
 
 
-def test_another_seed_plays_other_games(loops: Any) -> None:
-    small = [study._replace(rounds=40, games=2) for study in loops.STUDIES[:1]]
-    found = [loops.play_all(small, 1, seed) for seed in (0, 1)]
-    assert [one.task.seed for one in found[1][:2]] == [1, 2]
-    assert found[0][1].regret.tolist() == found[1][0].regret.tolist()  # both of seed 1
-    assert found[0][0].regret.tolist() != found[1][0].regret.tolist()
-
-
-def test_the_game_plays_and_draws(example: Any, tmp_path: Path) -> None:
-    game = example("changing_curvature")
-    played = game.play_all(rounds=1000, games=2, workers=1)
-    assert [(one.player, one.seed) for one in played] == [
-        (name, seed) for name in game.PLAYERS for seed in range(2)
-    ]
-    bounds = np.array([one.certificate for one in played if one.player == "Predictive"])
-    assert (bounds[:, -1] > game.regrets(played, "Predictive")[:, -1]).all()
-    assert np.isnan([one.certificate for one in played if one.player == "CMA of pycma"]).all()
-    game.print_table(played, 1000)
-    game.draw(played, 1000, 30, tmp_path / "game.png")
-    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
-
-
 # --- its parts -----------------------------------------------------------------------------------
 
 
@@ -137,22 +114,6 @@ def test_the_minimum_of_the_drift_is_half_way_out(loops: Any, setting: str) -> N
     game, _ = stand(loops, loops.DRIFT._replace(rounds=300), setting)
     assert game.regret[-1] == pytest.approx(300 / 8)
     assert np.isnan(game.share)
-
-
-def test_the_minimum_moves_as_it_is_said(loops: Any) -> None:
-    """A bowl is read off at three points: from its values the minimum follows."""
-
-    def minimum(setting: str, round: int) -> Any:
-        loop = loops.DRIFT.settings[setting](0, 20_000)
-        at = [loop.loss(round, np.array(x)) for x in ([0.0, 0.0], [1.0, 0.0], [0.0, 1.0])]
-        return at[0] - at[1] + 0.5, at[0] - at[2] + 0.5
-
-    assert minimum("circles", 0) == pytest.approx(minimum("circles", 10_000), abs=1e-12)
-    assert minimum("circles", 5000) == pytest.approx((-0.5, 0), abs=1e-12)
-    assert minimum("jumps", 3999) == minimum("jumps", 0)
-    far = np.subtract(minimum("jumps", 4000), minimum("jumps", 3999))
-    assert float(far @ far) > 0.5
-    assert minimum("stands still", 19_999) == pytest.approx((0.5, 0), abs=1e-12)
 
 
 @pytest.mark.parametrize(("setting", "faults"), [("none", 0), ("one of 1e6", 1), ("two of 1e6", 2)])
@@ -196,21 +157,6 @@ def sides(domain: Any) -> tuple[Any, Any]:
     if isinstance(domain, dikin.Box):
         return domain.lower, domain.upper
     return domain.center - domain.radius, domain.center + domain.radius
-
-
-def test_the_share_of_the_start(loops: Any) -> None:
-    """The centre (500.5, 500.5) and the start (400, 400) both cost 0.6: |300.5| + |299.5|."""
-    study = next(study for study in loops.STUDIES if study.name == "start")
-    game, _ = stand(loops, study, "2 parameters")
-    assert game.share == pytest.approx(1.0)
-    game, _ = stand(loops, study, "5 parameters, a bad start")
-    assert game.share == pytest.approx(3821.25 / 11500)
-
-
-def test_the_interval_is_students(example: Any) -> None:
-    values = np.array([1.0, 2.0, 4.0])
-    low, high = stats.t.interval(0.95, 2, values.mean(), stats.sem(values))
-    assert example("comparison").interval(values) == pytest.approx((7 / 3, (high - low) / 2))
 
 
 # --- the guide -----------------------------------------------------------------------------------
@@ -261,13 +207,3 @@ def measured(studies: list[Any], file: Path = COMMITTED) -> list[tuple[str, ...]
 def test_the_tables_of_the_guide_are_the_committed_ones(loops: Any) -> None:
     again = "run examples/live_loops.py --out docs/loops --page docs/learners.md"
     assert said(GUIDE) == measured(loops.STUDIES), again
-
-
-def test_a_digit_more_or_less_in_the_guide_is_noticed(loops: Any) -> None:
-    committed = measured(loops.STUDIES)
-    number = committed[0][-1]
-    assert number in GUIDE
-    assert said(GUIDE.replace(number, "1" + number, 1)) != committed
-    without = GUIDE.replace(f"| {number} ", "", 1)
-    with pytest.raises(ValueError, match="zip"):
-        said(without)

@@ -1,7 +1,7 @@
 """No point is ever played outside the domain, whatever the answers.
 
 Two judges look at every point: the domain's own margin, and a membership formula written here from
-the definition of the set. `benchmarks/never_outside.py` plays the same games for 100 000 rounds.
+the definition of the set.
 """
 
 from collections.abc import Callable

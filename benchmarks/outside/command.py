@@ -1,12 +1,11 @@
 """Plays benchmarks that nobody here wrote, each game a row of a CSV, and writes docs/outside.md.
 
-    python benchmarks/outside/command.py [PART ...] [--games N] [--most N] [--fresh N] [--page PAGE]
+    python benchmarks/outside/command.py [PART ...] [--games N] [--most N] [--again] [--page PAGE]
 
 A game whose row is there is not played again: an interrupted run goes on where it was, and more
-games are added to those that are there. Our own games are played again if the code has changed
-since. With `--most`, players whose standing is open play more games, with the best of their
-problem, until there are so many. With `--fresh`, games are played that nothing was chosen by, into
-a folder of their own: the page says what they make of its orderings.
+games are added to those that are there. With `--again`, our own games are played again, as after a
+change of the code. With `--most`, players whose standing is open play more games, with the best of
+their problem, until there are so many.
 """
 
 from __future__ import annotations
@@ -23,17 +22,14 @@ sys.path[:0] = [str(HERE.parents[1]), str(ROOT / "examples"), str(ROOT / "docs" 
 
 import outside_page  # noqa: E402
 
-from dikin.experiments import source  # noqa: E402
-from dikin.experiments.compare.orderings import OPEN  # noqa: E402
 from dikin.experiments.tables import read_csv  # noqa: E402
 from dikin.files import replace_file  # noqa: E402
+from evidence.orderings import OPEN  # noqa: E402
 from outside.games import Task, forget, play_missing  # noqa: E402
 
 FOLDER = ROOT / "docs" / "outside"
-PARTS = {"bbob": 2, "cats": 8, "autoscope": 8, "pendulum": 8, "postgres": 3}
+PARTS = {"bbob": 2, "cats": 8, "pendulum": 8, "postgres": 3}
 """Each part, and how many games of each problem it has unless another number is asked for."""
-FIRST_FRESH = 8
-"""The number of the first game that is played with `--fresh` alone."""
 TOGETHER = {"postgres"}
 """Parts whose players take turns on one machine: a game is played again by all of them."""
 
@@ -52,14 +48,6 @@ def undecided(tasks: list[Task], file: Path, name: str) -> list[Task]:
     return [task for task in tasks if task[:3] in chosen]
 
 
-def begin(file: Path, name: str, games: int) -> None:
-    """Forget our own games if other code played them, and note which code plays now."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if not source.is_current(file):
-        forget(file, None if name in TOGETHER else outside_page.TUNERS)
-        source.record(file, {"games": games}, source.TUNERS)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", default=[*PARTS], metavar="PART", help=", ".join(PARTS))
@@ -67,31 +55,23 @@ def main() -> None:
     parser.add_argument(
         "--most", type=int, default=0, help="games of a player whose standing is open, at most"
     )
-    parser.add_argument(
-        "--fresh", type=int, default=0, help="games that nothing was chosen by, besides the others"
-    )
+    parser.add_argument("--again", action="store_true", help="play our own games again")
     parser.add_argument("--out", type=Path, default=FOLDER, help="for the CSVs (docs/outside)")
     parser.add_argument("--page", type=Path, help="a page to write from all CSVs of the folder")
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.parts if name not in PARTS]:
         parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    if max(chosen.games or 0, chosen.most) > FIRST_FRESH:
-        parser.error(f"games after the first {FIRST_FRESH} are for --fresh")
     # What is finished is kept when the command is ended, not only when it is interrupted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; finished games are kept"))
     for name in chosen.parts:
         part, file = import_module(f"outside.{name}"), chosen.out / f"{name}.csv"
         games = chosen.games or PARTS[name]
-        begin(file, name, games)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if chosen.again:
+            forget(file, None if name in TOGETHER else outside_page.TUNERS)
         play_missing(part.play, part.tasks(range(games)), file)
         play_missing(part.play, undecided(part.tasks(range(chosen.most)), file, name), file)
-        if chosen.fresh and name not in TOGETHER:
-            again = chosen.out / "fresh" / file.name
-            begin(again, name, chosen.fresh)
-            numbers = range(FIRST_FRESH, FIRST_FRESH + chosen.fresh)
-            play_missing(part.play, part.tasks(numbers), again)
     if chosen.page is not None:
-        outside_page.draw(chosen.out)
         replace_file(chosen.page, outside_page.render(chosen.out).encode())
 
 

@@ -23,8 +23,8 @@ from rivals import (
 )
 
 import dikin
-from dikin.experiments.compare.evolution import import_optional
 from dikin.rng import Generator
+from evidence.evolution import import_optional
 
 TUNER, TPE_ = "dikin.Tuner", "TPE (Optuna)"
 NOISE_CMA, NGOPT = "CMA-ES, noise handling (pycma)", "NGOpt (nevergrad)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dikin.experiments.cell import Result
-from dikin.experiments.reproduce.plan import FULL, CourseCell, Request
+from dikin.experiments.reproduce.plan import FULL, Request
 from dikin.experiments.reproduce.results import all_cells
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import read_csv
@@ -14,7 +14,7 @@ REQUEST = Request(effort=FULL)
 
 
 def read_games(folder: Path) -> Results:
-    """The results of every cell of a full run, but for those of single rounds."""
+    """Return the results of every cell of a full run."""
     games: dict[tuple[str, int, int], Result] = {
         (row["part"], int(row["horizon"]), int(row["seed"])): {
             "seed": int(row["seed"]),
@@ -26,5 +26,4 @@ def read_games(folder: Path) -> Results:
     return {
         cell.key: [games[cell.name, cell.horizon, seed] for seed in cell.seeds]
         for cell in all_cells(REQUEST)
-        if not isinstance(cell, CourseCell)
     }

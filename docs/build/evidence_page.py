@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import sources
 from pages import Row, fill_template, markdown
 
 from dikin.domains.ball import Ball
 from dikin.environments.patterns import Constant
 from dikin.experiments.reproduce import exploring
-from dikin.experiments.reproduce.flat_rounds import NONE
-from dikin.experiments.reproduce.paper_constants import PAPER
 from dikin.experiments.reproduce.plan import FULL, TABLES
 from dikin.experiments.reproduce.results import count_verdicts
 from dikin.experiments.tables import (
@@ -20,13 +17,13 @@ from dikin.experiments.tables import (
     difference,
     exponent,
     interval,
-    plus_minus,
     read_csv,
     whole,
 )
 from dikin.learners import adaptive_lipschitz, adaptive_smooth
 from dikin.theory import schedules, theorems
 from dikin.vectors import Array
+from evidence.paper_constants import PAPER
 
 DISC = Ball(2)
 FITTED = np.array(FULL.horizons[-FULL.tail :], dtype=float)
@@ -37,8 +34,6 @@ def render(folder: Path) -> str:
     tables = {n: read_csv(folder / f"table{n}.csv") for n in (1, 2)}
     return fill_template(
         folder,
-        source=sources.line("evidence/games.csv"),
-        sources=sources.all_pages(),
         seeds=tables[1][0]["seeds"],
         tail=FULL.tail,
         horizon=FULL.horizons[-1],
@@ -51,8 +46,6 @@ def render(folder: Path) -> str:
         verdicts=count_verdicts(row["verdict"].split(",")[0] for n in tables for row in tables[n]),
         **_gaps(tables),
         **_predictive(read_csv(folder / "predictive.csv"), tables),
-        **_flat_rounds(read_csv(folder / "flat_rounds.csv")),
-        **_told(read_csv(folder / "told_curvature.csv")),
         **_paper(read_csv(folder / "paper" / "paper.csv")),
     )
 
@@ -120,43 +113,6 @@ def _predictive(lines: list[Row], tables: dict[int, list[Row]]) -> dict[str, obj
     }
 
 
-def _flat_rounds(lines: list[Row]) -> dict[str, object]:
-    def factor(learner: str, power: str) -> str:
-        row = next(x for x in lines if (x["learner"], x["power"]) == (learner, power))
-        return f"{float(row['ratio']):.2f} ({interval(float(row['low']), float(row['high']), 2)})"
-
-    return {
-        "flat": markdown(FLAT, lines),
-        "adaptive_at": factor("AdaptiveSmooth", "3/4"),
-        "discard_at": factor("Discard", "3/4"),
-        "lipschitz_at": factor("AdaptiveLipschitz", "8/9"),
-    }
-
-
-def _told(lines: list[Row]) -> dict[str, object]:
-    exact = [line for line in lines if line["noisy"] == "no"]
-    bad = [x for x in exact if (x["table"], x["losses"]) == ("1", "late")][-1]
-    regrets = {(x["table"], x["losses"], x["told"], x["noisy"]): float(x["regret"]) for x in lines}
-    noise = max(
-        abs(value / regrets[*key[:3], "no"] - 1)
-        for key, value in regrets.items()
-        if key[3] == "yes"
-    )
-    return {
-        "told": markdown(TOLD, _pairs(exact)),
-        "told_bad": float(bad["told"]),
-        "bad_regret": float(bad["regret"]),
-        "bad_certificate": float(bad["certificate"]),
-        "noise": noise,
-    }
-
-
-def _pairs(lines: list[Row]) -> list[tuple[Row, Row]]:
-    """Curved losses and those that come late, with the same curvature told."""
-    late = {(x["table"], x["told"]): x for x in lines if x["losses"] == "late"}
-    return [(x, late[x["table"], x["told"]]) for x in lines if x["losses"] == "curved"]
-
-
 def _paper(lines: list[Row]) -> dict[str, object]:
     constants = {
         number: table.constant / table.environment(DISC, Constant(0.0), 0).loss_range[1]
@@ -207,10 +163,6 @@ def _interval(row: Row) -> str:
     return interval(float(row["low"]), float(row["high"]))
 
 
-def _plus_minus(row: Row) -> str:
-    return plus_minus(float(row["regret"]), float(row["half_interval"]))
-
-
 TABLE: Columns[Row] = {
     "pattern": lambda row: row["pattern"],
     "proved": lambda row: exponent(float(row["theory"])),
@@ -221,10 +173,7 @@ TABLE: Columns[Row] = {
     "exploring": lambda row: exponent(float(row["exploring_slope"])),
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
-    "its slope": lambda row: (
-        f"{float(row['certificate_slope']):.3f} "
-        f"({interval(float(row['certificate_low']), float(row['certificate_high']))})"
-    ),
+    "its slope": lambda row: exponent(float(row["certificate_slope"])),
     "statement": lambda row: f"`{row['statement']}`",
 }
 PREDICTIVE: Columns[Row] = {
@@ -236,24 +185,6 @@ PREDICTIVE: Columns[Row] = {
     "regret": lambda row: whole(float(row["regret"])),
     "certificate": lambda row: whole(float(row["certificate"])),
     "paper's learner": lambda row: whole(float(row["other"])) if row["losses"] == "plain" else "",
-}
-FLAT: Columns[Row] = {
-    "learner": lambda row: f"`{row['learner']}`",
-    "flat rounds": lambda row: "none" if row["power"] == NONE else f"T^({row['power']})",
-    "M": lambda row: whole(int(row["rounds"])),
-    "regret": _plus_minus,
-    "over that of none": lambda row: f"{float(row['ratio']):.2f}",
-    "95% interval": lambda row: interval(float(row["low"]), float(row["high"]), 2),
-}
-TOLD: Columns[tuple[Row, Row]] = {
-    "table": lambda pair: pair[0]["table"],
-    "told": lambda pair: pair[0]["told"],
-    "curved losses: true": lambda pair: pair[0]["curvature"],
-    "regret": lambda pair: _plus_minus(pair[0]),
-    "certificate": lambda pair: whole(float(pair[0]["certificate"])),
-    "late losses: true": lambda pair: pair[1]["curvature"],
-    "regret ": lambda pair: _plus_minus(pair[1]),
-    "certificate ": lambda pair: whole(float(pair[1]["certificate"])),
 }
 DIMENSIONS: Columns[Row] = {
     "table": lambda row: row["table"],

@@ -1,18 +1,18 @@
-"""The matrix of `dikin compare`, back from its files."""
+"""The matrix of `evidence.compare`, back from its files."""
 
 from __future__ import annotations
 
 from math import nan
 from pathlib import Path
 
-from dikin.experiments.compare.matrix import AGAINST, Matrix, Outcome
 from dikin.experiments.tables import read_csv
+from evidence.compare.matrix import AGAINST, Matrix, Outcome
 
 Games = dict[tuple[str, str], list[tuple[int, float, float]]]
 
 
 def read_matrix(folder: Path) -> Matrix:
-    """The matrix that `dikin compare` wrote into a folder."""
+    """The matrix that `evidence.compare` wrote into a folder."""
     games: Games = {}
     for row in read_csv(folder / "games.csv"):
         game = int(row["seed"]), float(row["regret"]), float(row["certificate"])

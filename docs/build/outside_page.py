@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import checked_orderings
-import sources
 from pages import fill_template, table
 
-from dikin.experiments.compare import profiles
-from dikin.experiments.compare.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
 from dikin.experiments.tables import read_csv
+from evidence.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
 
 TUNERS = ("dikin.Tuner", "dikin.Tuner, contexts")
 TUNER = TUNERS[0]
@@ -42,7 +39,6 @@ class Part(NamedTuple):
 PARTS = {
     "bbob": Part("bbob-noisy", 1e-3),
     "cats": Part("CATS", 1e-6),
-    "autoscope": Part("AutoScope", 1e-3),
     "pendulum": Part("Pendulum", 1e-2),
     "postgres": Part("PostgreSQL", 0.1),
 }
@@ -70,7 +66,6 @@ def render(folder: Path) -> str:
         folder,
         wins=_wins(parts),
         hold=_hold(parts),
-        fresh=checked_orderings.render(folder.parent),
         mutants=_mutants(folder.parent / "mutants"),
         precision=f"{LEVEL_RATIO:g}",
         **{f"{name}_games": _games(rows) for name, rows in parts.items()},
@@ -79,19 +74,8 @@ def render(folder: Path) -> str:
         bbob_final=_groups(parts["bbob"], FINAL),
         bbob_ranks=_ranks(parts["bbob"], COST, SHORT),
         bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
-        bbob_fresh=_fresh_ranks(folder / "fresh"),
-        bbob_long_ranks=_ranks(parts["bbob"], COST, LONG),
-        bbob_long_final_ranks=_ranks(parts["bbob"], FINAL, LONG),
-        source=sources.line("outside/bbob.csv"),
         **{name: _table(parts[name], PARTS[name].least) for name in PARTS if name != "bbob"},
     )
-
-
-def draw(folder: Path) -> None:
-    """The performance profiles of bbob-noisy."""
-    rows = read_part(folder, "bbob")
-    panels = {when.capitalize(): complete(rows, measure, SHORT) for measure, when in TIMES.items()}
-    profiles.draw(panels, TUNER, folder / "profiles.png")
 
 
 def _hindsight(rows: list[Row]) -> list[Row]:
@@ -149,13 +133,11 @@ def _winners(found: Orderings) -> str:
     total = len(found.problems)
     if not lost:
         return f"no rival, in {total} problem{'s' if total > 1 else ''}."
-    parts = []
-    for player, factors in sorted(lost.items(), key=lambda one: -len(one[1])):
-        worst, where = max(factors)
-        most = f"at most {worst:.3g} times, {where}" if total > 1 else f"{worst:.3g} times"
-        parts.append(f"{player} in {len(factors)} ({most})")
-    count = sum(map(len, lost.values()))
-    return f"a rival costs less in {count} of {total}: {'; '.join(parts)}."
+    counts = sorted(lost.items(), key=lambda one: -len(one[1]))
+    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts)
+    worst, where, who = max((*each, player) for player, found in counts for each in found)
+    text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
+    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
 
 
 def _hold(parts: dict[str, list[Row]]) -> str:
@@ -296,22 +278,6 @@ def complete(rows: list[Row], measure: str, rounds: str) -> Orderings:
     mine = [row for row in rows if _is(row, rounds, "value told") and row["player"] not in SLOW]
     found = orderings(mine, measure, PARTS["bbob"].least)
     return found.among(found.players)
-
-
-def _fresh_ranks(folder: Path) -> str:
-    """The mean ranks in games that chose nothing, while tuning and in the end."""
-    rows = read_part(folder, "bbob")
-    if not rows:
-        return "They were not played again yet."
-    sentences = []
-    for measure, when in TIMES.items():
-        ranks = complete(rows, measure, SHORT).ranks(TUNER)
-        names = sorted(ranks, key=lambda name: ranks[name].mean)
-        told = (
-            f"{name} {ranks[name].mean:.2f}{' *' if ranks[name].differs else ''}" for name in names
-        )
-        sentences.append(f"{when} {', '.join(told)}")
-    return f"{'; '.join(sentences)} (* as above)."
 
 
 def _ranks(rows: list[Row], measure: str, rounds: str) -> str:

@@ -1,4 +1,4 @@
-"""The lines of `dikin rates`, back from its file of games."""
+"""The lines of `evidence.rates`, back from its file of games."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 from dikin.experiments.cell import Result
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates.rate_cases import RATE_CASES
-from dikin.experiments.rates.results import Line
 from dikin.experiments.tables import read_csv
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import Line
 
 
 def read_lines(folder: Path) -> list[Line]:
-    """What `dikin rates` measured into a folder."""
+    """Return what `evidence.rates` measured into a folder."""
     games: dict[str, list[tuple[int, list[Result]]]] = {}
     for row in read_csv(folder / "games.csv"):
         game = int(row["horizon"]), [{"regret": float(row["regret"])}]

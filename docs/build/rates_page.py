@@ -1,83 +1,44 @@
-"""The page "The rate of every learner", from the CSVs of `dikin rates --full`."""
+"""The page "The rate of every learner", from the CSVs of `evidence.rates --full`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-import sources
 from pages import Row, fill_template, markdown
 
-from dikin.experiments.rates.rate_cases import HORIZONS, RATE_CASES
-from dikin.experiments.rates.results import BAND
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
+from evidence.rates.cases import HORIZONS, RATE_CASES
+from evidence.rates.results import BAND
 
 
 def render(folder: Path) -> str:
     """The template of a folder, with the numbers of its CSVs."""
     rows = read_csv(folder / "rates.csv")
-    last = {row["case"]: row for row in read_csv(folder / "regrets.csv")}
+    longest = {row["case"]: row["horizon"] for row in read_csv(folder / "regrets.csv")}
     return fill_template(
         folder,
-        source=sources.line("rates/games.csv"),
         count=HORIZONS,
         band=BAND,
-        table=markdown(_columns(last), rows),
+        table=markdown(_columns(longest), rows),
         misses=_misses(rows),
         newton=newton_slope(),
-        logarithms=_logarithms(read_csv(folder / "logarithms.csv"), rows),
-        **_batches(read_csv(folder / "told_constants.csv")),
     )
 
 
-def _batches(games: list[Row]) -> dict[str, str]:
-    """What it is worth to tell the constants of every batch."""
-    own: dict[tuple[str, str], list[Row]] = {}
-    for game in games:
-        own.setdefault((game["learner"], game["losses"]), []).append(game)
-    columns: Columns[tuple[str, str]] = {
-        "learner, told": lambda case: f"`{case[0]}`",
-        "losses": lambda case: case[1],
-        "mean share": lambda case: f"{float(own[case][0]['mean_share']):.3f}",
-        "predicted": lambda case: f"{float(own[case][0]['predicted']):.2f}",
-        "certificate": lambda case: _ratio(own[case], "certificate"),
-        "regret": lambda case: _ratio(own[case], "regret"),
-    }
+def _columns(longest: dict[str, str]) -> Columns[Row]:
+    """Return those of the table; `longest` has the largest horizon of each case."""
     return {
-        "batches": markdown(columns, own),
-        "batch_games": str(len({game["game"] for game in games})),
-        "batch_rounds": whole(int(games[0]["rounds"])),
-    }
-
-
-def _ratio(games: list[Row], what: str) -> str:
-    """Of two means over paired games, with twice its standard error."""
-    plain, told = (
-        np.array([float(game[name]) for game in games]) for name in (what, f"{what}_told")
-    )
-    ratio = told.mean() / plain.mean()
-    error = np.std(told - ratio * plain, ddof=1) / np.sqrt(len(games)) / plain.mean()
-    return f"{ratio:.2f} ± {2 * abs(error):.2f}"
-
-
-def _columns(last: dict[str, Row]) -> Columns[Row]:
-    """Of the table; `last` has the regret at the largest horizon of each case."""
-    return {
-        "learner, told": lambda row: f"`{row['learner']}`",
+        "learner": lambda row: f"`{row['learner']}`",
         "losses": lambda row: f"`{row['losses']}`",
         "bound": lambda row: row["bound"],
         "measured": lambda row: exponent(float(row["measured"])),
         "95% interval": lambda row: interval(float(row["low"]), float(row["high"])),
         "gap": lambda row: difference(float(row["gap"])),
         "bound's slope": lambda row: exponent(float(row["bound_slope"])),
-        "largest T": lambda row: whole(int(last[row["case"]]["horizon"])),
+        "largest T": lambda row: whole(int(longest[row["case"]])),
         "games": lambda row: row["games"],
-        "regret": lambda row: _three_digits(float(last[row["case"]]["regret"])),
     }
-
-
-def _three_digits(value: float) -> str:
-    return f"{float(f'{value:.3g}'):,.10g}"
 
 
 def _misses(rows: list[Row]) -> str:
@@ -106,14 +67,3 @@ def newton_slope() -> float:
     eta = 1 / np.sqrt(horizons) / (1 + steep)
     costs = 2 / eta * np.log(1 + eta * q * horizons / 4)
     return float(np.polyfit(np.log(horizons), np.log(costs), 1)[0])
-
-
-def _logarithms(fits: list[Row], rows: list[Row]) -> str:
-    names = {row["case"]: row["learner"] for row in rows}
-    columns: Columns[Row] = {
-        "learner, told": lambda fit: f"`{names[fit['case']]}`",
-        "fit": lambda fit: f"{float(fit['start']):.3g} + {float(fit['step']):.3g} ln T",
-        "largest error of a mean": lambda fit: f"{float(fit['misfit']):.2%}",
-        "that of the power law": lambda fit: f"{float(fit['power_misfit']):.2%}",
-    }
-    return markdown(columns, fits)

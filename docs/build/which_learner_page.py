@@ -2,121 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
+from statistics import median
 
-import fresh_orderings
-import known_curvature
 import numpy as np
-import sources
 from matrix_file import read_matrix
 from pages import fill_template, table
 
-from dikin.experiments.compare.competitors import BASES
-from dikin.experiments.compare.holm import ERROR_RATE
-from dikin.experiments.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
-from dikin.experiments.compare.orderings import (
-    BEST,
-    LEVEL,
-    LEVEL_RATIO,
-    MARKED,
-    OPEN,
-    Rank,
-    ranks_of,
-)
-from dikin.experiments.compare.plan import FAR
-from dikin.experiments.compare.scenarios import GROUPS, SCENARIOS
-from dikin.experiments.fit import Curve
 from dikin.feedback import Feedback
+from evidence.compare.competitors import BASES
+from evidence.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
+from evidence.compare.plan import FAR
+from evidence.compare.scenarios import GROUPS, SCENARIOS
+from evidence.orderings import BEST, ERROR_RATE, LEVEL, LEVEL_RATIO, OPEN, Rank, ranks_of
 
 LEADS = ("Predictive", "AdaptiveSmooth", "AdaptiveLipschitz")
-"""The learners whose record is told; the page begins with the first that took part."""
+"""Learners with a paragraph of their own; the page begins with the first that took part."""
 NEAR = 1.5
-"""Times the best regret that the fixed-point baseline has, below which little has been learnt."""
-GroupTable = Callable[[Matrix, list[str]], str]
-"""A table of some scenarios."""
-SAID = ("smooth", "lipschitz")
-"""The groups of scenarios that differ in what a learner knows."""
+"""Times the best regret that the fixed point has where little has been learnt."""
 WITHIN = (1.1, 2.0, 5.0)
-"""Factors of the least regret of all: in how many scenarios a learner is so near."""
+"""Factors of the least regret of all."""
 NAMED = 3
 """Learners that are named beside the one to take."""
 
 
 def render(folder: Path) -> str:
-    """The template of a folder, with what its CSVs say."""
+    """Return the template of a folder, with what its CSVs say."""
     matrix = read_matrix(folder)
-    curves = known_curvature.read(folder / "known_curvature.csv")
     games = sorted({len(outcome.seeds) for outcome in matrix.outcomes if outcome.played})
     leads = [name for name in LEADS if name in matrix.learners()]
-    return fill_template(
-        folder,
-        source=sources.line("compare/games.csv"),
-        rounds=matrix.rounds,
-        seeds=games[-1],
-        slow_seeds=_slow_seeds(matrix),
-        most=_most_seeds(matrix),
-        looks=_looks(matrix, _slow_seeds(matrix)),
-        games=" or ".join(map(str, games)),
-        count=len(matrix.scenarios),
-        comparisons=len(matrix.p_values),
-        level=ERROR_RATE,
-        lead=_lead(matrix, leads[0]),
-        short=_grouped(matrix, _short),
-        matrix=_grouped(matrix, _table),
-        baseline=_baseline(matrix),
-        records="\n".join(f"- {_record(matrix, name)}" for name in leads),
-        drift=_drift(matrix),
-        hostile=_hostile(matrix),
-        known="\n".join(f"- {_sentence(matrix, n)}" for g in SAID for n in matrix.of_group(g)),
-        certificates=_certificates(matrix),
-        wrong=_wrong(curves),
-        more=_more(matrix),
-        profiles=_profiles(matrix),
-        precision=f"{LEVEL_RATIO:g}",
-        external=_external(matrix),
-        external_settings=_external_settings(matrix),
-        absent=_absent(matrix),
-        bases=_all(f"`{base.__name__}`" for base in BASES),
-        speeds=_speeds(matrix),
-        floor=FLOOR,
-        fresh=fresh_orderings.told(matrix, folder / "fresh"),
-    )
-
-
-def _grouped(matrix: Matrix, text: GroupTable) -> str:
-    parts = [f"### {GROUPS[g]}\n\n{text(matrix, matrix.of_group(g))}" for g in matrix.groups]
-    return "\n\n".join(parts)
-
-
-def _continued(matrix: Matrix) -> list[Outcome]:
-    """Those that played more games after a first look."""
-    return [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
-
-
-def _slow_seeds(matrix: Matrix) -> int:
-    """The least number of games of those that are compared, at the first look."""
-    return min(
+    more = [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
+    slow = min(
         one.first_look or len(one.seeds)
         for one in matrix.outcomes
         if one.played and not one.sees_more
     )
+    return fill_template(
+        folder,
+        rounds=matrix.rounds,
+        seeds=games[-1],
+        slow_seeds=slow,
+        most=f" --most-seeds {len(more[0].seeds)}" if more else "",
+        looks=_looks(more),
+        games=f"{games[0]} to {games[-1]}",
+        comparisons=len(matrix.p_values),
+        level=ERROR_RATE,
+        precision=f"{LEVEL_RATIO:g}",
+        floor=FLOOR,
+        lead=_lead(matrix, leads[0]),
+        short="\n\n".join(
+            f"### {GROUPS[group]}\n\n{_short(matrix, matrix.of_group(group))}"
+            for group in matrix.groups
+        ),
+        external=_external(matrix),
+        profiles=_profiles(matrix),
+        baseline=_baseline(matrix),
+        records="\n".join(f"- {_record(matrix, name)}" for name in leads),
+        memories=_memories(matrix),
+        certificates=_certificates(matrix),
+        more=_more(matrix),
+        bases=_all(f"`{base.__name__}`" for base in BASES),
+    )
 
 
-def _most_seeds(matrix: Matrix) -> str:
-    more = _continued(matrix)
-    return f" --most-seeds {len(more[0].seeds)}" if more else ""
-
-
-def _looks(matrix: Matrix, first: int) -> str:
-    """Why some cells have more games, and what that does to the tests."""
-    more = _continued(matrix)
+def _looks(more: list[Outcome]) -> str:
+    """Return why some cells have more games, and what that does to the tests."""
     if not more:
         return ""
     return (
-        f" So {len(more)} cells played {len(more[0].seeds)} games in place of {first}: those that "
-        f"were open and had at most {FAR:g} times the regret of the best, and the best beside "
-        "them. As the games were looked at twice, all p-values are doubled."
+        f" The {len(more)} cells that were open after the first games, with at most {FAR:g} times "
+        f"the regret of the best, and the best of these scenarios have {len(more[0].seeds)} games. "
+        "All p-values are doubled for this second look."
     )
 
 
@@ -124,19 +81,13 @@ def _looks(matrix: Matrix, first: int) -> str:
 
 
 def level(matrix: Matrix, outcomes: list[Outcome]) -> list[Outcome]:
-    """The first of some ranked outcomes, and those not distinguished from it."""
+    """Return the first of some ranked outcomes, and those not distinguished from it."""
     first = outcomes[0]
     return [c for c in outcomes if c is first or not matrix.distinguished(c, first)]
 
 
-def _is_behind(matrix: Matrix, outcome: Outcome) -> bool:
-    """Whether the best of this library is distinguished from an outcome by less regret."""
-    best = matrix.of_library(outcome.scenario)[0]
-    return best.mean < outcome.mean and matrix.distinguished(outcome, best)
-
-
 def recommended(matrix: Matrix, scenario: str) -> list[Outcome]:
-    """The best of those whose assumptions hold, and those near it and not distinguished from it."""
+    """Return the best whose assumptions hold, and those near it and not distinguished from it."""
     first, *rest = level(matrix, matrix.sound(scenario))
     return [first, *(outcome for outcome in rest if outcome.mean - first.mean <= abs(first.mean))]
 
@@ -145,95 +96,88 @@ def _short(matrix: Matrix, scenarios: list[str]) -> str:
     rows = []
     for scenario in scenarios:
         take = recommended(matrix, scenario)
+        first, *rest = map(_name, take)
         rows.append(
             [
-                SCENARIOS[scenario].losses,
-                _choice(take),
+                f"{SCENARIOS[scenario].losses} (`{scenario}`)",
+                first + (f", or {_some(rest)}" if rest else ""),
                 f"{take[0].mean:,.0f}",
                 f"{take[0].certificate:,.0f}" if take[0].bounded else "",
                 _less(matrix, take[0]),
-                f"`{scenario}`",
             ]
         )
-    head = "your losses | use | regret | certificate | less regret | measured in"
-    return table(head, rows)
-
-
-def _choice(take: list[Outcome]) -> str:
-    """The learner to take, and some of those that are not distinguished from it."""
-    first, *rest = map(_name, take)
-    return first + (f", or {_some(rest)}" if rest else "")
+    return table("your losses | use | regret | certificate | less regret", rows)
 
 
 def _less(matrix: Matrix, outcome: Outcome) -> str:
-    """Who has less regret than a outcome, if anybody is distinguished from it."""
+    """Return who has less regret than an outcome, if the games show it."""
     best = matrix.ranked(outcome.scenario)[0]
     if best is outcome or not matrix.distinguished(best, outcome):
         return ""
     return f"{_name(best)}{_dagger(best)}, {best.mean:,.0f}"
 
 
-def _won_and_lost(matrix: Matrix, name: str) -> tuple[list[str], list[str]]:
-    """Where a learner is best among the library's, and where and by how much it is not."""
-    won, lost = [], []
-    for scenario in matrix.scenarios:
-        outcome, (best, *_) = matrix.at(name, scenario), matrix.of_library(scenario)
-        if outcome is None or not outcome.played:
-            continue
-        if not _is_behind(matrix, outcome):
-            won.append(f"`{scenario}`")
-        else:
+def _is_behind(matrix: Matrix, outcome: Outcome) -> bool:
+    best = matrix.of_library(outcome.scenario)[0]
+    return best.mean < outcome.mean and matrix.distinguished(outcome, best)
+
+
+def _behind(matrix: Matrix, name: str) -> list[str]:
+    """Return where a learner is behind the library's best, and how far, the farthest first."""
+    lost = []
+    for outcome in matrix.outcomes:
+        if outcome.learner == name and outcome.played and _is_behind(matrix, outcome):
+            best = matrix.of_library(outcome.scenario)[0]
             compared = _compared(outcome, best, f" {_name(best)}{_dagger(best)}")
-            lost.append((_times(outcome, best), f"`{scenario}` ({compared})"))
-    return won, [text for _, text in sorted(lost, reverse=True)]
+            lost.append((_times(outcome, best), f"`{outcome.scenario}` ({compared})"))
+    return [text for _, text in sorted(lost, reverse=True)]
 
 
 def _lead(matrix: Matrix, name: str) -> str:
-    """What to know of the first learner, and where another package's optimizer wins."""
-    won, behind = _won_and_lost(matrix, name)
-    text = (
-        f"Begin with `{name}`: of {len(won) + len(behind)} scenarios {_standings(matrix, name)}, "
-        f"and it is behind in {len(behind)}, compared with the learners of this library."
-    )
+    """Return what to know of the first learner, and where another package's optimizer wins."""
+    behind = _behind(matrix, name)
+    text = f"Begin with `{name}`. Among the learners of this library {_standings(matrix, name)}."
     if behind:
         text += f" It is farthest behind in {_all(behind[:NAMED])}."
-    wins = [
-        f"`{scenario}` ({_name(best)})"
-        for scenario in matrix.scenarios
-        if (best := matrix.ranked(scenario)[0]).section == "other packages"
-        and matrix.distinguished(best, matrix.of_library(scenario)[0])
-    ]
-    if wins:
+    leaders = matrix.led_by_others()
+    if leaders:
+        clear = [
+            f"`{best.scenario}` ({_name(best)})"
+            for best in leaders
+            if matrix.distinguished(best, matrix.of_library(best.scenario)[0])
+        ]
         text += (
-            f" An optimizer of another package has less regret than all of them in {_all(wins)}."
+            f"\n\nIn {len(leaders)} of the {len(matrix.scenarios)} scenarios the least mean regret "
+            "of all is that of an optimizer of another package. In "
+            f"{len(clear)} of these the difference is more than chance explains"
+            f"{': ' + _all(clear) if clear else ''}."
         )
-    if leaders := matrix.led_by_others():
-        text += f" Distinguished or not, one of these has the least mean in {len(leaders)}."
     return text
 
 
 def _record(matrix: Matrix, name: str) -> str:
-    won, behind = _won_and_lost(matrix, name)
-    return (
-        f"**{name}** is best of the library's learners, or not distinguished from the best, in "
-        f"{len(won)} of {len(won) + len(behind)} scenarios{_listed(won)}: "
-        f"{_standings(matrix, name)}. It is behind in {_all(behind) or 'none'}."
-    )
+    farthest = _all(_behind(matrix, name)[:NAMED])
+    text = f"**{name}**: {_standings(matrix, name)}."
+    return f"{text} It is farthest behind in {farthest}." if farthest else text
 
 
 def _standings(matrix: Matrix, name: str) -> str:
-    """How many of them are known to be the best, or nearly so."""
+    """Return in how many scenarios a learner is best, level, open and behind."""
     found = [
         matrix.standing(outcome, matrix.of_library(outcome.scenario)[0])
         for outcome in matrix.outcomes
         if outcome.learner == name and outcome.played
     ]
     best, near, unknown = (found.count(standing) for standing in (BEST, LEVEL, OPEN))
-    return f"it has the least mean in {best}, is level with the best in {near}, {unknown} are open"
+    behind = len(found) - best - near - unknown
+    return (
+        f"it has the least mean regret in {best} of {len(found)} scenarios, is level with the best "
+        f"in {near}, behind it in {behind}, and the games do not decide in {unknown}"
+    )
 
 
 def _profiles(matrix: Matrix) -> str:
-    """For every learner of one value, in how many scenarios it is within a factor of the best."""
+    """Return for each learner of one value how often it is within a factor of the best."""
     ranks, rows = _ranks(matrix), []
     for learner in matrix.learners():
         outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played]
@@ -244,13 +188,14 @@ def _profiles(matrix: Matrix) -> str:
         worst = f"{factors[-1][0]:,.1f} (`{factors[-1][1]}`)"
         rank = ranks.get(learner)
         shown = f"{rank.mean:.1f}{'*' if rank.differs else ''}" if rank else ""
-        rows.append([learner, str(len(factors)), *map(str, shares), worst, shown])
+        pace = f"{median(c.seconds / c.rounds for c in outcomes) * 1e6:.1f}"
+        rows.append([learner, str(len(factors)), *map(str, shares), worst, shown, pace])
     within = " | ".join(f"within {limit:g}" for limit in WITHIN)
-    return table(f"learner | scenarios | {within} | largest ratio | mean rank", rows)
+    return table(f"learner | scenarios | {within} | largest ratio | mean rank | µs a round", rows)
 
 
 def _ranks(matrix: Matrix) -> dict[str, Rank]:
-    """Of those that see one value and played every scenario, compared with the first of `LEADS`."""
+    """Return the ranks of those that played every scenario, compared with the first of `LEADS`."""
     means = {
         learner: [outcome.mean for outcome in outcomes]
         for learner in matrix.learners()
@@ -263,76 +208,42 @@ def _ranks(matrix: Matrix) -> dict[str, Rank]:
     return ranks_of(np.array([*means.values()]).T, [*means], LEADS[0])
 
 
-def _sentence(matrix: Matrix, scenario: str) -> str:
-    """Who is best in a scenario, who is not distinguished, and how the leading learners do."""
-    first, *rest = matrix.of_library(scenario)
-    same = level(matrix, [first, *rest])[1:]
-    text = (
-        f"`{scenario}` ({SCENARIOS[scenario].description}): {_name(first)}{_dagger(first)} has the "
-    )
-    text += f"least regret, {first.mean:,.0f} ± {first.half:,.0f}"
-    if same:
-        text += f"; not distinguished from it: {_some(list(map(_name, same)))}"
-    others = [outcome for outcome in rest if outcome not in same and outcome.learner in LEADS]
-    if others:
-        text += "; " + _all(f"{_name(c)} has {_times(c, first):.1f} times as much" for c in others)
-    return text + "."
+# --- the rest -----------------------------------------------------------------------------------
 
 
-# --- the groups ---------------------------------------------------------------------------------
-
-
-def _drift(matrix: Matrix) -> str:
-    """Who is best where something moves, and what a memory is worth."""
-    names = matrix.of_group("drift")
-    lines = [f"- {_sentence(matrix, name)}" for name in names]
+def _memories(matrix: Matrix) -> str:
+    """Return what a memory is worth where the best point moves."""
+    lines = []
     for outcome in matrix.outcomes:
         without = matrix.at(outcome.learner.removesuffix(WITH_MEMORY), outcome.scenario)
         if outcome.played and without is not None and without.played and without is not outcome:
-            apart = "" if matrix.distinguished(outcome, without) else ", which is not distinguished"
+            apart = "" if matrix.distinguished(outcome, without) else ", which may be chance"
             lines.append(
-                f"- A memory in `{outcome.scenario}`: {_name(outcome)} has "
-                f"{_times(outcome, without):.2f} times the regret of {_name(without)}{apart}."
+                f"In `{outcome.scenario}` the regret of {_name(outcome)} is "
+                f"{_times(outcome, without):.2f} times that of {_name(without)}{apart}."
             )
-    return "\n".join(lines) or "None was played."
-
-
-def _hostile(matrix: Matrix) -> str:
-    """Every learner's worst hostile game, in units of the best of this library there."""
-    names, rows = matrix.of_group("hostile"), []
-    for learner in matrix.learners():
-        found = (matrix.at(learner, name) for name in names)
-        outcomes = [c for c in found if c is not None and c.played and not c.sees_more]
-        if outcomes:
-            worst = max(outcomes, key=matrix.ratio)
-            not_behind = sum(not _is_behind(matrix, c) for c in outcomes)
-            ratio = f"{matrix.ratio(worst):.1f} (`{worst.scenario}`)"
-            rows.append([learner, f"{not_behind} of {len(outcomes)}", ratio])
-    return table("learner | not behind the library's best | largest ratio", rows)
+    return " ".join(lines)
 
 
 def _baseline(matrix: Matrix) -> str:
-    """What the fixed point costs, over the best learner: near one, nobody has learnt anything."""
+    """Return what the fixed point costs: near the best, nobody has learnt anything."""
     outcomes = [c for c in matrix.outcomes if c.section == "baseline" and c.played]
     ratios = sorted((matrix.ratio(outcome), outcome.scenario) for outcome in outcomes)
     if not ratios:
-        return "The fixed-point baseline did not take part."
+        return ""
     (least, there), (most, where) = ratios[0], ratios[-1]
     near = [f"`{name}`" for ratio, name in ratios if ratio < NEAR]
     text = (
-        "`FixedPoint`, the baseline, plays the centre in every round. Its regret is between "
-        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of this library's best."
+        "`FixedPoint`, the baseline, stays at the centre. Its regret is between "
+        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of the library's best."
     )
     if near:
-        text += (
-            f" In {_all(near)} it is below {NEAR:g} times: there are too many dimensions, or too "
-            "little to be learnt, for so few rounds, and what is compared is what exploring costs."
-        )
+        text += f" Below {NEAR:g} times, in {_all(near)}, hardly anything can be learnt so early."
     return text
 
 
 def _certificates(matrix: Matrix) -> str:
-    """The mean certificate over the mean regret, where it speaks about what was measured."""
+    """Return the mean certificate over the mean regret, where it applies to what was measured."""
     rows = []
     for learner in matrix.learners():
         found = [c for c in matrix.outcomes if c.learner == learner and c.played and c.bounded]
@@ -345,98 +256,38 @@ def _certificates(matrix: Matrix) -> str:
 
 
 def _external(matrix: Matrix) -> str:
-    """In which scenarios another package's optimizer has less regret than this library's best."""
+    """Return in which scenarios another package's optimizer has less regret than the library."""
     lines = []
     for learner in matrix.learners():
         if matrix.section(learner) != "other packages":
             continue
         less: list[str] = []
         more: list[str] = []
-        near: dict[str, list[str]] = {BEST: [], LEVEL: [], OPEN: []}
+        near: dict[str, int] = {BEST: 0, LEVEL: 0, OPEN: 0}
         for outcome in (c for c in matrix.outcomes if c.learner == learner and c.played):
-            best, name = matrix.of_library(outcome.scenario)[0], f"`{outcome.scenario}`"
+            best = matrix.of_library(outcome.scenario)[0]
             if not matrix.distinguished(outcome, best):
-                near[matrix.standing(outcome, best)].append(name)
+                near[matrix.standing(outcome, best)] += 1
+            elif outcome.mean < best.mean:
+                less.append(f"`{outcome.scenario}` ({_compared(outcome, best)})")
             else:
-                side = less if outcome.mean < best.mean else more
-                side.append(f"{name} ({_compared(outcome, best)})")
+                more.append(f"`{outcome.scenario}`")
         lines.append(
-            f"- `{learner}` wins in {_all(less) or 'none'}; loses in {_all(more) or 'none'}; is "
-            f"level in {_all(near[LEVEL]) or 'none'}; open: {_all(near[OPEN]) or 'none'}."
+            f"- `{learner}` has less regret in {_all(less) if less else 'none'}. It is level in "
+            f"{near[LEVEL]} scenarios, behind in {len(more)}, and the games do not decide in "
+            f"{near[OPEN]}."
         )
-    return "\n".join([*lines, *_leaders(matrix)]) or "None took part."
-
-
-def _leaders(matrix: Matrix) -> list[str]:
-    """Where they have the least mean of all, whether or not the games distinguish it."""
     leaders = [f"`{one.scenario}` (`{one.learner}`)" for one in matrix.led_by_others()]
-    if not leaders:
-        return []
-    count = f"{len(leaders)} of {len(matrix.scenarios)}"
-    least = "One of them has the least mean of all, distinguished or not, in"
-    return [f"- {least} {count}: {_all(leaders)}."]
-
-
-def _external_settings(matrix: Matrix) -> str:
-    """What was set for them; the matrix of an earlier version has TBPSA with its own first step."""
-    steps = (
-        " The first step of CMA-ES and of TBPSA is 0.3 of the radius. `NoiseHandlingCMA` is CMA-ES "
-        "with its noise handling and restarts."
-    )
-    return steps if "NoiseHandlingCMA" in matrix.learners() else ""
-
-
-# --- the rest -----------------------------------------------------------------------------------
-
-
-def _table(matrix: Matrix, scenarios: list[str]) -> str:
-    head = " | ".join(["learner", *(f"`{name}`" for name in scenarios)])
-    rows = []
-    for learner in matrix.learners():
-        outcomes = [_shown(matrix, learner, scenario) for scenario in scenarios]
-        if any(outcomes):
-            rows.append([_styled(matrix, learner), *outcomes])
-    return table(head, rows)
-
-
-def _styled(matrix: Matrix, learner: str) -> str:
-    return f"*{learner}*" if matrix.section(learner) == "sees more" else learner
-
-
-def _shown(matrix: Matrix, learner: str, scenario: str) -> str:
-    outcome = matrix.at(learner, scenario)
-    if outcome is None or not outcome.played:
-        return ""
-    text = f"{outcome.mean:,.0f} ± {outcome.half:,.0f}"
-    marked = MARKED.get(matrix.mark(outcome), "{}").format(text)  # no mark: sees more
-    return marked + ("†" if outcome.broken else "")
-
-
-def _wrong(found: known_curvature.Curves) -> str:
-    adaptive, known = (found["constant", name] for name in ("AdaptiveSmooth", "HazanLevy"))
-    flat = [found["tenth-flat", n] for n in ("AdaptiveSmooth", "HazanLevy", "Discard")]
-    last = int(adaptive.sizes[-1])
-    ours, theirs, thrown = (float(curve.means[-1]) for curve in flat)
-    return (
-        "Left, every round has the curvature that `HazanLevy` is told: its regret grows like "
-        f"T^{_power(known)}, that of `AdaptiveSmooth` like T^{_power(adaptive)}, "
-        f"up to T = {last:,}. Right, the first tenth of the rounds says nothing, but `HazanLevy` "
-        "assumes the same curvature in all of them, and stays near where it was at that "
-        f"time. Its regret grows like T^{_power(flat[1])}, and at T = {last:,} is "
-        f"{theirs / ours:.1f} times that of `AdaptiveSmooth` (T^{_power(flat[0])}), which "
-        "was told that those rounds were flat. `Discard`, which throws them away, has "
-        f"{thrown / ours:.2f} times the regret of `AdaptiveSmooth`: where flat rounds say nothing "
-        f"at all, throwing them away is right. {adaptive.games} games a point, "
-        "`Quadratic` on the disc."
-    )
-
-
-def _power(curve: Curve) -> str:
-    return f"{curve.power.exponent:.2f}"
+    if leaders:
+        lines.append(
+            f"- One of them has the least mean of all in {len(leaders)} of {len(matrix.scenarios)} "
+            f"scenarios, whether or not the games distinguish it from the others: {_all(leaders)}."
+        )
+    return "\n".join(lines) or "None took part."
 
 
 def _more(matrix: Matrix) -> str:
-    """By what factor those that see more are below the best of one value."""
+    """Return by what factor those that see more are below the best of one value."""
     lines = []
     for learner in matrix.learners():
         outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played and c.sees_more]
@@ -444,46 +295,22 @@ def _more(matrix: Matrix) -> str:
             least, most = (choose(outcomes, key=matrix.ratio) for choose in (min, max))
             lines.append(
                 f"- `{learner}` ({Feedback[outcomes[0].feedback].value}): from "
-                f"{matrix.ratio(least):.2f} times the least regret of a learner of one value "
-                f"(`{least.scenario}`) to {matrix.ratio(most):.2f} times (`{most.scenario}`)."
+                f"{matrix.ratio(least):.2f} (`{least.scenario}`) to {matrix.ratio(most):.2f} times "
+                f"(`{most.scenario}`)."
             )
-    return "\n".join(lines) or "None took part."
-
-
-def _absent(matrix: Matrix) -> str:
-    lines = []
-    for reason, outcomes in matrix.absent().items():
-        out = {outcome.scenario for outcome in outcomes}
-        there = [f"`{name}`" for name in matrix.scenarios if name not in out]
-        where = _all(f"`{name}`" for name in matrix.scenarios if name in out)
-        if len(there) < len(out):
-            where = f"all but {_all(there)}" if there else "all"
-        lines.append(f"- {where}: {reason}.")
-    return "\n".join(["Not played, and the reason given:", "", *lines]) if lines else ""
-
-
-def _speeds(matrix: Matrix) -> str:
-    rows = []
-    for learner in matrix.learners():
-        outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played]
-        per = [c.seconds / c.rounds * 1e6 for c in outcomes]
-        compiled = sum(c.compiled for c in outcomes)
-        rows.append(
-            [learner, f"{compiled} of {len(outcomes)}", f"{min(per):.1f}", f"{max(per):.1f}"]
-        )
-    return table("learner | compiled | µs a round, fastest scenario | slowest", rows)
+    return "\n".join(lines)
 
 
 # --- words --------------------------------------------------------------------------------------
 
 
 def _times(one: Outcome, two: Outcome) -> float:
-    """How many times the regret of another a learner has."""
+    """Return how many times the regret of another a learner has."""
     return max(one.mean, FLOOR) / max(two.mean, FLOOR)
 
 
 def _compared(one: Outcome, two: Outcome, name: str = "") -> str:
-    """The regret of one in units of another's, or both where that says nothing."""
+    """Return the regret of one in units of another's, or both where that says nothing."""
     if min(one.mean, two.mean) < FLOOR:
         return f"{one.mean:,.0f} against {two.mean:,.0f}{' of' + name if name else ''}"
     return f"{_times(one, two):.1f} times{name}" if name else f"{_times(one, two):.2f}"
@@ -503,10 +330,6 @@ def _all(parts: Iterable[str]) -> str:
 
 
 def _some(parts: list[str]) -> str:
-    """The first few, and how many more there are."""
+    """Return the first few, and how many more there are."""
     more = len(parts) - NAMED
     return _all(parts if more <= 1 else [*parts[:NAMED], f"{more} others"])
-
-
-def _listed(parts: list[str]) -> str:
-    return f": {_all(parts)}" if parts else ""

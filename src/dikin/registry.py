@@ -128,7 +128,7 @@ def register(target: C) -> C:
     """Register a domain, learner, environment or parameter kind of your own under its name.
 
     Write `@dikin.register` above the class, or call it. From then on `dikin.load`, `Study` and
-    `dikin compare` find the class by its name in lower case. A process that loads must first import
+    programs find the class by its name in lower case. A process that loads must first import
     the module that registers; for an installed package an entry point of the group `dikin` does
     that. A new definition of the class (a notebook cell that is run twice) replaces the old one.
 

@@ -5,25 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import known_curvature
 import numpy as np
 import pytest
 from evidence_file import REQUEST, read_games
 from matplotlib.text import Text
 from matrix_file import read_matrix
 
-from dikin.experiments.cell import Result
-from dikin.experiments.compare import figure as compare_figure
-from dikin.experiments.compare.matrix import Matrix
-from dikin.experiments.compare.scenarios import SCENARIOS
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates import figure as rates_figure
-from dikin.experiments.rates.rate_cases import RATE_CASES
-from dikin.experiments.rates.results import Line
 from dikin.experiments.reproduce import figures
-from dikin.experiments.reproduce.plan import course_cells
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
+from evidence.compare import figure as compare_figure
+from evidence.compare.scenarios import SCENARIOS
+from evidence.rates import figure as rates_figure
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import Line
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -83,13 +79,6 @@ def test_the_matrix(written: dict[Any, set[str]], tmp_path: Path) -> None:
     check(written)
 
 
-def test_a_matrix_of_few(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    whole = read_matrix(DOCS / "compare")
-    few = [c for c in whole.outcomes if c.scenario in ("zero", "cone") and c.learner[0] in "AP"]
-    compare_figure.draw(Matrix(tuple(few)), tmp_path / "few.png")
-    check(written)
-
-
 def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -> None:
     matrix = read_matrix(DOCS / "compare")
     heading, first, *_ = compare_figure.lines(matrix)
@@ -107,12 +96,6 @@ def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -
     assert listed == matrix.scenarios == list(SCENARIOS)
 
 
-def test_known_curvature(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    measured = known_curvature.read(DOCS / "compare" / "known_curvature.csv")
-    known_curvature.draw(measured, tmp_path / "known_curvature.png")
-    check(written)
-
-
 def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
     sizes = np.geomspace(1e3, 1e5, 5)
     lines = []
@@ -125,11 +108,6 @@ def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
 
 
 def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    """From every game of the evidence; of single games from their beginning any three do."""
     results = read_games(DOCS / "evidence")
-    course: list[Result] = [
-        {"round": t, "regret": t**0.6, "certificate": 5 * t**0.6} for t in (1e1, 1e4, 1e7)
-    ]
-    results |= {cell.key: course for cell in course_cells(REQUEST).values()}
-    drawn = figures.draw_all(Measured.of(REQUEST, results), 1, tmp_path)
+    drawn = figures.draw_all(Measured.of(REQUEST, results), tmp_path)
     check(written, len(drawn))

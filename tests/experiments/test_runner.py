@@ -12,10 +12,9 @@ import pytest
 from rich.console import Console
 
 import dikin
-from dikin.engine.jit import worth_compiling
 from dikin.errors import StateError
 from dikin.experiments import runner
-from dikin.experiments.cell import ASSUMED_GAMES, Cell, Result, blocks, experiment_seeds
+from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
 from dikin.experiments.runner import Request
 
 PLAYED: list[str] = []
@@ -73,12 +72,6 @@ def test_results_are_of_the_game_in_units_of_half_the_range(tmp_path: Path) -> N
     assert games[1]["regret"] == pytest.approx(alone.regret[-1] / 0.5, rel=1e-15)
 
 
-def test_a_game_of_a_thousand_rounds_is_worth_compiling() -> None:
-    """Whatever else the experiment plays."""
-    assert worth_compiling(1000, ASSUMED_GAMES)
-    assert not worth_compiling(999, ASSUMED_GAMES)
-
-
 def test_the_key_is_the_content_and_nothing_else() -> None:
     assert cell("a").key == cell("a", round_cost=7.0, together="x").key
     others = [cell("b"), cell("a", horizon=21), cell("a", seeds=range(1, 3))]
@@ -123,11 +116,3 @@ def test_every_experiment_of_another_seed_plays_other_games() -> None:
     first, second = experiment_seeds(0, 10), experiment_seeds(1, 10)
     assert not {*first} & {*second}
     assert [*blocks(first)] == [range(4), range(4, 8), range(8, 10)]
-
-
-def test_to_try_a_folder_touches_nothing_that_is_there(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_bytes(b"precious")
-    (tmp_path / ".writable").symlink_to(tmp_path / "victim")
-    runner.prepare_folder(tmp_path)
-    assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert (tmp_path / ".writable").is_symlink()

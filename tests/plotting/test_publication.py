@@ -11,12 +11,12 @@ import pytest
 
 from dikin.errors import ParameterError
 from dikin.experiments.fit import Curve
-from dikin.experiments.rates.rate_cases import RATE_CASES
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.plotting import publication
 from dikin.plotting.formulas import maths
 from dikin.plotting.publication import EndLabel
 from dikin.plotting.style import save_figure
+from evidence.rates.cases import RATE_CASES
 
 LABELS = [row.label for table in TABLES.values() for row in table.rows.values()]
 BOUNDS = [str(case.bound) for case in RATE_CASES.values()]

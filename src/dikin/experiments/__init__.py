@@ -1,8 +1,7 @@
-"""Experiments: `reproduce` (the paper's tables), `rates` and `compare` (all learners).
+"""What `dikin reproduce` needs: cells of games, their runner, fits and tables.
 
-Each is a plan of cells and words about the results. What they share is here: `cell` (games that are
-kept together), `runner` and `store` (plays cells, resumes), `fit` (slopes with intervals), `tables`
-(numbers and rows as text).
+`cell` has games that are kept together, `runner` and `store` play and resume them, `fit` has slopes
+with intervals, and `tables` writes numbers and rows as text.
 """
 
 from dikin import extras

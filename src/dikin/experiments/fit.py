@@ -43,17 +43,6 @@ class PowerFit:
 
 
 @dataclass(frozen=True)
-class LogFit:
-    """regret = start + step ln(size)."""
-
-    start: float
-    step: float
-
-    def at(self, sizes: Array) -> Array:
-        return np.asarray(self.start + self.step * np.log(sizes))
-
-
-@dataclass(frozen=True)
 class Curve:
     """Regrets at several sizes: horizons, or dimensions."""
 
@@ -111,16 +100,6 @@ class Curve:
     def gap(self) -> float:
         """Measured minus proved exponent."""
         return self.power.exponent - self.proved
-
-    @cached_property
-    def logarithm(self) -> LogFit:
-        """Least squares on the means against the logarithm of the size."""
-        step, start = np.polyfit(np.log(self.sizes), self.means, 1)
-        return LogFit(float(start), float(step))
-
-    def misfit(self, fit: PowerFit | LogFit) -> float:
-        """The largest distance of a mean from a fit, as a share of the mean."""
-        return float(np.abs(fit.at(self.sizes) / self.means - 1).max())
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:

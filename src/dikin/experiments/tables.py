@@ -43,11 +43,6 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def plus_minus(mean: float, half: float) -> str:
-    """A mean and half of its interval."""
-    return f"{mean:,.0f} ±{half:,.0f}"
-
-
 def fields(*names: str) -> Columns[Any]:
     """Columns that show attributes of the same names."""
     return {name: attrgetter(name) for name in names}

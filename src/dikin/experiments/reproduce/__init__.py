@@ -12,7 +12,6 @@ from rich.console import Console
 
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
-from dikin.experiments.reproduce.paper_constants import PAPER, reproduce_paper
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Effort, Request
 from dikin.experiments.reproduce.results import (
     SHOWN,
@@ -36,7 +35,7 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
     write_files(measured, request, results, out)
     show(measured, console)
     with console.status("drawing"):
-        pictures = figures.draw_all(measured, request.tables[0], out)
+        pictures = figures.draw_all(measured, out)
     report.write(out / "report.html", measured, pictures, made_with(request))
     console.print(f"The report is {out / 'report.html'}")
     every = (*measured.tables.values(), *measured.predictive.values())
@@ -76,4 +75,4 @@ def games_played(effort: Effort) -> str:
     )
 
 
-__all__ = ["FULL", "PAPER", "QUICK", "Request", "reproduce", "reproduce_paper"]
+__all__ = ["FULL", "QUICK", "Request", "reproduce"]

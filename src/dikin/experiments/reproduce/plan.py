@@ -18,12 +18,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import dikin
+from dikin import environments
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Pattern
 from dikin.errors import PaperConstantsWarning
 from dikin.experiments import runner
-from dikin.experiments.cell import Cell, Result, blocks, experiment_seeds
+from dikin.experiments.cell import Cell, blocks, experiment_seeds
 from dikin.experiments.reproduce.declared import Declared
 from dikin.learners.base import Learner
 from dikin.theory import rates, schedules
@@ -222,8 +223,8 @@ TABLES = {
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
         constant_name="smoothness",
-        steep=lambda domain, told, seed: dikin.Understated(
-            dikin.Quadratic(domain, 1.0, seed), told
+        steep=lambda domain, told, seed: environments.Understated(
+            environments.Quadratic(domain, 1.0, seed), told
         ),
         sigma=1.0,
         constant=1.0,
@@ -236,7 +237,7 @@ TABLES = {
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
         constant_name="lipschitz",
-        steep=lambda domain, told, seed: dikin.Distance(domain, 1.5, told, seed),
+        steep=lambda domain, told, seed: environments.Distance(domain, 1.5, told, seed),
         sigma=0.9,
         constant=1.5,
         alphas=(0.1, 0.15, 0.25, 0.5, 1.0),
@@ -282,7 +283,7 @@ class PaperCell(Cell):
     def environment(self, seed: int) -> Environment:
         """The losses of a game."""
         game = TABLES[self.table].environment(dikin.Ball(2), self.pattern, seed)
-        return dikin.Shifted(game, game.loss_range[1]) if self.shifted else game
+        return environments.Shifted(game, game.loss_range[1]) if self.shifted else game
 
 
 @dataclass(frozen=True)
@@ -309,24 +310,6 @@ class DimensionCell(PaperCell):
             return dikin.Ball(self.dim)
         half = np.full(self.dim, 1 / sqrt(self.dim))
         return dikin.Box(-half, half)
-
-
-@dataclass(frozen=True)
-class CourseCell(PaperCell):
-    """One game from its beginning to its end: a result per checkpoint."""
-
-    @property
-    def name(self) -> str:
-        return f"course/{super().name}"
-
-    def play(self) -> list[Result]:
-        learner, _, run = self._run(self.seeds[0], checkpoints=20)
-        scale = learner.units.loss_scale
-        columns = run.checkpoints, run.regret / scale, run.certificate / scale
-        return [
-            {"round": round, "regret": regret, "certificate": certificate}
-            for round, regret, certificate in zip(*(c.tolist() for c in columns), strict=True)
-        ]
 
 
 def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
@@ -357,12 +340,3 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
             for dim in effort.dims:
                 for block in blocks(seeds):
                     yield DimensionCell(horizon, block, number, row.name, shape=shape, dim=dim)
-
-
-def course_cells(request: Request) -> dict[tuple[str, LearnerName], CourseCell]:
-    """Single games that are drawn, of the first table asked for: by row and player."""
-    players: tuple[tuple[str, LearnerName], ...]
-    players = ("constant", "paper"), ("constant", "sharp"), ("zero", "sharp")
-    last, table = request.effort.horizons[-1], request.tables[0]
-    seeds = experiment_seeds(request.seed, 1)
-    return {about: CourseCell(last, seeds, table, *about) for about in players}

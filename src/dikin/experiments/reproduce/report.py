@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from dikin.experiments.reproduce import flat_rounds, told_curvature
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.experiments.reproduce.results import (
     REPORTED,
@@ -47,8 +46,6 @@ def write(
         *(_table(number, lines) for number, lines in measured.tables.items()),
         *(_predictive(number, lines) for number, lines in measured.predictive.items()),
         _dimensions(measured),
-        _flat_rounds(measured),
-        _told(measured),
         "<h2>Figures</h2>",
         *(_figure(path, caption) for path, caption in pictures),
         _how(made),
@@ -123,19 +120,6 @@ def _dimensions(measured: Measured) -> str:
     return _section("Dimension", SHOWN_DIMENSIONS, measured.dimensions, note)
 
 
-def _flat_rounds(measured: Measured) -> str:
-    note = "The first M rounds of a game have no curvature; the interval is of the ratio."
-    return _section("Flat rounds", flat_rounds.SHOWN, measured.flat_rounds, note)
-
-
-def _told(measured: Measured) -> str:
-    note = (
-        "The learner is told another curvature than there is. Told too much, no bound holds: the "
-        "regret may exceed the certificate."
-    )
-    return _section("What is told of the curvature", told_curvature.SHOWN, measured.told, note)
-
-
 def _section(title: str, columns: Columns[T], things: Iterable[T], note: str) -> str:
     return f"<h2>{title}</h2>{_html([*columns], rows(columns, things))}<p>{note}</p>"
 
@@ -166,6 +150,6 @@ def _how(made: dict[str, str]) -> str:
         "with the same seed. The exponent is the least-squares slope of log mean regret against "
         "log T over the largest horizons; the interval is Student's over games, each with all its "
         "horizons. Every game is a function of its seed; <code>games.csv</code> has all that the "
-        "exponents are made of, and not the few that are drawn round by round.</p>"
+        "exponents are made of.</p>"
     )
     return f"<h2>How every number was made</h2>{text}{_html(['', ''], made.items())}"

@@ -12,15 +12,12 @@ import numpy as np
 
 from dikin.errors import CheckFailedError
 from dikin.experiments import tables
-from dikin.experiments.cell import Cell, Result
+from dikin.experiments.cell import Cell
 from dikin.experiments.fit import Curve
-from dikin.experiments.reproduce import exploring, flat_rounds, plan, told_curvature
-from dikin.experiments.reproduce.flat_rounds import FlatRounds
+from dikin.experiments.reproduce import exploring, plan
 from dikin.experiments.reproduce.plan import TABLES, LearnerName, PaperCell, Request, Row
-from dikin.experiments.reproduce.told_curvature import Told
 from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
-from dikin.vectors import Array
 
 FITS = "consistent"
 """What is said of a row whose interval contains the proved exponent."""
@@ -79,20 +76,6 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class Course:
-    """Regret and certificate of one game, from its beginning to its end."""
-
-    rounds: Array
-    regret: Array
-    certificate: Array
-
-    @classmethod
-    def of(cls, results: list[Result]) -> Course:
-        columns = ([r[name] for r in results] for name in ("round", "regret", "certificate"))
-        return cls(*(np.array(column, dtype=float) for column in columns))
-
-
-@dataclass(frozen=True)
 class Measured:
     """All that was measured."""
 
@@ -100,38 +83,21 @@ class Measured:
     predictive: dict[int, list[Line]]
     """The same rows played by `Predictive`, first as they are, then shifted."""
     dimensions: list[Scaling]
-    flat_rounds: list[FlatRounds]
-    told: list[Told]
-    courses: dict[tuple[str, LearnerName], Course]
-    """By row and player, in the first table asked for; none of results that were read from a file
-    of games, where only their ends are."""
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
-        played = {k: c for k, c in plan.course_cells(request).items() if c.key in results}
-        courses = {key: Course.of(results[cell.key]) for key, cell in played.items()}
         numbers = request.tables
         return cls(
             {n: lines_of(request, plan.row_cells(request, n), results) for n in numbers},
             {n: lines_of(request, plan.predictive_cells(request, n), results) for n in numbers},
             [s for n in numbers for s in _scalings(request, n, results)],
-            [line for n in numbers for line in flat_rounds.measure(request, n, results)],
-            [line for n in numbers for line in told_curvature.measure(request, n, results)],
-            courses,
         )
 
 
 def all_cells(request: Request) -> list[Cell]:
-    """Everything to be played."""
-    parts = (
-        plan.row_cells,
-        plan.predictive_cells,
-        plan.dimension_cells,
-        flat_rounds.cells,
-        told_curvature.cells,
-    )
-    cells = [cell for number in request.tables for part in parts for cell in part(request, number)]
-    return [*cells, *plan.course_cells(request).values()]
+    """Return everything to be played."""
+    parts = plan.row_cells, plan.predictive_cells, plan.dimension_cells
+    return [cell for number in request.tables for part in parts for cell in part(request, number)]
 
 
 def lines_of(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
@@ -270,10 +236,7 @@ def write_files(measured: Measured, request: Request, results: Results, out: Pat
     both = (line for lines in measured.predictive.values() for line in lines)
     tables.write_csv(out / "predictive.csv", PREDICTIVE_FILE, both)
     tables.write_csv(out / "dimensions.csv", DIMENSIONS_FILE, measured.dimensions)
-    tables.write_csv(out / "flat_rounds.csv", flat_rounds.FILE, measured.flat_rounds)
-    tables.write_csv(out / "told_curvature.csv", told_curvature.FILE, measured.told)
-    cells = (cell for cell in all_cells(request) if not isinstance(cell, plan.CourseCell))
-    write_games(cells, results, out / "games.csv")
+    write_games(all_cells(request), results, out / "games.csv")
 
 
 def write_games(cells: Iterable[Cell], results: Results, file: Path) -> None:

@@ -1,0 +1,292 @@
+"""Who is ahead: one rule for every table of costs.
+
+Players meet the same problems, a number of games each; game i of all players belongs together, and
+small costs are good. In a problem, a player has the ratio of its cost to that of the best: a
+geometric mean over games, with Student's 95% interval for the mean of its logarithm. Then it is
+
+    behind   if the ratio is above 1 by Holm's correction over all comparisons of the table,
+    level    if the interval lies between 1/`LEVEL_RATIO` and `LEVEL_RATIO`: known to be as good,
+    open     otherwise: the games do not tell.
+
+Nobody is level because it was measured badly. Where means are what counts, as with regrets, the
+ratio is that of two means (`ratio_of_means`), and costs are tested, not their logarithms.
+
+Holm's correction ("A simple sequentially rejective multiple test procedure", Scandinavian Journal
+of Statistics 6, 1979): with p_1 <= ... <= p_m, hypotheses are rejected in this order as long as p_k
+<= level/(m - k + 1). The odds that any true hypothesis is rejected are at most `level`, however the
+tests depend on each other.
+
+Over many problems there are three summaries: the geometric mean of the ratios between two players
+with its interval over problems; the performance profile (Dolan and More, Mathematical Programming
+91, 2002), the share of problems in which a player is within a factor of the best; and mean ranks,
+with Friedman's test of all of them and Holm's correction of the differences from one player
+(Demsar, JMLR 7, 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, inf, isnan, log, nan, sqrt
+from statistics import fmean, stdev, variance
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import friedmanchisquare, norm, rankdata
+from scipy.stats import t as student
+
+from dikin.domains.base import Array
+from dikin.experiments.fit import INTERVAL, half_interval
+
+ERROR_RATE = 0.05
+"""Odds of any wrong statement among all that a page makes."""
+LEVEL_RATIO = 1.1
+"""The precision to which the ratio of two that are level is known."""
+BEST, LEVEL, BEHIND, OPEN = "best", "level", "behind", "open"
+MARKED = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
+"""How a page prints a number, by the standing of its player."""
+Games = Mapping[int, float]
+"""The cost of each game, by its number."""
+
+
+def paired_p(one: Sequence[float], two: Sequence[float]) -> float:
+    """The two-sided p-value of Student's test that paired values have the same mean."""
+    apart = [a - b for a, b in zip(one, two, strict=True)]
+    mean, spread = fmean(apart), stdev(apart)
+    if spread == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2 * student.sf(abs(mean) / spread * sqrt(len(apart)), len(apart) - 1))
+
+
+def welch_p(one: Sequence[float], two: Sequence[float]) -> float:
+    """The two-sided p-value of Welch's test that two samples have the same mean."""
+    apart = fmean(one) - fmean(two)
+    shares = [variance(values) / len(values) for values in (one, two)]
+    total = sum(shares)
+    if total == 0.0:
+        return 1.0 if apart == 0.0 else 0.0
+    parts = zip(shares, (one, two), strict=True)
+    freedom = total**2 / sum(share**2 / (len(values) - 1) for share, values in parts)
+    return float(2 * student.sf(abs(apart) / sqrt(total), freedom))
+
+
+def rejected(p_values: Sequence[float], level: float = ERROR_RATE) -> list[bool]:
+    """Which hypotheses Holm's procedure rejects."""
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    result = [False] * count
+    for rank, index in enumerate(order.tolist()):
+        if not p_values[index] <= level / (count - rank):
+            break
+        result[index] = True
+    return result
+
+
+class Ratio(NamedTuple):
+    """Of two costs, with its 95% interval; NaN to NaN for a single game."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Rank(NamedTuple):
+    """Of a player among others, a mean over problems."""
+
+    mean: float
+    p: float
+    """Of the hypothesis that it is that of the reference."""
+    differs: bool
+    """By Holm's correction over all players."""
+
+
+def ratio_of(logarithms: Sequence[float]) -> Ratio:
+    """From logarithms of ratios, one for each game or problem."""
+    middle, half = float(np.mean(logarithms)), float(half_interval(logarithms))
+    return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
+
+
+def ratio_of_means(one: Sequence[float], two: Sequence[float], paired: bool) -> Ratio:
+    """Of two positive means, where a mean is what counts: to first order a mean over games.
+
+    A game adds its cost over the mean of its player to the logarithm of the ratio. Paired games are
+    subtracted one by one; otherwise the interval is Welch's.
+    """
+    first, second = (np.asarray(costs) / np.mean(costs) for costs in (one, two))
+    middle = log(float(np.mean(one)) / float(np.mean(two)))
+    if min(len(one), len(two)) < 2:
+        half = nan
+    elif paired:
+        half = float(half_interval(first - second))
+    else:
+        shares = np.array([games.var(ddof=1) / len(games) for games in (first, second)])
+        counts = np.array([len(one) - 1, len(two) - 1])
+        freedom = shares.sum() ** 2 / max((shares**2 / counts).sum(), 1e-300)
+        half = float(student.ppf((1 + INTERVAL) / 2, max(freedom, 1.0)) * sqrt(shares.sum()))
+    return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
+
+
+def standing_of(ratio: Ratio, distinguished: bool) -> str:
+    """By the ratio to the best: `behind`, `level` or `open`."""
+    if distinguished:
+        return BEHIND
+    known = ratio.low >= 1.0 / LEVEL_RATIO and ratio.high <= LEVEL_RATIO
+    return LEVEL if known else OPEN
+
+
+def ranks_of(costs: Array, players: Sequence[str], reference: str) -> dict[str, Rank]:
+    """Mean ranks of players, one a column, over problems, one a row, compared with one of them."""
+    count = len(players)
+    means = dict(zip(players, rankdata(costs, axis=1).mean(axis=0), strict=True))
+    error = sqrt(count * (count + 1) / (6 * len(costs)))
+    p_values = {
+        name: 2 * float(norm.sf(abs(mean - means[reference]) / error))
+        for name, mean in means.items()
+        if name != reference
+    }
+    differs = dict(zip(p_values, rejected([*p_values.values()]), strict=True))
+    return {
+        name: Rank(float(mean), p_values.get(name, 1.0), differs.get(name, False))
+        for name, mean in means.items()
+    }
+
+
+@dataclass(frozen=True)
+class Orderings:
+    """The costs of players in problems."""
+
+    costs: Mapping[str, Mapping[str, Games]]
+    """By problem, then by player; a player may be missing in a problem."""
+    least: float
+    """Smaller costs count as this much: it would not matter how small they are."""
+    arithmetic: bool = False
+    """Whether means over games are arithmetic ones; their ratio is that of `ratio_of_means`."""
+
+    @property
+    def problems(self) -> list[str]:
+        return [*self.costs]
+
+    @cached_property
+    def players(self) -> list[str]:
+        return list(dict.fromkeys(name for players in self.costs.values() for name in players))
+
+    def among(self, players: Sequence[str]) -> Orderings:
+        """The problems that all of these players played, with them alone."""
+        return Orderings(
+            {
+                problem: {name: played[name] for name in players}
+                for problem, played in self.costs.items()
+                if all(name in played for name in players)
+            },
+            self.least,
+            self.arithmetic,
+        )
+
+    def _averaged(self, problem: str, player: str) -> dict[int, float]:
+        """What a mean is taken of, game by game: the costs, or their logarithms."""
+        games = self.costs[problem][player]
+        costs = {game: max(cost, self.least) for game, cost in games.items()}
+        return costs if self.arithmetic else {game: log(cost) for game, cost in costs.items()}
+
+    @cached_property
+    def _means(self) -> dict[str, dict[str, float]]:
+        means = {
+            problem: {name: fmean(self._averaged(problem, name).values()) for name in players}
+            for problem, players in self.costs.items()
+        }
+        if self.arithmetic:
+            return means
+        return {
+            problem: {name: exp(mean) for name, mean in players.items()}
+            for problem, players in means.items()
+        }
+
+    def mean(self, problem: str, player: str) -> float:
+        """The mean over games: geometric, unless `arithmetic`."""
+        return self._means[problem][player]
+
+    def best(self, problem: str) -> str:
+        """Who has the least cost."""
+        means = self._means[problem]
+        return min(means, key=means.__getitem__)
+
+    def _paired(self, problem: str, one: str, two: str) -> tuple[list[float], list[float]]:
+        """The games that both of two players played."""
+        first, second = self._averaged(problem, one), self._averaged(problem, two)
+        common = sorted(first.keys() & second.keys())
+        return [first[game] for game in common], [second[game] for game in common]
+
+    def ratio(self, problem: str, player: str, to: str | None = None) -> Ratio:
+        """The cost of a player over that of another, or of the best."""
+        one, two = self._paired(problem, player, to or self.best(problem))
+        if self.arithmetic:
+            return ratio_of_means(one, two, paired=True)
+        return ratio_of([a - b for a, b in zip(one, two, strict=True)])
+
+    def p_value(self, problem: str, one: str, two: str) -> float:
+        """Of the hypothesis that two players cost the same; NaN for fewer than two games."""
+        pair = self._paired(problem, one, two)
+        return paired_p(*pair) if len(pair[0]) > 1 else nan
+
+    # --- in each problem -------------------------------------------------------------------------
+
+    @cached_property
+    def _behind(self) -> frozenset[tuple[str, str]]:
+        """Who is behind the best, in which problem.
+
+        As the best is chosen by the same games, k players that share the least cost exactly make
+        more pairs than are tested: the level is then at most k/2 times as large.
+        """
+        tests: dict[tuple[str, str], float] = {}
+        for problem, players in self.costs.items():
+            best = self.best(problem)
+            for player in players:
+                p = self.p_value(problem, player, best)
+                if player != best and not isnan(p):
+                    tests[problem, player] = p
+        decided = rejected([*tests.values()])
+        return frozenset(one for one, yes in zip(tests, decided, strict=True) if yes)
+
+    def standing(self, problem: str, player: str) -> str:
+        """`best`, `behind`, `level` or `open`."""
+        if player == self.best(problem):
+            return BEST
+        return standing_of(self.ratio(problem, player), (problem, player) in self._behind)
+
+    # --- over all problems -----------------------------------------------------------------------
+
+    def overall(self, player: str, to: str) -> Ratio:
+        """The geometric mean over problems of the ratio of two players that played them."""
+        both = self.among((player, to))
+        return ratio_of([log(both.mean(one, player) / both.mean(one, to)) for one in both.problems])
+
+    def factors(self, player: str) -> list[float]:
+        """The ratios to the best, sorted; those of problems that it did not play are infinite."""
+        found = [
+            self.mean(problem, player) / self.mean(problem, self.best(problem))
+            if player in players
+            else inf
+            for problem, players in self.costs.items()
+        ]
+        return sorted(found)
+
+    def within(self, player: str, factor: float) -> float:
+        """The performance profile: in which share of problems it is within this factor."""
+        return float(np.mean([found <= factor for found in self.factors(player)]))
+
+    def friedman(self) -> float:
+        """The p-value of the hypothesis that all players have the same ranks."""
+        table = self._table()
+        if min(table.shape) < 3 or len(table) < 2:
+            return nan
+        return float(friedmanchisquare(*table.T).pvalue)
+
+    def ranks(self, reference: str) -> dict[str, Rank]:
+        """Mean ranks of players who all played every problem, compared with one of them."""
+        return ranks_of(self._table(), self.players, reference)
+
+    def _table(self) -> Array:
+        return np.array(
+            [[self.mean(problem, name) for name in self.players] for problem in self.problems]
+        )
