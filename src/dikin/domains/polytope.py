@@ -176,7 +176,7 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
     The solvers' tolerances are absolute, so they get the set near the origin and of size one.
     """
-    anchor = np.linalg.lstsq(A, b)[0]
+    anchor = np.linalg.lstsq(A, b, rcond=None)[0]
     slack = b - A @ anchor
     size = float(np.abs(slack).max()) or 1.0
     inner = _deepest_point(A, slack / size)
