@@ -295,7 +295,7 @@ def test_another_version(saved: Path, version: int, advice: str) -> None:
     text = saved.read_text().replace('"version": 8', f'"version": {version}')
     saved.write_text(text)
     with pytest.raises(
-        errors.StateVersionError, match=f"version {version}, this dikin reads version 8: {advice}"
+        errors.StateError, match=f"version {version}, this dikin reads version 8: {advice}"
     ):
         dikin.load(saved)
     assert saved.read_text() == text
@@ -313,7 +313,7 @@ def test_altered_state(saved: Path) -> None:
     for key in state:
         with pytest.raises(errors.StateError, match=key):
             dikin.restore({name: part for name, part in state.items() if name != key})
-    with pytest.raises(errors.UnknownKindError, match="Did you mean 'adaptivesmooth'"):
+    with pytest.raises(errors.UnknownNameError, match="Did you mean 'adaptivesmooth'"):
         dikin.restore(state | {"learner": "adaptivesmoth"})
     with pytest.raises(dikin.DikinError, match="Did you mean 'box'"):
         dikin.restore(state | {"domain": {"kind": "bx"}})

@@ -14,8 +14,8 @@ import numpy as np
 from dikin.arguments import is_whole
 from dikin.errors import (
     ClosedQueryError,
-    ForeignQueryError,
-    ForkWarning,
+    DikinWarning,
+    QueryError,
     UnknownQueryError,
     few_of,
     shown,
@@ -113,7 +113,7 @@ class OpenQueries(dict[int, Entry]):
 
         Raises
         ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
+        QueryError
             If it is not open here; the message says why.
         """
         if isinstance(query, Query):
@@ -139,7 +139,7 @@ class OpenQueries(dict[int, Entry]):
 
     def _refuse_foreign(self, query: Query, ours: Query) -> None:
         if not np.array_equal(query.point, ours.point):
-            raise ForeignQueryError(
+            raise QueryError(
                 f"{self.noun} {ours.id} asked about {ours.setting}, got one about "
                 f"{query.setting}: it belongs to another learner or tuner. Nothing was changed."
             )
@@ -163,6 +163,6 @@ def _warn_of_fork(owner: str) -> None:
         f"this process was forked from the one that made the {owner}: both draw the same "
         "directions from here on, and neither learns from the other. Make a learner in each "
         "process, with a seed of its own, or share one with dikin.Study",
-        ForkWarning,
+        DikinWarning,
         stacklevel=5,
     )

@@ -106,7 +106,7 @@ class Player(ABC, Generic[Q]):
 
         Raises
         ------
-        FeedbackError, ForecastError, CovariateError
+        FeedbackError, CovariateError
             If a context, a forecast or covariates are passed that the learner does not use or that
             are not finite.
         ParameterError
@@ -162,7 +162,7 @@ class Player(ABC, Generic[Q]):
 
         Raises
         ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
+        QueryError
             If the query is not an open one of this player.
         """
         with self._open.lock:

@@ -335,7 +335,7 @@ def test_a_refused_ask_leaves_the_query_to_the_next_one(
         with pytest.raises(errors.StoreError, match="went away"):
             study.ask(forecast=0.5)
         for forecast in (float("nan"), "x"):
-            with pytest.raises(errors.ForecastError):
+            with pytest.raises(errors.FeedbackError):
                 study.ask(forecast=forecast)
         with pytest.raises(errors.FeedbackError):
             study.ask([1.0, 0.0], forecast=0.5)

@@ -117,7 +117,7 @@ def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, waits: flo
     twin = FORECASTING["plain"]()
     with dikin.Study(file, "a", twin, commit_within=waits) as study:
         assert study.ask(forecast=3.0) == twin.ask(forecast=3.0)
-        with pytest.raises(errors.ForecastError):
+        with pytest.raises(errors.FeedbackError):
             study.ask(forecast=forecast)
         assert (study.state(), study.verify()) == (twin.state(), 1)
         assert study.ask(forecast=np.float64(4.0)) == twin.ask(forecast=4.0)
@@ -141,7 +141,7 @@ def test_who_makes_no_use_of_a_forecast_refuses_it(file: str) -> None:
     unknown = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=None, seed=3)
     for name, twin, seen in (("a", fresh(), ()), ("b", line, ([1.0, 0.0],)), ("c", unknown, ())):
         with dikin.Study(file, name, twin) as study:
-            with pytest.raises(errors.ForecastError, match="does not use a forecast"):
+            with pytest.raises(errors.FeedbackError, match="does not use a forecast"):
                 study.ask(*seen, forecast=1.0)
             assert (study.state(), study.verify()) == (twin.state(), 0)
             assert study.ask(*seen) == twin.ask(*seen)

@@ -66,7 +66,7 @@ def test_an_absurd_key_is_refused(file: str, key: Any) -> None:
 
 def test_a_refused_ask_uses_no_key(file: str) -> None:
     with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
-        with pytest.raises(errors.ForecastError):
+        with pytest.raises(errors.FeedbackError):
             study.ask(key="k", forecast=0.5)
         assert study.ask(key="k").id == 0
 

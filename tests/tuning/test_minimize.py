@@ -17,7 +17,7 @@ import pytest
 
 import dikin
 from dikin import Ball, Box, Integer, Predictive, Real, Shares, maximize, minimize
-from dikin.errors import LossError, OutsideDomainError, ParameterError
+from dikin.errors import DomainError, LossError, ParameterError
 from dikin.tuning import minimize as module
 
 PLANE = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
@@ -260,7 +260,7 @@ def test_rounds_must_be_given() -> None:
 
 
 def test_a_start_outside_the_domain_is_refused() -> None:
-    with pytest.raises(OutsideDomainError):
+    with pytest.raises(DomainError):
         minimize(lambda x: 0.0, Ball(2), 10, start=[3, 0])
 
 

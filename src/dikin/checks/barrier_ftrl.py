@@ -17,7 +17,7 @@ from dikin.checks.geometry import Direction
 from dikin.checks.learner import loss_at, name, play, with_range
 from dikin.checks.sample_points import EPS
 from dikin.domains.base import Array
-from dikin.errors import CertificateVoidWarning
+from dikin.errors import CertificateWarning
 from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.kernel_learner import LearnerState
 from dikin.open_queries import Query
@@ -179,7 +179,7 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
         return  # it has a certificate for a known range only
     rounds: list[Surrogate] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error", CertificateVoidWarning)
+        warnings.simplefilter("error", CertificateWarning)
         for lot in range(1, 8):
             for query in [learner.ask() for _ in range(lot)][::-1]:
                 rounds.append(_surrogate(learner, query, loss_at(learner, (-1.0) ** query.id)))

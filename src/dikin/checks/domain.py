@@ -30,7 +30,7 @@ from dikin.checks.sample_points import (
     margin_inside,
 )
 from dikin.domains.base import Array, Domain
-from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
+from dikin.errors import DikinError, DomainError, NotSavableError, ShapeError
 from dikin.rng import Generator
 
 DIGITS = 1e-9
@@ -340,12 +340,12 @@ def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> No
         for where in np.ndindex(domain.point_shape):
             point = np.array(domain.center)
             point[where] = poison
-            _refused(domain, point, OutsideDomainError)
+            _refused(domain, point, DomainError)
             with np.errstate(invalid="ignore"):  # infinity minus infinity
                 if domain.contains(point):
                     fail(domain, f"contains says that {point} is inside", "outside")
     for end in boundary(domain, rng, 2):
-        _refused(domain, domain.point(1.01 * end), OutsideDomainError)
+        _refused(domain, domain.point(1.01 * end), DomainError)
 
 
 def _refused(domain: Domain, point: Array, kind: type[DikinError]) -> None:

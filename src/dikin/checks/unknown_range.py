@@ -20,7 +20,7 @@ from dikin.checks.learner import (
     shaped,
     without_range,
 )
-from dikin.errors import CertificateVoidWarning, LossError, LossRangeError
+from dikin.errors import CertificateWarning, LossError, LossRangeError
 from dikin.learners.threads import ignored
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
@@ -170,7 +170,7 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
-    with ignored(CertificateVoidWarning):
+    with ignored(CertificateWarning):
         for loss in LOSSES[:4]:
             learner.tell(ask(learner), shaped(learner, loss))
         queries.append(ask(learner))

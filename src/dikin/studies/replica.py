@@ -19,11 +19,9 @@ from dikin.errors import (
     AnsweredError,
     CovariateError,
     FeedbackError,
-    ForecastError,
-    ForeignQueryError,
     ParameterError,
+    QueryError,
     StateError,
-    TooManyOpenError,
     shown,
 )
 from dikin.loading import restore
@@ -117,7 +115,7 @@ class Replica:
         self.consistent = False  # an ask that fails may have drawn from the generator
         try:
             query = arguments.ask(self.player)
-        except (CovariateError, FeedbackError, ForecastError):
+        except (CovariateError, FeedbackError):
             self.consistent = True  # what cannot be used is refused before anything is drawn
             raise
         body = ask_body(query, arguments)
@@ -126,7 +124,7 @@ class Replica:
     def _refuse_more(self) -> None:
         who, when = next(iter(self.asked.values())).client_and_time()
         many = "queries" if self.player.space is None else "trials"
-        raise TooManyOpenError(
+        raise QueryError(
             f"{len(self.asked):,} {many} of this study wait for their answers, the oldest since "
             f"{when:%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: tell "
             "them, or close those whose answers will never come, "
@@ -162,7 +160,7 @@ class Replica:
             return False
         row, noun, name = json.loads(body), self.player.noun, self.player.told_as
         if isinstance(query, Query) and query.point.tolist() != row["point"]:
-            raise ForeignQueryError(
+            raise QueryError(
                 f"{noun} {query.id} of this study asked about {row['point']}, got one about "
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )

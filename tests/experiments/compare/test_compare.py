@@ -479,7 +479,7 @@ def test_what_is_compared_on_purpose_is_not_warned_of(recwarn: pytest.WarningsRe
     match.play()
     assert not recwarn.list
     entered("AdaptiveSmooth", "thin-20")
-    assert recwarn.pop(dikin.errors.UnequalSidesWarning), "the probe sees it"
+    assert recwarn.pop(dikin.errors.SlowLearnerWarning), "the probe sees it"
 
 
 def test_matches_that_share_a_loop_go_to_one_worker() -> None:

@@ -21,7 +21,7 @@ from dikin import registry
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.hostile import KINDS
-from dikin.errors import ParameterError, UnknownKindError, did_you_mean
+from dikin.errors import ParameterError, UnknownNameError, did_you_mean
 
 GROUPS = {
     "smooth": "Smooth losses",
@@ -220,7 +220,7 @@ def find_scenarios(selection: Sequence[str | Scenario | type[Environment]]) -> l
             named = [s for s in by_name.values() if one.lower() in (s.name, s.group)]
             if not named:
                 near = did_you_mean(one.lower(), [*by_name, *GROUPS])
-                raise UnknownKindError(f"no scenario of compare is called {one.lower()!r}.{near}")
+                raise UnknownNameError(f"no scenario of compare is called {one.lower()!r}.{near}")
             scenarios += named
         else:
             scenarios.append(one if isinstance(one, Scenario) else Scenario.of_class(one))
