@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import dikin
-from dikin.log_limit import LINES, SECONDS, LogLimit
-from dikin.silence import silence
+from dikin.log_limit import LINES, SECONDS, LogLimit, silence
 
 
 class Clock:

@@ -247,6 +247,10 @@ class CertificateWarning(DikinWarning):
     """
 
 
+# --- words of messages, for the library itself ---------------------------------------------------
+
+__all__ = [name for name in list(globals()) if name.endswith(("Error", "Warning"))]
+
 FEW = 10
 """Ids that a message lists."""
 LONGEST = 200
@@ -260,18 +264,7 @@ KNOWN = 50
 
 
 def shown(value: object) -> str:
-    """A value as a message prints it: its repr, shortened if it is long; never raises.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    str
-        At most about 200 characters.
-    """
+    """Return a value as a message prints it: its repr, about 200 characters; never raises."""
     if isinstance(value, list | tuple | dict) and _is_large(value):
         return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
     try:
@@ -286,7 +279,7 @@ def shown(value: object) -> str:
 
 
 def _is_large(value: Collection[object]) -> bool:
-    """Whether printing a value would take long; looks at no more of it than necessary."""
+    """Return whether printing a value would take long; look at no more of it than necessary."""
     waiting, entries = [value], 0
     while waiting and entries <= LARGEST_SHOWN:
         part = waiting.pop()
@@ -298,18 +291,7 @@ def _is_large(value: Collection[object]) -> bool:
 
 
 def shortened(message: str) -> str:
-    """A message as it is sent to a program: shortened if it is long.
-
-    Parameters
-    ----------
-    message : str
-        Any message.
-
-    Returns
-    -------
-    str
-        At most 2,000 characters.
-    """
+    """Return a message as it is sent to a program: at most 2,000 characters."""
     if len(message) <= LONGEST_MESSAGE:
         return message
     end = f" ... (cut: {len(message):,} characters)"
@@ -317,38 +299,14 @@ def shortened(message: str) -> str:
 
 
 def few_of(ids: Collection[int]) -> str:
-    """Ids as a message lists them: all if they are few, else the first ones.
-
-    Parameters
-    ----------
-    ids : collection of int
-        In the order in which they are listed.
-
-    Returns
-    -------
-    str
-        Such as "[3, 5]", "none", or "[0, 1, ...] and 49,990 more".
-    """
+    """Return ids as a message lists them: "[3, 5]", "none", "[0, 1, ...] and 49,990 more"."""
     few = list(islice(ids, FEW))
     more = f" and {len(ids) - FEW:,} more" if len(ids) > FEW else ""
     return f"{few}{more}" if few else "none"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """A sentence with the nearest known name, and the list of known names, or its first ones.
-
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    candidates : iterable of str
-        The known names.
-
-    Returns
-    -------
-    str
-        What to add to an error's message; it begins with a space.
-    """
+    """Return a sentence, after a space, with the nearest known name and the known names."""
     names = sorted(candidates)
     near = difflib.get_close_matches(name[:LONGEST].lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -357,17 +315,6 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def error_code(kind: type[DikinError]) -> str:
-    """A name for an error that programs can compare: LossRangeError is `loss_range`.
-
-    Parameters
-    ----------
-    kind
-        The class of the error.
-
-    Returns
-    -------
-    str
-        Its words in lower case.
-    """
+    """Return a name for an error that programs can compare: LossRangeError is `loss_range`."""
     words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
     return "_".join(words).lower()

@@ -42,8 +42,8 @@ from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.threads import ignored, locked
+from dikin.log_limit import silence
 from dikin.open_queries import Memo
-from dikin.silence import silence
 from dikin.units import LossRange
 
 

@@ -19,8 +19,8 @@ from dikin.kernel import compilable, from_values, to_numpy, to_saved
 from dikin.learners.base import ROUNDING, Learner
 from dikin.learners.range_search import StaleQuery
 from dikin.learners.threads import locked
+from dikin.log_limit import SILENCE
 from dikin.rng import Generator
-from dikin.silence import SILENCE
 from dikin.vectors import Array
 
 NOT_CONVERGED = (

@@ -25,9 +25,9 @@ from dikin.errors import (
     shown,
 )
 from dikin.loading import restore
+from dikin.log_limit import SILENCE, silence
 from dikin.open_queries import Query
 from dikin.players import Player
-from dikin.silence import SILENCE, silence
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
     NO_ARGUMENTS,
