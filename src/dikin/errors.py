@@ -191,6 +191,13 @@ class StudyExistsError(StateError):
     """
 
 
+class RequestError(DikinError, ValueError):
+    """An HTTP request is not understood.
+
+    Send what the message names.
+    """
+
+
 class AccessError(DikinError, PermissionError):
     """A service rejects a client: no token, an unknown one, or one without the necessary right.
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from dikin.errors import ParameterError, did_you_mean, shown
+from dikin.errors import RequestError, did_you_mean, shown
 from dikin.studies.client_arguments import printable
 
 
@@ -64,7 +64,7 @@ class Endpoint:
             if name not in self._parameters:
                 parameters = self._parameters
                 others = did_you_mean(name, parameters) if parameters else " This takes none."
-                raise ParameterError(f"{shown(name)} is not known in the query.{others}")
+                raise RequestError(f"{shown(name)} is not known in the query.{others}")
 
 
 def _read(
@@ -138,4 +138,4 @@ def decoded(name: str) -> str:
     try:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
-        raise ParameterError(f"the name of the study is not UTF-8: {reason}") from reason
+        raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from dikin.arguments import frozen, is_whole
-from dikin.errors import DikinError, LossError, ParameterError, StateError, shown
+from dikin.errors import DikinError, LossError, ParameterError, RequestError, StateError, shown
 from dikin.loading import restore
 from dikin.open_queries import Query as PlayerQuery
 from dikin.serialization import finite_or_none
@@ -185,7 +185,7 @@ async def create_study(request: Request, name: Name, body: schemas.NewStudy) -> 
     """Create a study; it may already exist with the same learner or tuner."""
     service = _service(request)
     if name in (".", ".."):
-        raise ParameterError(f"a study cannot be called {name!r}: in a URL that means a folder")
+        raise RequestError(f"a study cannot be called {name!r}: in a URL that means a folder")
     spec = {field: getattr(body, field) for field in body.model_fields_set}
 
     def create() -> bool:
@@ -207,7 +207,7 @@ def _learner(spec: dict[str, Any]) -> Any:
         if isinstance(error, DikinError) and not isinstance(error, StateError):
             raise
         # The client's mistake: not a damaged study, and not a fault of the service.
-        raise ParameterError(f"the state or description cannot be used: {error}") from error
+        raise RequestError(f"the state or description cannot be used: {error}") from error
     refuse_large_state(state)
     return player
 
@@ -245,9 +245,9 @@ async def ask(
     """Ask for what to play: one, or with `n` a list."""
     wanted = body or schemas.AskBody()
     if isinstance(wanted.n, int) and wanted.n > AT_ONCE:
-        raise ParameterError(f"can ask for at most {AT_ONCE} queries, got n = {wanted.n}")
+        raise RequestError(f"can ask for at most {AT_ONCE} queries, got n = {wanted.n}")
     if is_whole(wanted.context):
-        raise ParameterError(
+        raise RequestError(
             f"context must be a list of numbers, or an object by name, got {shown(wanted.context)}"
         )
     named = None if key is None else printable(_utf8(key), "Idempotency-Key")

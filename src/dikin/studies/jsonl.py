@@ -28,7 +28,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from dikin.errors import DikinError, ParameterError, did_you_mean, error_code, shortened, shown
+from dikin.errors import DikinError, RequestError, did_you_mean, error_code, shortened, shown
 from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, strict_json
 from dikin.studies.rows import Answer
@@ -61,8 +61,8 @@ def _skip_line(source: BinaryIO, longest: int) -> None:
         pass
 
 
-def _too_long(longest: int) -> ParameterError:
-    return ParameterError(
+def _too_long(longest: int) -> RequestError:
+    return RequestError(
         f"a line has at most {longest:,} bytes (--longest-line), and one came that has more; it "
         "was not read"
     )
@@ -99,19 +99,19 @@ def _request(line: bytes) -> tuple[str, dict[str, Any]]:
     try:
         request = strict_json(line)
     except ValueError as reason:
-        raise ParameterError(
+        raise RequestError(
             f'a request must be one line of JSON such as {{"ask": {{}}}}; {reason}'
         ) from reason
     if not isinstance(request, dict) or len(request) != 1:
-        raise ParameterError(
+        raise RequestError(
             'a request must be an object with one verb such as {"ask": {}}, got '
             + short_json(request)
         )
     ((verb, fields),) = request.items()
     if verb not in VERBS:
-        raise ParameterError(f"there is no verb {shown(verb)}.{did_you_mean(verb, VERBS)}")
+        raise RequestError(f"there is no verb {shown(verb)}.{did_you_mean(verb, VERBS)}")
     if not isinstance(fields, dict):
-        raise ParameterError(f"the fields of {verb!r} must be an object, got {short_json(fields)}")
+        raise RequestError(f"the fields of {verb!r} must be an object, got {short_json(fields)}")
     return verb, fields
 
 
@@ -131,13 +131,13 @@ def _check_fields(fields: dict[str, Any], verb: str, needed: set[str], optional:
         accepted = ", ".join(
             [*sorted(needed), *(f"{name} (optional)" for name in sorted(optional))]
         )
-        raise ParameterError(f"{verb!r} takes {accepted or 'nothing'}; got {short_json(fields)}")
+        raise RequestError(f"{verb!r} takes {accepted or 'nothing'}; got {short_json(fields)}")
 
 
 def _id(fields: dict[str, Any]) -> int:
     value = fields["id"]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"id must be a whole number from ask, got {short_json(value)}")
+        raise RequestError(f"id must be a whole number from ask, got {short_json(value)}")
     return value
 
 
@@ -152,7 +152,7 @@ def _ask(study: Study, fields: dict[str, Any]) -> Reply:
 def _context(study: Study, fields: dict[str, Any]) -> Any:
     context = fields.get("context")
     if study.space is not None and not isinstance(context, dict | None):
-        raise ParameterError(
+        raise RequestError(
             f"the context of a tuner is an object by name, got {short_json(context)}; several "
             "trials are asked for one by one"
         )
