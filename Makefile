@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix fresh test lint demo game loops price regions traffic program oppertune examples fresh-examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts outlook worth one-run \
-	serve-demo told attack convexity outside bench kills soak torture power-loss load page paper docs dist clean
+	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth \
+	serve-demo told attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -109,19 +109,10 @@ memory: $(READY)
 contexts: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py $(MEMORY_OUT)
 
-# What a tuner says of the cost of exploring beside what it was: three minutes. PAGE=1 as above.
-outlook: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outlook.py $(MEMORY_OUT)
-
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)
 worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
-
-# How often one run exceeds its bound, about ten minutes. PAGE=1 writes docs/one_run.md.
-ONE_RUN_OUT := $(if $(PAGE),--out docs/one_run --page docs/one_run.md)
-one-run: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/one_run.py $(ONE_RUN_OUT)
 
 # What telling the smoothness of each batch is worth, a minute.
 told: $(READY)
@@ -132,10 +123,6 @@ told: $(READY)
 attack: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py \
 		$(if $(PAGE),--out docs/attack --page docs/attack.md)
-
-# Can a loop show that its loss is not convex? Two minutes. PAGE=1 writes docs/one_run.md.
-convexity: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/convexity.py $(ONE_RUN_OUT)
 
 # Benchmarks from outside; PART=bbob plays one of bbob, cats, autoscope, pendulum, postgres. What is
 # in docs/outside is not played again: from nothing, an hour and a half. Writes docs/outside.md.
@@ -193,15 +180,10 @@ torture: $(READY)
 power-loss: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
 
-# The service under 64 clients, beside Optuna, about eight minutes. PAGE=1 writes docs/service.md.
+# The service under 64 clients, about five minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 load: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/load.py $(LOAD_OUT)
-
-# The service among 64 honest, 300 slow and 1,000 silent clients and a hostile token.
-MINUTES ?= 30
-soak: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/service/soak.py --minutes $(MINUTES)
 
 page: $(READY)
 	$(BIN)/python docs/build

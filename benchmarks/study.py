@@ -19,14 +19,13 @@ import dikin
 LINE = b"x" * 99 + b"\n"
 
 
-def learner(dim: int) -> dikin.AdaptiveSmooth:
-    return dikin.AdaptiveSmooth(dikin.Ball(dim), 1.0, seed=1)
+def tuner(dim: int) -> dikin.Tuner:
+    return dikin.Tuner({f"x{i}": dikin.Real(0, 1) for i in range(dim)}, seed=1)
 
 
 def play(study: dikin.Study, rounds: int) -> None:
     for _ in range(rounds):
-        query = study.ask()
-        study.tell(query, 0.3, 0.1)
+        study.tell(study.ask(), 0.3)
 
 
 def append(file: int) -> None:
@@ -55,7 +54,6 @@ def rows() -> Iterator[Row]:
         folder = Path(name)
         file = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         yield from durable_rows(folder, file)
-        yield from grouped_rows(folder)
         yield opening_row(folder)
         yield from optuna_rows(folder, file)
         os.close(file)
@@ -63,7 +61,7 @@ def rows() -> Iterator[Row]:
 
 def durable_rows(folder: Path, file: int) -> Iterator[Row]:
     for dim in (2, 10):
-        with dikin.Study(folder / f"{dim}.db", "bench", learner(dim)) as study:
+        with dikin.Study(folder / f"{dim}.db", "bench", tuner(dim)) as study:
             play(study, 200)
             ours, theirs, ratio = against_fsync(partial(play, study, 1), file, 600)
         yield Row(
@@ -75,25 +73,9 @@ def durable_rows(folder: Path, file: int) -> Iterator[Row]:
         )
 
 
-def grouped_rows(folder: Path) -> Iterator[Row]:
-    rounds = 2000
-    for dim in (2, 10):
-        path = folder / f"grouped-{dim}.db"
-        with dikin.Study(path, "bench", learner(dim), commit_within=0.05) as study:
-            play(study, 200)
-            (seconds,) = best_of(20, partial(play, study, rounds))
-        yield Row(
-            f"ask + tell, commit_within=0.05, d={dim}",
-            f"{pretty(seconds / rounds)} a round",
-            "rounds a second",
-            rounds / seconds,
-            ">= 20000",
-        )
-
-
 def opening_row(folder: Path) -> Row:
     rounds = 20_000
-    with dikin.Study(folder / "long.db", "bench", learner(2), commit_within=0.05) as study:
+    with dikin.Study(folder / "long.db", "bench", tuner(2)) as study:
         play(study, rounds)
 
     def reopen() -> None:

@@ -1,8 +1,8 @@
-"""What the uplift's interval, the guard and the budget promise, in simulated loops.
+"""Coverage of the uplift's interval, false holds of the guard, and power, in simulated loops.
 
 Coverage: in how many loops is the true gain outside the 95 % interval at any time between round 50
-and 5 000? Guard: when does it hold, and how often without reason? Budget: what is left of it in
-hostile games? Power: how many rounds does it take to see a gain? About two minutes on one core.
+and 5 000? Guard: when does it hold, and how often without reason? Power: how many rounds does it
+take to see a gain? About two minutes on one core.
 
     python benchmarks/uplift_coverage.py [--loops N] [--out FOLDER] [--page PAGE]
 
@@ -31,10 +31,9 @@ from report import Block, publish_blocks
 
 from dikin.experiments import source
 from dikin.experiments.tables import fields, write_csv
-from dikin.worth import Budget, rounds_to_see
+from dikin.worth import rounds_to_see
 from dikin.worth.clipping import QUANTILE, STEP, TIMES
 from dikin.worth.estimate import RECENT
-from dikin.worth.intervals import GRID
 from dikin.worth.offsets import LONG, MEMORY
 from dikin.worth.sums import FEWEST, NARROWEST
 
@@ -246,7 +245,6 @@ class ManyEstimates:
         self.forecast: Array | None = None
         self.mean_forecast: Array | None = None
         self.answers, self.tuned_rounds = np.zeros(loops), np.zeros(loops)
-        self.reach = np.zeros((2, loops))
         self.all, self.windows, self.first_window = ManySums(loops), [ManySums(loops)], 0
         self.window = int(np.ceil(RECENT / q))
 
@@ -282,8 +280,6 @@ class ManyEstimates:
             self.first_window = self.all.rounds // self.window - 1
         if self.value_range is None:
             self._move_level(np.abs(raw))
-        else:
-            self._widen_reach(guesses, *self.value_range)
         self._move_offsets(guess + residual - forecast, held, forecast)
         step = (guess + residual - forecast) / np.minimum(self.tuned_rounds + 1, FORECAST)
         self.forecast = forecast + ~held * step
@@ -311,29 +307,10 @@ class ManyEstimates:
         begun = np.where(np.isinf(self.level), TIMES * size, moved)
         self.level = np.where(size > 0, begun, self.level)
 
-    def _widen_reach(self, guesses: Array, low: float, high: float) -> None:
-        below = np.maximum((guesses[0] - low) / (1 - self.q), (high - guesses[1]) / self.q)
-        above = np.maximum((high - guesses[0]) / (1 - self.q), (guesses[1] - low) / self.q)
-        self.reach = np.maximum(self.reach, [below, above])
-
     def window_alpha(self, place: int) -> float:
         """The share of the error of a window."""
         index = self.first_window + place
         return ALPHA / ((index + 1) * (index + 2))
-
-    def outside_exact(self, total: Array) -> Marks:
-        """Whether a sum of true gains is outside the exact interval."""
-        low, high = self.value_range or (0.0, 1.0)
-        squares = self.all.squares[0] / (1 - self.q) ** 2 + self.all.squares[1] / self.q**2
-        risen = self.all.values[0] - self.all.values[1] - total
-        a = (2.0 ** (1 - np.arange(GRID) / 2) / ((high - low) / self.q))[:, None]
-        weights = 1.0 / np.arange(1, GRID + 1) / np.arange(2, GRID + 2)
-        found = np.zeros(self.loops, dtype=bool)
-        for reach, side in zip(self.reach, (risen, -risen), strict=True):
-            x = np.minimum(a * reach, 1 - 1e-9)
-            psi = np.where(a * reach < 1, (-np.log1p(-x) - x) / reach**2, np.inf)
-            found |= weights @ np.exp(np.minimum(a * side - psi * squares, 700)) >= 2 / ALPHA
-        return found
 
     def is_short(self, limit: float) -> Marks:
         """Whether tuning is surely worse than a limit allows; large values are good."""
@@ -361,11 +338,9 @@ class Coverage(NamedTuple):
     missed_realised: float
     """The mean gain with the noise that either arm met in the round; without faults."""
     missed_recent: float
-    """The gain of the recent rounds."""
+    """The gain of the recent rounds, which the guard looks at."""
     missed_percent: float
     """The gain in per cent."""
-    missed_exact: float
-    """By the exact interval; NaN where no range is declared."""
     missed_fixed: float
     """By an interval that is valid in one round only: what goes wrong without this."""
     half_1000: float
@@ -380,7 +355,7 @@ def cover(name: str, loops: int, rounds: int = ROUNDS) -> Coverage:
     many = ManyEstimates(loops, kind.holdback, kind.value_range)
     truth = {"mean": np.zeros((2, loops)), "realised": np.zeros((2, loops))}
     recent = [np.zeros(loops)]
-    outside = {key: np.zeros(loops, dtype=bool) for key in Coverage._fields[4:10]}
+    outside = {key: np.zeros(loops, dtype=bool) for key in Coverage._fields[4:9]}
     begins, halves = np.full(loops, rounds), {1000: np.nan, 5000: np.nan}
     for t, turn in enumerate(kind.rounds(values, loops, rounds), start=1):
         held = coins.random(loops) < kind.holdback
@@ -399,8 +374,6 @@ def cover(name: str, loops: int, rounds: int = ROUNDS) -> Coverage:
         if t in halves:
             halves[t] = float(np.median(half / truth["mean"][1])) * 100
     shares = [float(np.mean(marks)) for marks in outside.values()]
-    if kind.value_range is None:
-        shares[4] = np.nan
     return Coverage(name, kind.holdback, loops, int(np.median(begins)), *shares, *halves.values())
 
 
@@ -422,30 +395,28 @@ def look(
             tuned + ratio**2 * control
         )
     outside["missed_percent"] |= far & np.isfinite(half)
-    if many.value_range is not None:
-        outside["missed_exact"] |= many.outside_exact(mean)
     fixed = 1.96 * np.sqrt(tuned + control)
     outside["missed_fixed"] |= (np.abs(middle - mean) > fixed) & np.isfinite(half)
 
 
 def percent(share: float) -> str:
     """A share of the loops."""
-    return "" if np.isnan(share) else f"{100 * share:.1f} %"
+    return f"{100 * share:.1f} %"
 
 
 def coverage_block(rows: list[Coverage]) -> Block:
     """The table of coverage."""
     head = [
         f"coverage: outside at any time, {rows[0].loops:,} loops each",
-        *("begins", "all rounds", "with noise", "recent", "in per cent", "exact", "fixed time"),
+        *("begins", "all rounds", "with noise", "recent", "in per cent", "fixed time"),
         *("half width, round 1 000", "round 5 000"),
     ]
     lines = [
         [
             f"{row.kind}: {KINDS[row.kind].about}",
             f"{row.begins:,}",
-            *(percent(share) for share in row[4:10]),
-            *(f"{half:.{1 if half < 10 else 0}f} %" for half in row[10:12]),
+            *(percent(share) for share in row[4:9]),
+            *(f"{half:.{1 if half < 10 else 0}f} %" for half in row[9:11]),
         ]
         for row in rows
     ]
@@ -550,116 +521,6 @@ def _count(rounds: float) -> str:
     return f"{rounds:,.0f}" if np.isfinite(rounds) else f"more than {GUARD_ROUNDS - HARM_AT:,}"
 
 
-# --- budget --------------------------------------------------------------------------------------
-
-SHARE, BUDGET_LOOPS, BUDGET_ROUNDS = 0.05, 400, 2000
-
-
-class Account(NamedTuple):
-    """A line of the CSV, in rounds' worth of the largest value."""
-
-    game: str
-    loops: int
-    mean_left: float
-    """What is left of the budget, mean over loops, when least is left."""
-    error: float
-    """Its standard error."""
-    least_account: float
-    """The least account in all loops and rounds."""
-    tuned: float
-    """The share of the rounds that were tuned."""
-
-
-Opponent = Callable[[Budget, bool, Generator], tuple[float, float]]
-"""The values of a tuned round and of the control, in [0, 1], from all that is known before."""
-
-
-def always_worst(budget: Budget, allowed: bool, chance: Generator) -> tuple[float, float]:
-    """A tuned round earns nothing."""
-    return 0.0, 1.0
-
-
-def ambush(budget: Budget, allowed: bool, chance: Generator) -> tuple[float, float]:
-    """The control earns most just when a coin may decide otherwise."""
-    return (0.0, 1.0) if allowed else (1.0, 0.5)
-
-
-def unseen(budget: Budget, allowed: bool, chance: Generator) -> tuple[float, float]:
-    """Tuned rounds earn what is expected of the control; the control has become better."""
-    guess = budget.guess()
-    return (0.4 if np.isnan(guess) else min(guess, 1.0), 1.0) if allowed else (0.4, 0.4)
-
-
-def noisy(budget: Budget, allowed: bool, chance: Generator) -> tuple[float, float]:
-    """Ten per cent worse, with much noise."""
-    return float(chance.beta(1.8, 2.2)), float(chance.beta(2.0, 2.0))
-
-
-def good(budget: Budget, allowed: bool, chance: Generator) -> tuple[float, float]:
-    """Ten per cent better: the budget is hardly needed."""
-    return float(chance.beta(2.2, 1.8)), float(chance.beta(2.0, 2.0))
-
-
-OPPONENTS: dict[str, Opponent] = {
-    "always worst": always_worst,
-    "ambush": ambush,
-    "unseen": unseen,
-    "noisy": noisy,
-    "better": good,
-}
-
-
-def budget_game(opponent: Opponent, q: float, rounds: int, chance: Generator) -> tuple[Array, ...]:
-    """What is truly left of the budget after each round; the account; whether it was tuned."""
-    budget = Budget(SHARE, q, maximize=True, value_range=(0.0, 1.0))
-    left, accounts, tuned = np.zeros(rounds), np.zeros(rounds), np.zeros(rounds)
-    total = 0.0
-    for t in range(rounds):
-        guess = budget.guess()
-        amount = budget.ask(guess)
-        values = opponent(budget, amount is not None, chance)
-        held = amount is None or bool(chance.random() < q)
-        budget.add(values[held], held, guess, amount)
-        total += values[held] - (1 - SHARE) * values[1]
-        left[t], accounts[t], tuned[t] = total, budget.account, not held
-    return left, accounts, tuned
-
-
-def budget_rows(loops: int, rounds: int = BUDGET_ROUNDS, q: float = 0.1) -> list[Account]:
-    """Games of every kind."""
-    rows = []
-    for i, (name, opponent) in enumerate(OPPONENTS.items()):
-        games = [
-            budget_game(opponent, q, rounds, np.random.default_rng([SEED, 200, i, game]))
-            for game in range(loops)
-        ]
-        left, accounts, tuned = (np.array(each) for each in zip(*games, strict=True))
-        worst = int(left.mean(axis=0).argmin())
-        error = left[:, worst].std(ddof=1) / np.sqrt(loops)
-        rows.append(
-            Account(name, loops, left[:, worst].mean(), error, accounts.min(), float(tuned.mean()))
-        )
-    return rows
-
-
-def budget_block(rows: list[Account]) -> Block:
-    """The table of the budget."""
-    head = [
-        f"budget: {100 * SHARE:g} %, 10 % held back, values in [0, 1], {BUDGET_ROUNDS:,} rounds",
-        *("loops", "left, mean, when least", "standard error", "least account", "tuned rounds"),
-    ]
-    lines = [
-        [
-            f"{row.game}: {(OPPONENTS[row.game].__doc__ or '').rstrip('.')}",
-            f"{row.loops:,}",
-            *(f"{x:.3f}" for x in (row.mean_left, row.error, row.least_account)),
-            percent(row.tuned),
-        ]
-        for row in rows
-    ]
-    return Block("budget", head, lines, ["A unit is one round's worth; below zero is overdrawn."])
-
-
 # --- power ---------------------------------------------------------------------------------------
 
 GAINS, NOISES, EXPLAINED = (1.0, 2.0, 5.0, 10.0), (5.0, 20.0, 50.0), (0.0, 0.5, 0.9)
@@ -706,21 +567,14 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
     chosen = parser.parse_args()
     covered = [cover(name, chosen.loops) for name in KINDS]
-    guarded, paid = guard_rows(chosen.loops), budget_rows(min(chosen.loops, BUDGET_LOOPS))
-    power = power_rows()
+    guarded, power = guard_rows(chosen.loops), power_rows()
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         write_csv(chosen.out / "coverage.csv", fields(*Coverage._fields), covered)
         source.record(chosen.out / "coverage.csv", {"loops": chosen.loops}, source.WORTH)
         write_csv(chosen.out / "guard.csv", fields(*Held._fields), guarded)
-        write_csv(chosen.out / "budget.csv", fields(*Account._fields), paid)
         write_csv(chosen.out / "power.csv", fields(*Power._fields), power)
-    blocks = [
-        coverage_block(covered),
-        guard_block(guarded),
-        budget_block(paid),
-        power_block(power),
-    ]
+    blocks = [coverage_block(covered), guard_block(guarded), power_block(power)]
     publish_blocks(blocks, chosen.page)
 
 

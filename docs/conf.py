@@ -68,7 +68,6 @@ nitpick_ignore = [
     ("py:class", "openfeature.provider.AbstractProvider"),
     ("py:class", "optuna.samplers._base.BaseSampler"),
     ("py:obj", "dikin.players.Q"),
-    ("py:obj", "dikin.studies.study.Q"),
 ]
 
 # --- docstrings ----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def makers() -> Iterator[Any]:
         dikin.AdaptiveSmooth(dikin.Simplex(3), 1.0, loss_range=None, seed=1),
         dikin.AdaptiveLipschitz(triangle, 1.0, seed=1),
         dikin.Tuner(names, maximize=True, seed=1),
-        dikin.Tuner({"a": dikin.Real(0, 1)}, holdback=0.3, guard=0.1, budget=0.2, seed=1),
+        dikin.Tuner({"a": dikin.Real(0, 1)}, holdback=0.3, guard=0.1, seed=1),
     ]
     for made in players:
         for i in range(12):

@@ -18,7 +18,7 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.errors import CheckFailedError
-from dikin.studies.spec import learner_from_text
+from dikin.studies.spec import tuner_from_text
 from dikin.studies.tuner_options import tuner_from_options
 from tables import scratch
 from tuning.parameters.test_kinds import LAWS
@@ -105,9 +105,9 @@ def test_a_domain_in_the_library_is_one_file_and_its_name(tmp_path: Path) -> Non
 
 
 def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
-    tuner = tuner_from_options(("wait=Duration('1s', '10min', start='30s')",), (), seed=1)
+    tuner = tuner_from_options(("wait=Duration('1s', '10min', start='30s')",), seed=1)
     spec = '{"tuner": {"wait": {"kind": "duration", "low": "1s", "high": "10min", "start": "30s"}}'
-    assert learner_from_text(spec + ', "seed": 1}').state() == tuner.state()
+    assert tuner_from_text(spec + ', "seed": 1}').state() == tuner.state()
     assert tuner.best == {"wait": "30s"}
     with dikin.Study(tmp_path / "a.db", "a", tuner) as study:
         for _ in range(10):

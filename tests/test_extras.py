@@ -93,7 +93,7 @@ def test_without_rich_an_experiment_says_what_to_install(missing: Any, command: 
 def test_without_matplotlib_a_study_is_shown_and_not_drawn(missing: Any, tmp_path: Path) -> None:
     missing("matplotlib")
     store = str(tmp_path / "studies.db")
-    with dikin.Study(store, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    with dikin.Study(store, "a", dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1)) as study:
         study.tell(study.ask(), 1.0)
     show = ["study", "show", "a", "--url", store]
     assert CliRunner().invoke(main, show).exit_code == 0

@@ -22,7 +22,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]
     monkeypatch.syspath_prepend(ROOT / "examples")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     yield importlib.import_module
-    for name in ("memory", "contexts", "outlook", "loops", "rivals", "report", "comparison"):
+    for name in ("memory", "contexts", "loops", "rivals", "report", "comparison"):
         sys.modules.pop(name, None)
 
 
@@ -34,11 +34,6 @@ def memory(benchmark: Callable[[str], Any]) -> Any:
 @pytest.fixture
 def contexts(benchmark: Callable[[str], Any]) -> Any:
     return benchmark("contexts")
-
-
-@pytest.fixture
-def outlook(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("outlook")
 
 
 def read(file: Path, row: Any) -> list[Any]:
@@ -71,19 +66,6 @@ def test_the_files_are_of_the_benchmarks_as_they_stand(memory: Any, contexts: An
     played = read(FOLDER / "contexts.csv", contexts.Row)
     assert [*dict.fromkeys(row[:4] for row in played)] == [*map(tuple, contexts.tasks(range(4)))]
     assert contexts.GAMES == 4
-
-
-def test_the_constants_that_are_declared_are_true(outlook: Any) -> None:
-    """Along random lines: no second difference is above the smoothness, no slope above L."""
-    chance = np.random.default_rng(1)
-    for task in dict.fromkeys(play.task for play in outlook.tasks(1)):
-        loop = outlook.loop_of(task, 4)
-        (name, constant), *_ = loop.constants.items()
-        for x, way in chance.uniform(0.2, 0.8, (20, 2, task.d)):
-            step = 0.1 * way / np.linalg.norm(way)
-            low, middle, high = (loop.excess(1, x + i * step) for i in (-1, 0, 1))
-            found = (high + low - 2 * middle) / 0.01 if name == "smoothness" else (high - low) / 0.2
-            assert found <= constant * (1 + 1e-9)
 
 
 def test_the_best_fixed_point_of_hostile_games(memory: Any) -> None:
@@ -128,15 +110,3 @@ def test_a_small_game_of_each(memory: Any, contexts: Any, monkeypatch: pytest.Mo
     rows = contexts.play(contexts.Task(4, contexts.JOBS, contexts.CONTEXTS, 0))
     assert [row.rounds for row in rows] == [10, 20]
     assert all(row.regret > 0 for row in rows)
-
-
-def test_a_small_game_of_what_exploring_costs(
-    outlook: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outlook, "READ", (30, 60))
-    monkeypatch.setattr(outlook, "AHEAD", 10)
-    plays = [*outlook.tasks(1)]
-    one, two = (outlook.play(play) for play in plays[-2:])  # a cone: nothing declared, and a slope
-    assert [row.rounds for row in (*one, *two)] == [30, 60, 30, 60]
-    assert all(row.cost > 0 and row.next_regret > 0 for row in (*one, *two))
-    assert all(row.bound > row.next_cost for row in two)

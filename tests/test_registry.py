@@ -21,7 +21,6 @@ from dikin.environments.base import ENVIRONMENTS
 from dikin.experiments.compare.competitors import find_competitors
 from dikin.experiments.compare.plan import source_digest
 from dikin.learners.base import LEARNERS
-from dikin.studies.spec import learner_from_text
 from tables import scratch
 
 
@@ -146,25 +145,18 @@ def test_two_classes_of_one_name_and_the_same_lines_twice() -> None:
 
 
 def unsaved(tmp_path: Path, learner: Any, name: str) -> None:
-    """Neither a file nor a study is made, and the reason says what to do."""
+    """No file is made, and the reason says what to do."""
     said = rf"{name} is not registered.*@dikin\.register above the class.*Nothing was saved"
     with pytest.raises(errors.NotSavableError, match=said):
         learner.save(tmp_path / "a.json")
-    with pytest.raises(errors.NotSavableError, match=said):
-        dikin.Study(tmp_path / "a.sqlite", "a", learner)
     assert not (tmp_path / "a.json").exists()
-    if (tmp_path / "a.sqlite").exists():
-        assert dikin.Study.names(tmp_path / "a.sqlite") == []
 
 
 def saved(tmp_path: Path, learner: Any) -> Any:
-    """The learner that comes back from a file; a study takes it too."""
+    """The learner that comes back from a file."""
     learner.save(tmp_path / "b.json")
     twin = dikin.load(tmp_path / "b.json")
     assert twin.state() == learner.state()
-    dikin.Study(tmp_path / "b.sqlite", "a", learner).close()
-    with dikin.Study(tmp_path / "b.sqlite", "a") as study:
-        assert study.state() == learner.state()
     return twin
 
 
@@ -203,20 +195,6 @@ def test_a_domain_of_functions_is_given_again_as_before(tmp_path: Path) -> None:
     (domain, *_) = dikin.FromBarrier.examples()
     dikin.FKM(domain, 100, seed=1).save(tmp_path / "a.json")
     assert dikin.load(tmp_path / "a.json", domain).domain is domain
-
-
-def test_a_study_is_described_on_the_command_line() -> None:
-    text = (
-        '{"learner": "Slow", "domain": {"kind": "crate", "lower": [0], "upper": [2]}, "horizon": 9}'
-    )
-    with pytest.raises(errors.UnknownNameError, match="no learner is called 'slow'"):
-        learner_from_text(text)
-    dikin.register(Slow)
-    with pytest.raises(errors.StateError, match="no domain is called 'crate'"):
-        learner_from_text(text)
-    dikin.register(Crate)
-    learner = learner_from_text(text)
-    assert (type(learner), type(learner.domain)) == (Slow, Crate)
 
 
 def test_a_name_that_is_not_known_says_how_it_would_be() -> None:

@@ -105,7 +105,8 @@ learner.save(folder + "/learner.json")
 dikin.load(folder + "/learner.json")
 """
 STUDY = """
-with dikin.Study(folder + "/studies.db", "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+tuner = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1)
+with dikin.Study(folder + "/studies.db", "a", tuner) as study:
     study.tell(study.ask(), 1.0)
     study.history()
 """

@@ -21,7 +21,7 @@ assert dikin.Box  # importing the package marks everything
 
 SIZE = 7
 PAIRS = {f.__name__: (f, mark.body) for f, mark in FUNCTIONS.items() if mark.body is not f}
-SIZES = {"rows": 2 * SIZE, "iterate": 2 * SIZE, "axes": SIZE * SIZE, "matrix": (SIZE + 1) ** 2}
+SIZES = {"rows": 2 * SIZE, "iterate": 2 * SIZE, "axes": SIZE * SIZE}
 NUMBERS = {"weight": 0.7, "level": 0.3, "factor": 1.3, "step": 0.1, "floor": 0.15, "chance": 0.42}
 
 

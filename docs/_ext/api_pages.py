@@ -51,8 +51,7 @@ GROUPS = (
         "worth",
         "What tuning is worth",
         ("dikin.worth",),
-        "The gain over today's setting, with an interval that is valid at any time; guard and "
-        "budget.",
+        "The gain over today's setting, with an interval that is valid at any time.",
         one_page_each=False,
     ),
     Group(
@@ -156,7 +155,8 @@ def _modules() -> Iterator[ModuleType]:
     for name in PACKAGES:
         package = importlib.import_module(f"dikin.{name}")
         for info in pkgutil.iter_modules(package.__path__):
-            yield importlib.import_module(f"{package.__name__}.{info.name}")
+            if not info.name.startswith("_"):
+                yield importlib.import_module(f"{package.__name__}.{info.name}")
     for folder in registry.FOLDERS:
         yield importlib.import_module(f"dikin.{folder}")
 

@@ -156,28 +156,6 @@ def context_numbers(docs: Path) -> Iterator[str]:
     yield command("ContextRounds", f"{max(rounds):,}".replace(",", r"\,"))
 
 
-TRIVIAL = 0.05
-"""A bound that says more than the range in fewer of the runs is that of the range."""
-
-
-def one_run_numbers(docs: Path) -> Iterator[str]:
-    rows = read_csv(docs / "one_run" / "runs.csv")
-    ratios = [float(row["bound"]) / float(row["regret"]) for row in rows]
-    means = [float(row["certificate"]) / float(row["regret"]) for row in rows]
-    mean_exceeded = [100 * int(row["mean_exceeded"]) / int(row["runs"]) for row in rows]
-    exceeded = [100 * int(row["exceeded"]) / int(row["runs"]) for row in rows]
-    yield command("RunGames", str(len(rows)))
-    yield command("RunRuns", f"{int(rows[0]['runs']):,}".replace(",", r"\,"))
-    trivial = sum(float(row["informative"]) < TRIVIAL for row in rows)
-    yield command("RunTrivial", str(trivial))
-    yield command("RunExceeded", f"{max(exceeded):.1f}")
-    yield command("RunMeanExceeded", f"{max(mean_exceeded):.0f}")
-    yield command("RunLeast", f"{min(ratios):.0f}")
-    yield command("RunMost", f"{max(ratios):.0f}")
-    yield command("RunMeanLeast", f"{min(means):.1f}")
-    yield command("RunMeanMost", f"{max(means):.0f}")
-
-
 def command(name: str, text: str) -> str:
     return rf"\newcommand{{\{name}}}{{{text}}}"
 
@@ -196,7 +174,6 @@ def render(docs: Path) -> str:
         command("ToldRows", "\n".join(told_rows(docs))),
         *outside_numbers(docs),
         *context_numbers(docs),
-        *one_run_numbers(docs),
     ]
     return "\n".join(lines) + "\n"
 

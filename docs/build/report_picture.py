@@ -22,7 +22,7 @@ PICTURE = Path(__file__).resolve().parents[1] / "images" / "report.png"
 ROUNDS, WIDTH = 1500, 820
 
 
-def shop(file: Path) -> dikin.Study[dikin.Trial]:
+def shop(file: Path) -> dikin.Study:
     """A study whose best price is 9 and whose visitors come by day."""
     tuner = dikin.Tuner(
         {"price": dikin.Real(1, 14, start=5), "ads": dikin.Real(0, 60, start=40)},
@@ -32,7 +32,7 @@ def shop(file: Path) -> dikin.Study[dikin.Trial]:
         covariates={"hour": dikin.Cycle(24)},
         seed=7,
     )
-    study, noise = dikin.Study(file, "shop", tuner, commit_within=0.4), random.Random(1)
+    study, noise = dikin.Study(file, "shop", tuner), random.Random(1)
     for t in range(ROUNDS):
         trial = study.ask(covariates={"hour": t % 24})
         lost = 2 * (trial["price"] - 9) ** 2 + 0.05 * (trial["ads"] - 20) ** 2

@@ -29,11 +29,9 @@ from dikin.studies.study import Study
 from dikin.tuning import parameters as parameter_kinds
 from dikin.tuning.covariates import Explained
 from dikin.tuning.cycle import Cycle
-from dikin.tuning.minimize import maximize, minimize
 from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.interval import Interval
-from dikin.tuning.result import Result
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
@@ -53,7 +51,6 @@ __all__ = [
     "Learner",
     "ParameterKind",
     "Query",
-    "Result",
     "Run",
     "Study",
     "Trial",
@@ -62,8 +59,6 @@ __all__ = [
     "check_environment",
     "check_learner",
     "load",
-    "maximize",
-    "minimize",
     "play",
     "register",
     "replicate",

@@ -96,14 +96,6 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
     return result
 
 
-def probability(value: Any, name: str) -> float:
-    """A number between 0 and 1, neither of them included."""
-    share = number(value, name)
-    if not 0.0 < share < 1.0:
-        raise ParameterError(f"{name} must lie between 0 and 1, such as 0.95; got {shown(value)}")
-    return share
-
-
 def true_or_false(value: Any, name: str) -> bool:
     """A boolean; no other value is converted to one."""
     if not isinstance(value, bool):

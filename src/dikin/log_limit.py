@@ -49,7 +49,7 @@ class LogLimit:
         now = self._clock()
         if not 0.0 <= now - self._since < SECONDS:  # a copy may have come from another machine
             self._since, self._written = now, 0
-        if self._written == LINES:
+        if self._written >= LINES:  # threads may have passed it
             self._left_out += 1
             return False
         self._written += 1

@@ -25,14 +25,14 @@ from dikin.vectors import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A point to play; its loss is then told to the learner.
+    """A point; its loss is then told to the learner.
 
     Parameters
     ----------
     id
         The number by which the query is answered, unique within a learner.
     point
-        The point to play, in the user's units; two points for a learner that compares two losses.
+        The point, in the user's units; two points for a learner that compares two losses.
     """
 
     id: int
@@ -40,7 +40,7 @@ class Query:
 
     @property
     def setting(self) -> Any:
-        """What is played: the point; of a trial the values by name."""
+        """The point; of a trial the values by name."""
         return self.point
 
     def __eq__(self, other: object) -> bool:
@@ -61,21 +61,17 @@ Entry = tuple[Query, Memo]
 
 
 class OpenQueries(dict[int, Entry]):
-    """The open queries of a player by id, oldest first, and the lock under which it plays.
+    """The open queries of a learner or tuner by id, oldest first, and the lock of its calls.
 
-    A forked child has copies of its parent's players and generators: both would play the same
+    A forked child has copies of its parent's learners and generators: both would ask for the same
     points. The child is warned when it asks, and continues with a new lock, because a thread of the
     parent may hold the old one.
-
-    Attributes
-    ----------
-    noun
-        What a query is called in messages.
-    next_id
-        The id of the next query: how many were asked so far.
-    lock
-        Held by the thread that asks or tells.
     """
+
+    noun: str
+    """The name of a query in messages."""
+    next_id: int
+    """The id of the next query: the number of those asked so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,32 +85,16 @@ class OpenQueries(dict[int, Entry]):
         self.lock, self._process = RLock(), _process
 
     def acquire(self, owner: str) -> None:
-        """Take the lock for an ask; `with` takes twice as long.
-
-        Parameters
-        ----------
-        owner
-            The class of the player.
-        """
+        """Take the lock for an ask of this class; `with` takes twice as long."""
         if self._process is not _process:
             _warn_of_fork(owner)
             self.lock, self._process = RLock(), _process
         self.lock.acquire()
 
     def find(self, query: Query | int, again: Callable[[int], Query]) -> Entry:
-        """The entry of an open query.
+        """The entry of an open query, or an error that says why it is not open here.
 
-        Parameters
-        ----------
-        query
-            The query, or its id.
-        again
-            Makes the open query of an id anew: the user may have written into what was asked.
-
-        Raises
-        ------
-        QueryError
-            If it is not open here; the message says why.
+        `again` makes the open query of an id anew: the user may have written into what was asked.
         """
         if isinstance(query, Query):
             entry = self.get(query.id)
@@ -162,7 +142,7 @@ def _warn_of_fork(owner: str) -> None:
     warnings.warn(
         f"this process was forked from the one that made the {owner}: both draw the same "
         "directions from here on, and neither learns from the other. Make a learner in each "
-        "process, with a seed of its own, or share one with dikin.Study",
+        "process, with a seed of its own, or share a tuner by dikin.Study",
         DikinWarning,
         stacklevel=5,
     )

@@ -1,4 +1,4 @@
-"""What learners and tuners have in common: they are asked what to play and told the result."""
+"""What learners and tuners share: open queries by id, several asks at once, copies and files."""
 
 from __future__ import annotations
 
@@ -12,34 +12,21 @@ from dikin import serialization
 from dikin.arguments import whole
 from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
-from dikin.status import Status
-from dikin.vectors import Array
 
 Q = TypeVar("Q", bound=Query)
+Known = Mapping[str, Any] | None
 
 
 class Player(ABC, Generic[Q]):
-    """A player of bandit convex optimization: a learner, or a tuner of named parameters.
+    """A learner, or a tuner of named parameters.
 
     Attributes
     ----------
     kind
         The kind of learner that chooses the points.
-    noun
-        What a query is called in messages.
-    told_as
-        What the number is called that is told.
-    space
-        The named parameters of a tuner; None for a learner.
-    rounds
-        Rounds answered so far.
     """
 
     kind: ClassVar[str] = ""
-    noun: ClassVar[str] = "query"
-    told_as: ClassVar[str] = "loss"
-    space: Any = None
-    rounds: int
     _open: OpenQueries
 
     def __getstate__(self) -> dict[str, Any]:
@@ -51,16 +38,9 @@ class Player(ABC, Generic[Q]):
         # A shallow copy would share the generator and the open queries with the original.
         return copy.deepcopy(self)
 
-    # --- the game ------------------------------------------------------------------------------
-
     @overload
     def ask(
-        self,
-        context: Any = None,
-        *,
-        n: None = None,
-        forecast: float | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        self, context: Any = None, *, forecast: float | None = None, covariates: Known = None
     ) -> Q: ...
 
     @overload
@@ -70,7 +50,7 @@ class Player(ABC, Generic[Q]):
         *,
         n: int,
         forecast: float | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        covariates: Known = None,
     ) -> list[Q]: ...
 
     def ask(
@@ -79,18 +59,18 @@ class Player(ABC, Generic[Q]):
         *,
         n: int | None = None,
         forecast: float | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        covariates: Known = None,
     ) -> Q | list[Q]:
-        """The next point to play, or several.
+        """Ask for the next point, or for several.
 
         Parameters
         ----------
         context
             What is known about the round beforehand. Only some learners use it.
         n
-            How many to ask for at once, for several machines that play at the same time.
+            How many to ask for at once, for several machines that run at the same time.
         forecast
-            The loss or value that you expect, whatever is played: last week's at this hour, or the
+            The loss or value that you expect, whatever is asked: last week's at this hour, or the
             output of a model. A good forecast makes learning faster, a bad one costs little. Only
             some learners use it.
         covariates
@@ -101,8 +81,8 @@ class Player(ABC, Generic[Q]):
         Returns
         -------
         Query, or list of Query
-            The point, and the id by which it is answered. Of a tuner a `Trial`, with the values by
-            name. A list with `n`.
+            The point, and the id by which it is answered. From a tuner a `Trial`, with the values
+            by name. A list with `n`.
 
         Raises
         ------
@@ -121,37 +101,6 @@ class Player(ABC, Generic[Q]):
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Q:
         """Ask for one."""
 
-    @abstractmethod
-    def tell(
-        self,
-        query: Any,
-        loss: Any,
-        /,
-        curvature: float = 0.0,
-        *,
-        covariates: Any = None,
-        sem: Any = None,
-        smoothness: Any = None,
-        lipschitz: Any = None,
-    ) -> None:
-        """Answer a query. An answer that is refused changes nothing.
-
-        Parameters
-        ----------
-        query
-            What `ask` gave, or its id.
-        loss
-            The resulting loss or value.
-        curvature
-            The strong convexity of the loss.
-        covariates
-            What explains the value besides the setting, by name. Only tuners use it.
-        sem
-            The standard error of the value. Only tuners use it.
-        smoothness, lipschitz
-            The constants of this loss alone. Some learners use them.
-        """
-
     def forget(self, query: Query | int) -> None:
         """Close a query that will never be answered.
 
@@ -163,7 +112,7 @@ class Player(ABC, Generic[Q]):
         Raises
         ------
         QueryError
-            If the query is not an open one of this player.
+            If the query is not an open one of this learner or tuner.
         """
         with self._open.lock:
             del self._open[self._open.find(query, self._again)[0].id]
@@ -176,7 +125,7 @@ class Player(ABC, Generic[Q]):
 
     @property
     def asked(self) -> int:
-        """Queries asked so far."""
+        """Number of queries asked so far."""
         return self._open.next_id
 
     def _skip_ids(self, count: int) -> int:
@@ -189,40 +138,22 @@ class Player(ABC, Generic[Q]):
     def _again(self, id: int) -> Q:
         """An open query, recreated: the caller may have modified the one that was returned."""
 
-    # --- what it knows -------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def center(self) -> Array:
-        """The current best guess."""
-
-    @property
-    @abstractmethod
-    def certificate(self) -> float:
-        """The bound on the regret so far; NaN where there is none."""
-
     def certificate_for(
         self,
         *,
         smoothness: float | None = None,
         lipschitz: float | None = None,
-        varies: float | None = None,
         memory: float | None = None,
-        confidence: float | None = None,
         nonconvexity: float = 0.0,
     ) -> float:
-        """The bound for a constant of your choice.
+        """Bound the regret so far for a constant of your choice: `Predictive` and tuners do.
 
         Parameters
         ----------
         smoothness, lipschitz
             The constant: one of the two.
-        varies
-            The most by which the losses of one round vary.
         memory
             The approximate number of recent rounds that the bound covers; all by default.
-        confidence
-            To bound the regret of this run with at least this probability, not the mean.
         nonconvexity
             How far a loss may be from a convex one.
 
@@ -234,65 +165,12 @@ class Player(ABC, Generic[Q]):
         Raises
         ------
         ParameterError
-            If the player has no such bound: `Predictive` and tuners alone have one.
+            If the learner has no such bound.
         """
         raise ParameterError(
             f"{type(self).__name__} has a certificate for the constants that it was built with "
             "alone: see certificate"
         )
-
-    @property
-    @abstractmethod
-    def restarts(self) -> int:
-        """How often an unknown range of losses had to be widened."""
-
-    @abstractmethod
-    def status(self) -> Status:
-        """The current status: rounds, best guess, certificate.
-
-        Returns
-        -------
-        Status
-            A record that prints itself, in a notebook as a table.
-        """
-
-    # --- in a journal --------------------------------------------------------------------------
-
-    def notes(self, id: int) -> dict[str, Any]:
-        """What a journal records about an open query besides its answer, as JSON values.
-
-        Parameters
-        ----------
-        id
-            The query.
-
-        Returns
-        -------
-        dict
-            By name.
-        """
-        return {}
-
-    def is_current(self, query: Query) -> bool:
-        """Whether an open query would be asked in the same way now.
-
-        Parameters
-        ----------
-        query
-            What `ask` gave.
-
-        Returns
-        -------
-        bool
-            False for a trial if the tuner was put on hold or resumed since.
-        """
-        return True
-
-    # --- state ---------------------------------------------------------------------------------
-
-    @abstractmethod
-    def identity(self) -> dict[str, Any]:
-        """The parts that must agree when an existing study is opened with a player."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
@@ -320,7 +198,4 @@ class Player(ABC, Generic[Q]):
             serialization.write(path, self.state())
 
     def require_registered(self) -> None:
-        """Refuse a player with a class that is not registered: it could not be loaded."""
-
-    def require_storable(self) -> None:
-        """Refuse a player that cannot be written to a database."""
+        """Refuse a class that is not registered: it could not be loaded."""

@@ -55,25 +55,6 @@ def largest(a: Array) -> float:
     return float(a.max())
 
 
-def _add_square(x: float, a: float, b: Array, matrix: Array) -> None:
-    n = b.size + 1
-    matrix[0] += x * a * a
-    for i in range(b.size):
-        matrix[i + 1] += x * a * b[i]
-        scaled, row = x * b[i], n * (i + 1)
-        matrix[row] += scaled * a
-        for j in range(b.size):
-            matrix[row + j + 1] += scaled * b[j]
-
-
-@looped(_add_square)
-def add_square(x: float, a: float, b: Array, matrix: Array) -> None:
-    """Add x (a, b)(a, b)' to a square matrix, which is given row by row."""
-    both = np.empty(b.size + 1)
-    both[0], both[1:] = a, b
-    matrix += np.multiply.outer(x * both, both).ravel()
-
-
 def _copy(a: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = a[i]

@@ -13,8 +13,6 @@ import dikin
 
 EXTRAS = {"openfeature": "openfeature", "gest_api": "gest", "optuna": "optuna"}
 """For each adapter, which has the name of the package that it imports, its extra."""
-SHARED = {"attributes", "open_trials"}
-"""Modules that adapters share; they need no package."""
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 HIDE = """
@@ -37,7 +35,7 @@ def imported(adapter: str, hidden: list[str]) -> subprocess.CompletedProcess[str
 
 def test_every_adapter_has_an_extra_and_a_test() -> None:
     modules = {path.stem for path in Path(dikin.__file__).parent.glob("adapters/[a-z]*.py")}
-    assert modules == {*EXTRAS} | SHARED
+    assert modules == {*EXTRAS}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {*EXTRAS.values()} <= {*project["optional-dependencies"]}
     tested = {path.stem.removeprefix("test_") for path in Path(__file__).parent.glob("test_*.py")}

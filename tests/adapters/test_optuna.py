@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ import dikin
 from dikin.adapters.optuna import TunerSampler, _value
 from dikin.errors import ParameterError
 
-Make = Callable[..., TunerSampler]
 PRICE = {"price": FloatDistribution(1, 14)}
 
 
@@ -36,9 +35,9 @@ def by_hand(maximize: bool = False) -> dikin.Tuner:
     return dikin.Tuner({"price": dikin.Real(1, 14)}, maximize=maximize, seed=7)
 
 
-def check_values_reach_their_trials(make: Make) -> None:
+def test_values_reach_their_trials() -> None:
     """Late and out of order: the same as a tuner that is told by hand, bit for bit."""
-    study = optuna.create_study(direction="maximize", sampler=make(PRICE, seed=7))
+    study = optuna.create_study(direction="maximize", sampler=TunerSampler(PRICE, seed=7))
     asked = [study.ask(PRICE) for _ in range(6)]
     tuner = by_hand(maximize=True)
     trials = tuner.ask(n=6)
@@ -49,7 +48,7 @@ def check_values_reach_their_trials(make: Make) -> None:
     assert study.sampler.tuner.state() == tuner.state()
 
 
-def check_contexts_and_covariates_reach_the_tuner(make: Make) -> None:
+def test_contexts_and_covariates_reach_the_tuner() -> None:
     """What is known before from the callable, what comes later from user attributes."""
     declared: dict[str, Any] = {
         "context": {"region": ["eu", "us"]},
@@ -57,7 +56,9 @@ def check_contexts_and_covariates_reach_the_tuner(make: Make) -> None:
     }
     rounds = [{"region": ["eu", "us"][i % 2], "load": i / 30, "else": 1} for i in range(30)]
     coming = iter(rounds)
-    study = optuna.create_study(sampler=make(PRICE, known=lambda: next(coming), seed=7, **declared))
+    study = optuna.create_study(
+        sampler=TunerSampler(PRICE, known=lambda: next(coming), seed=7, **declared)
+    )
     tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, seed=7, **declared)
     for i, known in enumerate(rounds):
         asked = study.ask(PRICE)
@@ -70,8 +71,8 @@ def check_contexts_and_covariates_reach_the_tuner(make: Make) -> None:
     assert study.sampler.tuner.state() == tuner.state()
 
 
-def check_failed_and_pruned_trials_are_forgotten(make: Make) -> None:
-    study = optuna.create_study(sampler=make(PRICE, seed=7))
+def test_failed_and_pruned_trials_are_forgotten() -> None:
+    study = optuna.create_study(sampler=TunerSampler(PRICE, seed=7))
     failed, pruned, endless, invalid = (study.ask(PRICE) for _ in range(4))
     pruned.report(3.0, step=1)
     study.tell(failed, state=TrialState.FAIL)
@@ -83,10 +84,10 @@ def check_failed_and_pruned_trials_are_forgotten(make: Make) -> None:
     assert (study.sampler.tuner.rounds, study.sampler.tuner.open_queries) == (0, [])
 
 
-def check_what_was_not_played_teaches_nothing(make: Make) -> None:
+def test_what_was_not_played_teaches_nothing() -> None:
     """Half of the trials do not ask for y, so that the value is not that of what was asked."""
     space = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
-    study = optuna.create_study(sampler=make(space, seed=7))
+    study = optuna.create_study(sampler=TunerSampler(space, seed=7))
 
     def objective(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", 0, 1)
@@ -96,8 +97,8 @@ def check_what_was_not_played_teaches_nothing(make: Make) -> None:
     assert (study.sampler.tuner.rounds, study.sampler.tuner.open_queries) == (5, [])
 
 
-def check_the_first_trial_that_completes_says_what_is_tuned(make: Make) -> None:
-    study = optuna.create_study(sampler=make(seed=7))
+def test_the_first_trial_that_completes_says_what_is_tuned() -> None:
+    study = optuna.create_study(sampler=TunerSampler(seed=7))
     study.enqueue_trial({"price": 4.0})  # today's
     for value in (None, 500.0, 400.0):
         trial = study.ask()
@@ -114,91 +115,16 @@ def check_the_first_trial_that_completes_says_what_is_tuned(make: Make) -> None:
     assert study.sampler.tuner.rounds == 1
 
 
-def check_trials_of_a_sampler_before_are_left_alone(make: Make) -> None:
+def test_trials_of_a_sampler_before_are_left_alone() -> None:
     """After a restart ids begin anew: a late answer must not be taken for one of the new trials."""
-    study = optuna.create_study(sampler=make(PRICE, seed=7))
+    study = optuna.create_study(sampler=TunerSampler(PRICE, seed=7))
     before = study.ask(PRICE)
-    study.sampler = make(PRICE, seed=8)
+    study.sampler = TunerSampler(PRICE, seed=8)
     now = study.ask(PRICE)
     study.tell(before, 9.0)
     assert study.sampler.tuner.rounds == 0
     study.tell(now, 1.0)
     assert study.sampler.tuner.history()["value"].tolist() == [1.0]
-
-
-class TellsAnother(TunerSampler):
-    """Takes every value for one of the oldest trial."""
-
-    def _tell(self, number: int, id: int, value: float) -> None:
-        super()._tell(number, self.tuner.open_queries[0].id, value)  # type: ignore[union-attr]
-
-
-class TellsPruned(TunerSampler):
-    """Learns from the last value of a trial that was pruned."""
-
-    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
-        super().after_trial(study, trial, TrialState.COMPLETE if values else state, values)
-
-
-class LooksAway(TunerSampler):
-    """Believes that what was asked was played."""
-
-    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
-        trial.params = trial.system_attrs["dikin:asked"]["params"]
-        super().after_trial(study, trial, state, values)
-
-
-class TakesFailed(TunerSampler):
-    """Takes any trial for the first one."""
-
-    def _find_space(self, study: Any) -> None:
-        given, first = self._given, study.get_trials(deepcopy=False)[0]
-        if first.distributions and first.state.is_finished():
-            self._given, self._start = first.distributions, first.params
-            super()._find_space(study)
-            self._given = given
-
-
-class OneSession(TunerSampler):
-    """Has no name of its own."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._session = ""
-
-
-class AsksWithout(TunerSampler):
-    """Knows nothing of a round but its context."""
-
-    def _find_space(self, study: optuna.Study) -> None:
-        super()._find_space(study)
-        if self.tuner is not None:
-            self._names._covariates = set()
-
-
-MUTANTS: dict[Callable[[Make], None], Make] = {
-    check_values_reach_their_trials: TellsAnother,
-    check_contexts_and_covariates_reach_the_tuner: AsksWithout,
-    check_failed_and_pruned_trials_are_forgotten: TellsPruned,
-    check_what_was_not_played_teaches_nothing: LooksAway,
-    check_the_first_trial_that_completes_says_what_is_tuned: TakesFailed,
-    check_trials_of_a_sampler_before_are_left_alone: OneSession,
-}
-
-
-def test_every_check_has_a_mutant() -> None:
-    assert {each for name, each in globals().items() if name.startswith("check_")} == {*MUTANTS}
-
-
-@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
-def test_the_sampler(check: Callable[[Make], None]) -> None:
-    check(TunerSampler)
-
-
-@pytest.mark.parametrize("check", MUTANTS, ids=lambda check: check.__name__[6:])
-def test_a_mutant_is_noticed(check: Callable[[Make], None]) -> None:
-    with pytest.raises(AssertionError):
-        check(MUTANTS[check])
 
 
 # --- distributions -------------------------------------------------------------------------------
@@ -301,7 +227,7 @@ def test_a_storage_that_others_read(tmp_path: Path) -> None:
 
 
 def test_a_study_of_dikin_survives_and_is_shared(tmp_path: Path) -> None:
-    def store(tuner: dikin.Tuner) -> dikin.Study[Any]:
+    def store(tuner: dikin.Tuner) -> dikin.Study:
         return dikin.Study(tmp_path / "studies.db", "shop", tuner)
 
     storage = journal(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from typing import Any
+from xml.etree import ElementTree
 
 import numba
 import numpy as np
@@ -41,11 +42,6 @@ def test_losses_are_those_of_all_rounds_so_far() -> None:
     run = game(300)
     for i in (0, 5, -1):
         assert run.cumulative_losses[i] == game(int(run.checkpoints[i])).total_loss
-    with pytest.warns(
-        DeprecationWarning, match="use cumulative_losses instead of losses"
-    ) as warned:
-        assert run.losses is run.cumulative_losses
-    assert warned[0].filename == __file__
 
 
 def test_regret_is_loss_minus_that_of_the_comparator() -> None:
@@ -224,3 +220,20 @@ def test_whether_a_loss_may_be_flatter_than_declared(
     learner = dikin.AdaptiveSmooth(world.domain, declared, loss_range=world.loss_range)
     assert tells_constants(learner, world) is told
     assert not tells_constants(dikin.HazanLevy(world.domain, 100, declared, 0.1), world)
+
+
+@pytest.mark.parametrize("rounds", [1, 1000])
+def test_a_run_shows_its_regret_in_a_notebook(rounds: int) -> None:
+    run = game(rounds)
+    root = ElementTree.fromstring(run._repr_html_())
+    rows = [[cell.text for cell in row] for row in root.findall("table")[1]]
+    assert rows[0] == ["after round", "regret", "certificate"]
+    assert rows[-1] == [f"{rounds:,}", f"{run.regret[-1]:.6g}", f"{run.certificate[-1]:.6g}"]
+    assert len(rows) == (2 if rounds == 1 else 7)
+    svg = "{http://www.w3.org/2000/svg}"
+    points = root.findall(f"{svg}svg/{svg}polyline")[0].attrib["points"].split()
+    heights = -np.array([float(point.split(",")[1]) for point in points])
+    assert len(points) == len(run.checkpoints)
+    # Pixels have one decimal: higher regret is drawn higher, up to that.
+    order = np.argsort(run.regret)
+    assert (np.diff(heights[order]) >= -0.11).all()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dikin
+from dikin import errors
 from formats import files
 
 EXPECTED = files.expected()
@@ -46,3 +51,17 @@ def test_every_saved_file_is_known_and_was_played() -> None:
         document = json.loads(text)
         assert document["version"] == 8
         assert names[name]["rounds"] > 0
+
+
+def test_a_study_of_a_bare_learner_is_refused_with_words_that_say_so(tmp_path: Path) -> None:
+    file = files.sqlite_file(tmp_path)
+    with closing(sqlite3.connect(file)) as database:
+        kept = database.execute(
+            "SELECT name, state FROM dikin_studies JOIN dikin_snapshots ON id = study "
+            "WHERE dikin_snapshots.number = 0"
+        ).fetchall()
+    learners = [name for name, state in kept if "tuner" not in json.loads(state)["learner"]]
+    assert learners
+    for name in learners:
+        with pytest.raises(errors.StateError, match="the study of a bare learner"):
+            dikin.Study(file, name)

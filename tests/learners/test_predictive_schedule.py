@@ -518,7 +518,7 @@ def test_the_noise_of_a_round_costs_no_more_than_exploring_did() -> None:
 
 
 def test_the_noise_of_a_round_with_a_steep_loss_costs_no_more_than_exploring_did() -> None:
-    """eta d^2 v^2 <= 1.73 a + 1.6 d v sqrt(2 nu ln t/t): Theorem 25, on states as above.
+    """eta d^2 v^2 <= 1.73 a + 1.6 d v sqrt(2 nu ln t/t): Theorem 23, on states as above.
 
     Where the barrier does not decide: with a thousandth of the price it fails.
     """

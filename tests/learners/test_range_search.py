@@ -6,7 +6,6 @@ import copy
 import logging
 import pickle
 import pydoc
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,14 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped, without_range
-from dikin.cli import main
 from dikin.domains.base import Array
 from dikin.learners import base
 from dikin.learners.barrier_ftrl import HELD, RATE
@@ -227,16 +224,6 @@ def test_a_range_that_is_not_known_may_be_given_by_position() -> None:
             return {"loss_range": self.loss_range}
 
     assert told(Positional(BOX, None, seed=1), 3.0, 9.0).restarts == 1
-
-
-def test_a_study_shows_its_restarts(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path / 'a.db'}"
-    with dikin.Study(store, "a", smooth()) as study:
-        for loss in (3.0, 3.0, 9.0, 99.0):
-            study.tell(study.ask(), loss)
-        assert study.restarts == 2
-    shown = CliRunner().invoke(main, ["study", "show", "a", "--url", store])
-    assert re.search(r"restarts +2\b", shown.output), shown.output
 
 
 def test_each_restart_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:

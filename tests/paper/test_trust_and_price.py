@@ -11,7 +11,7 @@ from paper.charts import holds
 Array = np.typing.NDArray[np.float64]
 
 
-# --- Proposition 28 -------------------------------------------------------------------------------
+# --- Proposition 25 -------------------------------------------------------------------------------
 
 
 def least_price(sigma: Array, q: float, k: int, first: float) -> float:
@@ -44,7 +44,7 @@ def test_a_share_of_what_is_told(k: int) -> None:
     holds(check, 1.0 / k, 0.9 / k)
 
 
-# --- Proposition 29 -------------------------------------------------------------------------------
+# --- Proposition 26 -------------------------------------------------------------------------------
 
 Loss = Callable[[Array], Array]
 LOSSES: dict[str, Loss] = {

@@ -10,7 +10,7 @@ import pytest
 
 from dikin.service.tokens import RIGHTS, TokenStore
 from in_memory import in_memory
-from service.serving import LEARNER, TUNER, Serving
+from service.serving import TUNER, Serving
 from studies.conftest import file, server, url
 
 __all__ = ["file", "server", "url"]
@@ -37,7 +37,7 @@ def guarded() -> Iterator[Serving]:
         tokens = {right: TokenStore(store).create(right, right) for right in RIGHTS}
         with Serving(store) as running:
             running.tokens = tokens
-            for name, spec in (("shop", TUNER), ("prices", LEARNER)):
-                made = running.send("PUT", f"/v1/studies/{name}", spec, tokens["admin"])
+            for name in ("shop", "prices"):
+                made = running.send("PUT", f"/v1/studies/{name}", TUNER, tokens["admin"])
                 assert made.status == 201
             yield running

@@ -1,11 +1,10 @@
-"""Load on a service: 64 clients for a minute, kill -9 meanwhile, and Optuna doing the same.
+"""Load on a service: 64 clients for a minute, and kill -9 meanwhile.
 
-    python tests/service/load.py                        all of it, about eight minutes
+    python tests/service/load.py                        all of it, about five minutes
     python tests/service/load.py --seconds 10 --kills 2
 
 A client asks and tells as fast as it is answered. Every answer that it got is looked for in the
-store afterwards. Optuna's clients ask for a trial with one number, and tell its value, through its
-own storages; its sampler is the random one, the quickest that it has.
+store afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -72,24 +71,20 @@ class Minute(NamedTuple):
         }
 
 
-def play_for(
-    seconds: float, count: int, start: Callable[..., list[crowd.Client]], *where: Any
-) -> Account:
+def play_for(seconds: float, count: int, url: str, name: str) -> Account:
     """Some clients in this process."""
     end = threading.Event()
-    clients = start(count, *where, end)
+    clients = crowd.start(count, url, name, 60.0, end)
     time.sleep(seconds)
     end.set()
     return crowd.together(clients)
 
 
-def all_clients(
-    seconds: float, count: int, start: Callable[..., list[crowd.Client]], *where: Any
-) -> Iterator[Account]:
+def all_clients(seconds: float, count: int, url: str, name: str) -> Iterator[Account]:
     """All clients, among processes; first that they have begun, then the account of all."""
     with ProcessPoolExecutor(PROCESSES) as pool:
         share = count // PROCESSES
-        parts = [pool.submit(play_for, seconds, share, start, *where) for _ in range(PROCESSES)]
+        parts = [pool.submit(play_for, seconds, share, url, name) for _ in range(PROCESSES)]
         yield Account([], {}, [], [])
         found = [part.result() for part in parts]
     yield Account(
@@ -100,15 +95,12 @@ def all_clients(
     )
 
 
-# --- dikin ---------------------------------------------------------------------------------------
-
-
 def serve(kind: str, url: str, clients: int, seconds: float, kills: int, slow: int = 0) -> Minute:
     """A service with this many clients."""
     name = f"load {kills} {slow}"
     shop(url, name).close()
     with FreshServing(url, "--log", "warning") as running, idle_clients(running.port, slow):
-        playing = all_clients(seconds, clients, crowd.start, running.url, name, 60.0)
+        playing = all_clients(seconds, clients, running.url, name)
         began = time.monotonic()
         next(playing)
         for number in range(kills):
@@ -155,105 +147,6 @@ def _feed(slow: list[socket.socket], end: threading.Event) -> None:
                 continue  # the service has let it go
 
 
-# --- Optuna --------------------------------------------------------------------------------------
-
-
-class OptunaClient(crowd.Client):
-    """The same with a study of Optuna."""
-
-    def __init__(self, number: int, storage: Any, name: str, end: Any) -> None:
-        threading.Thread.__init__(self, name=f"client {number}")
-        self.number, self._end = number, end
-        self._storage, self._name = storage, name
-        self.account = Account([], {}, [], [])
-
-    def run(self) -> None:
-        import optuna
-
-        asked, told, refused, seconds = self.account
-        sampler = optuna.samplers.RandomSampler()
-        study = optuna.load_study(study_name=self._name, storage=self._storage, sampler=sampler)
-        while not self._end.is_set():
-            began = time.perf_counter()
-            try:
-                trial = study.ask()
-                value = 100.0 - (trial.suggest_float("price", 1, 14) - 7) ** 2
-                asked.append(trial.number)
-                middle = time.perf_counter()
-                study.tell(trial, value)
-                told[trial.number] = value
-                seconds += [middle - began, time.perf_counter() - middle]
-            except Exception as error:
-                refused.append(f"{type(error).__name__}: {error}"[:200])
-
-
-def start_optuna(count: int, url: str, name: str, end: Any) -> list[crowd.Client]:
-    storage = optuna_storage(url)  # one a process: its connections are shared
-    clients: list[crowd.Client] = [
-        OptunaClient(number, storage, name, end) for number in range(count)
-    ]
-    for client in clients:
-        client.start()
-    return clients
-
-
-def optuna_storage(url: str) -> Any:
-    import optuna
-
-    if url.startswith("grpc:"):
-        return optuna.storages.GrpcStorageProxy(host="127.0.0.1", port=int(url[5:]))
-    pool = {} if url.startswith("sqlite") else {"pool_size": 32}
-    return optuna.storages.RDBStorage(url, engine_kwargs=pool)
-
-
-def optuna_minute(
-    who: str, kind: str, url: str, clients: int, seconds: float, store: str
-) -> Minute:
-    """The same minute of Optuna; `store` is where its trials are looked for afterwards."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    optuna.create_study(study_name=who, storage=optuna_storage(store), direction="maximize")
-    playing = all_clients(seconds, clients, start_optuna, url, who)
-    next(playing)
-    account = next(playing)
-    trials = optuna.load_study(study_name=who, storage=optuna_storage(store)).get_trials()
-    kept = {trial.number: trial.value for trial in trials if trial.state.name == "COMPLETE"}
-    faults = crowd.NOTHING | {
-        "lost": sum(id not in kept for id in account.told),
-        "given twice": len(account.asked) - len(set(account.asked)),
-    }
-    return Minute(who, kind, clients, seconds, 0, account, faults)
-
-
-@contextmanager
-def optuna_server(store: str) -> Iterator[int]:
-    """Optuna's own service, in a process of its own."""
-    import subprocess
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    text = (
-        "import optuna, sys; optuna.storages.run_grpc_proxy_server("
-        "optuna.storages.RDBStorage(sys.argv[1]), host='127.0.0.1', port=int(sys.argv[2]))"
-    )
-    running = subprocess.Popen(
-        [sys.executable, "-c", text, store, str(port)], stderr=subprocess.DEVNULL
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield port
-    finally:
-        running.kill()
-        running.wait()
-
-
 # --- all of it -----------------------------------------------------------------------------------
 
 
@@ -265,13 +158,6 @@ def minutes(folder: str, server: Server, given: argparse.Namespace) -> Iterator[
     yield serve("SQLite", file, clients, seconds, given.kills)
     yield serve("PostgreSQL", postgres, clients, seconds, given.kills)
     yield serve("SQLite", file, clients, seconds / 2, 0, slow=300)
-    sqlite, psycopg = f"sqlite:///{folder}/optuna.db", postgres.replace("://", "+psycopg://")
-    yield optuna_minute("Optuna, RDB storage", "SQLite", sqlite, clients, seconds, sqlite)
-    yield optuna_minute("Optuna, RDB storage", "PostgreSQL", psycopg, clients, seconds, psycopg)
-    with optuna_server(psycopg) as port:
-        yield optuna_minute(
-            "Optuna, gRPC service", "PostgreSQL", f"grpc:{port}", clients, seconds, psycopg
-        )
 
 
 def write(rows: list[dict[str, Any]], out: Path) -> None:
@@ -328,8 +214,7 @@ def main() -> int:
         write(rows, given.out)
     if given.page is not None:
         into_page(markdown(rows), given.page, "load")
-    bad = [row for row in rows if "dikin" in row["who"] and (row["lost"] or row["twice"])]
-    return 1 if bad else 0
+    return 1 if any(row["lost"] or row["twice"] for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ import json
 import os
 import signal
 import tempfile
-import time
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import urllib3
@@ -20,15 +18,6 @@ from dikin.service.tokens import TokenStore
 from service import template
 
 TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True, "seed": 7}
-LEARNER = {
-    "learner": "adaptivesmooth",
-    "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
-    "smoothness": 0.5,
-    "loss_range": [0, 40],
-    "seed": 7,
-}
-
-
 QUICK = """
 from dikin.service import limits
 limits.TOKENS_FRESH = 0.1
@@ -141,7 +130,7 @@ class Serving:
         self.log.close()
 
 
-def shop(url: str, name: str = "shop", rounds: int = 0, **options: Any) -> dikin.Study[dikin.Trial]:
+def shop(url: str, name: str = "shop", rounds: int = 0, **options: Any) -> dikin.Study:
     """A study of a tuner, played for some rounds."""
     tuner = dikin.Tuner(
         {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)},
@@ -164,9 +153,3 @@ class FreshServing(Serving):
     """A service whose process begins as `dikin serve` does, its imports included."""
 
     begin = staticmethod(template.start)
-
-
-def begin_and_go_on(*_: Any) -> None:
-    """In place of a call that takes long; says in a file which process it is."""
-    Path(os.environ["BEGUN"]).write_text(str(os.getpid()))
-    time.sleep(600.0)

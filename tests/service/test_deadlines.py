@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import sqlite3
 import threading
 import time
 
@@ -13,7 +12,9 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.service.shared_read import SharedRead
+from dikin.service import service
+from dikin.service.service import Service
+from dikin.service.tokens import TokenCheck
 from dikin.service.workers import StuckError, Workers
 from dikin.studies import http
 from service.proxy import Proxy
@@ -63,60 +64,6 @@ def test_a_study_that_is_stuck(file: str) -> None:
     assert open_queries == 0  # nobody waited for the ask any more when its turn came
 
 
-def test_nothing_is_done_for_a_client_that_has_gone(file: str) -> None:
-    """It was in the queue: a client that is impatient and asks again is answered once."""
-    shop(file).close()
-    with Serving(file, "--patience", "60", "--deadline", "600") as running:
-        assert running.send("GET", "/v1/studies/shop").status == 200
-        other = sqlite3.connect(file, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")  # the first ask waits for it, and the others for that
-        text = b"POST /v1/studies/shop/ask HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        gone = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(10)]
-        for each in gone:
-            each.sendall(text)
-        for each in gone[1:]:
-            each.shutdown(socket.SHUT_WR)
-        for each in gone[1:]:
-            assert each.recv(1) == b""  # it has seen that they are gone, and closes them too
-            each.close()
-        other.execute("ROLLBACK")
-        other.close()
-        assert gone[0].recv(4096).startswith(b"HTTP/1.1 200")
-        gone[0].close()
-        assert running.send("GET", "/v1/studies/shop/open").content["total"] < 10
-
-
-def test_visitors_take_turns(file: str) -> None:
-    """One request of a visitor does not wait for a hundred of another."""
-    shop(file).close()
-
-    async def play() -> list[str]:
-        workers, done = Workers(file, 600.0, 600.0), list[str]()
-        begun, go_on = threading.Event(), threading.Event()
-
-        def occupy(_: object) -> None:
-            begun.set()
-            go_on.wait()
-
-        first = asyncio.ensure_future(workers.do("shop", occupy))
-        await asyncio.to_thread(begun.wait)
-        who = [*100 * ["greedy"], "modest", "modest"]
-        worker = await workers.of("shop")
-        jobs = [
-            asyncio.ensure_future(worker.do(lambda _, name=name: done.append(name), None, name))
-            for name in who
-        ]
-        await asyncio.sleep(0)
-        go_on.set()
-        await asyncio.gather(first, *jobs)
-        await asyncio.to_thread(workers.close)
-        return done
-
-    done = asyncio.run(play())
-    assert done[:4] == ["greedy", "modest", "greedy", "modest"]
-    assert len(done) == 102
-
-
 def test_a_busy_store_is_waited_for_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many requests that cannot be written, the second does not wait as long again."""
     shop(file).close()
@@ -151,15 +98,47 @@ def test_a_busy_store_is_waited_for_once(file: str, monkeypatch: pytest.MonkeyPa
     assert read == 0
 
 
-def test_a_shared_read_that_does_not_end() -> None:
+def test_tokens_are_read_once_for_all(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who comes meanwhile shares the read and its error, which are believed for two seconds."""
+    now, reads = [1000.0], [0]
+
     async def play() -> None:
-        never = asyncio.Event()
-        read = SharedRead(never.wait, 600.0, 0.02)
-        for _ in range(2):  # the second one does not wait at all
-            with pytest.raises(errors.StoreError, match=r"not answered for 0\.02 seconds"):
-                await read.get()
-        assert read._task is not None
-        read._task.cancel()
+        served = Service(file, 2.0)
+
+        async def read() -> TokenCheck:
+            reads[0] += 1
+            mine = reads[0]
+            await asyncio.sleep(0)
+            if mine == 1:
+                raise errors.StoreError("away")
+            return TokenCheck([])
+
+        monkeypatch.setattr(served, "_read_tokens", read)
+        monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
+        checks = [asyncio.ensure_future(served._token_check()) for _ in range(5)]
+        await asyncio.sleep(0)
+        checks[0].cancel()  # who gives up does not take the read from others
+        found = await asyncio.gather(*checks[1:], return_exceptions=True)
+        assert [type(each) for each in found] == [errors.StoreError] * 4
+        now[0] += 1.9
+        with pytest.raises(errors.StoreError):
+            await served._token_check()
+        assert reads == [1]
+        now[0] += 0.2
+        assert (await served._token_check()).open
+        assert reads == [2]
+
+    asyncio.run(play())
+
+
+def test_a_store_that_does_not_answer(file: str) -> None:
+    async def play() -> None:
+        workers, never = Workers(file, 600.0, 0.02), threading.Event()
+        for _ in range(2):
+            with pytest.raises(StuckError, match=r"not answered for 0\.02 seconds"):
+                await workers.apart(never.wait)
+        never.set()
+        await asyncio.to_thread(workers.close)
 
     asyncio.run(play())
 

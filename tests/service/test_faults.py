@@ -10,11 +10,9 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, Mock
+from unittest.mock import AsyncMock
 
-import numpy as np
 import pytest
 import urllib3
 
@@ -23,13 +21,13 @@ from dikin import errors
 from dikin.service import workers as module
 from dikin.service.app import create_app
 from dikin.service.service import Service
-from dikin.service.workers import Account, Worker, Workers
+from dikin.service.workers import Worker, Workers
 from dikin.studies.database import LostConnection, Sqlite
 from dikin.studies.session import Session
 from in_memory import in_memory
 from service import crowd
 from service.proxy import Proxy
-from service.serving import FreshServing, Serving, begin_and_go_on, shop
+from service.serving import FreshServing, Serving, shop
 from studies.postgres import Server
 
 
@@ -92,7 +90,9 @@ def test_a_database_that_is_away() -> None:
             with dikin.Study(running.url, "shop", patience=0.05) as study:
                 trial = study.ask()
                 away.crash()
-                with pytest.raises(errors.StoreError, match="the store is unavailable"):
+                # A process of the server may live long enough to take the row, not its commit.
+                lost = "the store is unavailable|may be lost"
+                with pytest.raises(errors.StoreError, match=lost):
                     study.tell(trial, 1.0)
                 answer = running.send("POST", "/v1/studies/shop/ask")
                 assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
@@ -104,7 +104,8 @@ def test_a_database_that_is_away() -> None:
             with dikin.Study(running.url, "shop", patience=60.0) as patient:
                 patient.tell(trial, 1.0)
                 assert patient.rounds == 1
-            assert "dikin_busy_total 0.0" not in running.send("GET", "/metrics").content.decode()
+            metrics = running.send("GET", "/metrics").content.decode()
+            assert 'dikin_refused_total{status="503"}' in metrics
 
 
 def test_a_database_that_is_busy(file: str) -> None:
@@ -164,7 +165,7 @@ async def working(file: str, patience: float = 600.0) -> AsyncIterator[Workers]:
         await asyncio.to_thread(workers.close)
 
 
-Act = Callable[[dikin.Study[Any]], Any]
+Act = Callable[[dikin.Study], Any]
 
 
 def ask(key: str) -> Act:
@@ -180,7 +181,7 @@ async def at_once(worker: Worker, acts: Iterable[Act]) -> list[Any]:
     """Do these while the worker is busy with something else, so that they are one batch."""
     begun, go_on = threading.Event(), threading.Event()
 
-    def occupy(study: dikin.Study[Any]) -> None:
+    def occupy(study: dikin.Study) -> None:
         begun.set()
         go_on.wait()
 
@@ -257,7 +258,7 @@ def slow(flush: Any) -> Any:
 def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
     """They were carried out and are not durable: nobody may be told that they are."""
 
-    def lose(study: dikin.Study[Any]) -> None:
+    def lose(study: dikin.Study) -> None:
         study._backend.session.database.disconnect()  # with the events of those before
         study._backend.session._undo(errors.StoreError("the connection broke"))
 
@@ -401,72 +402,6 @@ def test_a_fault_of_any_kind_does_not_end_the_thread(
     assert again == 1
 
 
-@pytest.mark.parametrize("small", [10**9, -1])
-def test_what_takes_long_is_charged(file: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a thread or in a process, it has a study of its own, and no commit's error reaches it."""
-    monkeypatch.setattr(module, "SMALL_STUDY", small)
-    charged: list[str] = []
-
-    class Noted(Account):
-        def charge(self, visitor: str, seconds: float) -> None:
-            if seconds > 0 and visitor == "auditor":
-                charged.append(visitor)
-
-        def refuse_greedy(self, visitor: str) -> None:
-            if visitor == "greedy":
-                raise errors.BusyError("others wait")
-
-    async def play() -> None:
-        async with working(file) as before:
-            rows = await before.do("shop", lambda study: study.verify())
-        workers = Workers(file, 600.0, account=Noted())
-        try:
-            assert await workers.do_apart("shop", "verify", visitor="auditor") == rows
-            asked_and_verified = ["auditor"] * 3  # the commit of a question is charged apart
-            assert charged == asked_and_verified
-            with pytest.raises(errors.ParameterError, match="before"):
-                await workers.do_apart("shop", "trim", -1, visitor="auditor")
-            assert charged == asked_and_verified * 2  # an error has its price too
-            with pytest.raises(errors.UnknownStudyError, match="'other'"):
-                await workers.do_apart("other", "verify", visitor="auditor")
-            with pytest.raises(errors.BusyError, match="others wait"):
-                await workers.do_apart("shop", "verify", visitor="greedy")
-        finally:
-            workers.close()
-
-    asyncio.run(play())
-
-
-def test_a_study_is_small_if_it_has_few_rows_of_few_numbers() -> None:
-    sizes = (400, 2), (1000, 2), (5, 1000), (20, 1000)
-    found = [module.is_small(Mock(asked=n, rounds=n, center=np.zeros(d))) for n, d in sizes]
-    assert found == [True, False, True, False]
-
-
-@pytest.mark.parametrize("by", ["the service closes", "it is killed"])
-def test_a_process_that_is_ended(
-    file: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "SMALL_STUDY", -1)
-    monkeypatch.setattr(module, "_call_with_low_priority", begin_and_go_on)
-    begun = tmp_path / "begun"
-    monkeypatch.setenv("BEGUN", str(begun))
-
-    async def play() -> None:
-        async with working(file) as workers:
-            call = asyncio.ensure_future(workers.do_apart("shop", "verify"))
-            while not call.done() and not (begun.exists() and begun.read_text()):
-                await asyncio.sleep(0.01)
-            if by == "it is killed":
-                os.kill(int(begun.read_text()), signal.SIGKILL)
-            else:
-                await asyncio.to_thread(workers.close)
-            with pytest.raises(errors.StoreError, match="Send the request again"):
-                await call
-
-    asyncio.run(play())
-
-
 @pytest.mark.parametrize("closing", [True, False])
 def test_a_request_that_the_end_cuts_off(
     file: str, closing: bool, monkeypatch: pytest.MonkeyPatch
@@ -484,9 +419,9 @@ def test_a_request_that_the_end_cuts_off(
         sent.append(message)
 
     async def play() -> None:
-        monkeypatch.setattr(service.workers, "do_apart", go_on)
+        monkeypatch.setattr(service.workers, "do", go_on)
         headers = [(b"host", b"localhost")]
-        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/verify"}
+        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/hold"}
         scope |= {"headers": headers, "query_string": b"", "server": ("127.0.0.1", 80)}
         request = asyncio.ensure_future(app(scope, AsyncMock(), send))
         await begun.wait()

@@ -1,10 +1,10 @@
-"""2,000 kills and 2,000 interrupts over all ways to play a study; one table of it.
+"""1,000 kills and 1,000 interrupts over all ways to use a study; one table of it.
 
-    make kills          about ten minutes, or KILLS=200
+    make kills          about five minutes, or KILLS=200
 
-The ways: a learner, and a tuner with a holdback, a guard, contexts and covariates; on SQLite, on
-PostgreSQL, and over HTTP through a service on either. Besides the clients the PostgreSQL server is
-crashed, and the service killed, or stopped by Ctrl-C. Ends with status 1 if anything was lost.
+A tuner with a holdback, a guard, contexts and covariates; on SQLite, on PostgreSQL, and over HTTP
+through a service on either. Besides the clients the PostgreSQL server is crashed, and the service
+killed, or stopped by Ctrl-C. Ends with status 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -21,41 +21,36 @@ from marks import into_page
 from studies import interrupts, kills
 from studies.torture import Row, Trial, interrupted, killed, markdown, played
 
-KILLS = 2000
+KILLS = 1000
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 SERVICE, SERVICE_POSTGRES = "service on SQLite", "service on PostgreSQL"
 
 Act = Callable[..., Iterator[bool]]
 
 
-def ctrl_c(what: str, act: Act, places: dict[str, int], keeps: str = "tuner") -> list[Trial]:
+def ctrl_c(what: str, act: Act, places: dict[str, int]) -> list[Trial]:
     """At each n-th call, n by the place."""
-    made = {"learner": interrupts.learner, "tuner": kills.tuner}[keeps]
     return [
-        interrupted(f"{what}, a {keeps}", where, 10, partial(act, made=made), every)
+        interrupted(what, where, 10, partial(act, made=kills.tuner), every)
         for where, every in places.items()
     ]
 
 
 TRIALS = [
-    killed(SQLITE, "learner", 400),
-    killed(SQLITE, "tuner", 400),
-    killed(POSTGRES, "learner", 300, crashes=5),
-    killed(POSTGRES, "tuner", 300, crashes=5),
-    killed(SERVICE, "learner", 150, crashes=10),
-    killed(SERVICE, "tuner", 150, crashes=10),
-    killed(SERVICE_POSTGRES, "tuner", 250, crashes=20),
-    *ctrl_c("in ask and tell", interrupts.calls, {SQLITE: 2, POSTGRES: 4, SERVICE: 4}, "learner"),
+    killed(SQLITE, 400),
+    killed(POSTGRES, 300, crashes=5),
+    killed(SERVICE, 150, crashes=10),
+    killed(SERVICE_POSTGRES, 250, crashes=20),
     *ctrl_c(
         "in ask and tell",
         interrupts.calls,
         {SQLITE: 4, POSTGRES: 6, SERVICE: 4, SERVICE_POSTGRES: 5},
     ),
-    *ctrl_c("with commit_within", interrupts.waiting_commits, {SQLITE: 4, POSTGRES: 4}),
+    *ctrl_c("with shared commits", interrupts.waiting_commits, {SQLITE: 4, POSTGRES: 4}),
     *ctrl_c("in a commit, another waits", interrupts.flushes, {SQLITE: 4, POSTGRES: 6}),
     *ctrl_c("in opening", interrupts.openings, {SQLITE: 200, POSTGRES: 200, SERVICE: 10}),
 ]
-"""So that both kinds come to their 2,000."""
+"""So that both kinds come to their 1,000."""
 
 
 def counts(rows: list[Row]) -> dict[str, int]:

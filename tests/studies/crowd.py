@@ -12,6 +12,7 @@ from typing import NamedTuple
 import dikin
 from dikin.errors import BusyError
 from studies.kills import rows_of
+from studies.small import plain
 from studies.together import Client, together
 
 
@@ -36,7 +37,7 @@ def crowd(url: str, clients: int, seconds: float) -> Crowd:
 
     Each plays one round at least: on a busy machine its first turn may come late.
     """
-    dikin.Study(url, "kills", dikin.Predictive(dikin.Ball(2), seed=1)).close()
+    dikin.Study(url, "kills", plain()).close()
     start, lines = together(clients, lambda client: _play(url, seconds, client))
     return _reckoned(url, [json.loads(line) for line in lines], clients, start, seconds)
 

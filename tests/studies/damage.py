@@ -17,6 +17,7 @@ from typing import Any
 
 import dikin
 from dikin import errors
+from studies.small import plain
 
 ROUNDS = 30
 PLAY = """
@@ -30,7 +31,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def play_and_die(file: str) -> None:
     """A study with rounds in its log, whose only client was killed."""
-    dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)).close()
+    dikin.Study(file, "a", plain()).close()
     done = subprocess.run([sys.executable, "-c", PLAY, file, str(ROUNDS)], check=False)
     assert done.returncode == -9
     assert Path(f"{file}-wal").stat().st_size > 0
@@ -108,5 +109,5 @@ def damaged_files(file: str, contents: Iterator[bytes]) -> Iterator[bool]:
                 yield False
 
 
-def _all_of(study: dikin.Study[Any]) -> tuple[Any, ...]:
+def _all_of(study: dikin.Study) -> tuple[Any, ...]:
     return study.state(), study.history().tobytes(), study.verify()

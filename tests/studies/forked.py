@@ -31,6 +31,7 @@ from typing import NamedTuple
 import dikin
 from in_memory import in_memory
 from studies.kills import rows_of
+from studies.small import plain
 
 NAME = "forked"
 ROUNDS = (4, 12, 24)
@@ -219,7 +220,7 @@ ENDS = {"closes": closes, "exits": exits, "is killed": is_killed}
 def parent(place: Place, way: str, end: str, pause: float) -> None:
     warnings.simplefilter("ignore")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what pools say of a parent that is gone
-    study = dikin.Study(place.url, NAME, dikin.Predictive(dikin.Ball(2), seed=1), patience=60)
+    study = dikin.Study(place.url, NAME, plain(), patience=60)
     step(place, study)
     expected = len(ROUNDS) + (way == "a server that preloads")
     join = WAYS[way](place, study)

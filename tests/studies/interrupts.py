@@ -9,9 +9,7 @@ from types import FrameType
 from typing import Any
 
 import dikin
-
-LATER = 300.0
-"""Seconds that events may wait for others: no test lasts so long, and none is written by itself."""
+from studies.small import LATER, plain, sharing
 
 
 class Interrupt:
@@ -54,17 +52,13 @@ def interrupted(act: Callable[[], object], every: int) -> Iterator[bool]:
         at += every
 
 
-def learner() -> dikin.Learner:
-    return dikin.Predictive(dikin.Ball(2), seed=1)
+def play(study: dikin.Study, value: float) -> None:
+    """A round, with a context where the tuner has one."""
+    context = {"region": "eu"} if study.status().contexts else None
+    study.tell(study.ask(context, covariates={"load": 0.5}), value)
 
 
-def play(study: dikin.Study[Any], value: float) -> None:
-    """A round, with all that a tuner may be told of it beforehand."""
-    known = {"context": {"region": "eu"}, "covariates": {"load": 0.5}}
-    study.tell(study.ask(**({} if study.space is None else known)), value)
-
-
-def consistent(study: dikin.Study[Any], told: int) -> int:
+def consistent(study: dikin.Study, told: int) -> int:
     """It can be asked and told, and no round that returned is lost; how many there are now."""
     play(study, 0.25)
     rounds = study.rounds
@@ -74,7 +68,7 @@ def consistent(study: dikin.Study[Any], told: int) -> int:
     return rounds
 
 
-def calls(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
+def calls(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
     """Interrupt an ask and a tell; the study stays usable. Whether each was interrupted."""
     with dikin.Study(url, "a", made()) as study:
         told = 0
@@ -84,21 +78,21 @@ def calls(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[b
         assert study.verify() > 0
 
 
-def flushes(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
+def flushes(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
     """Interrupt the commit of events whose calls have returned; nobody else is kept waiting."""
     with (
-        dikin.Study(url, "a", made(), patience=2 * LATER, commit_within=LATER) as study,
+        sharing(url, "a", made(), patience=2 * LATER) as study,
         dikin.Study(url, "a", patience=LATER / 10) as other,  # an error if it has to wait for that
     ):
         told = 0
 
         def flush() -> None:
             play(study, 0.25)
-            study.flush()
+            study._flush()
 
         for was in interrupted(flush, every):
             rounds = study.rounds  # what is left of the interrupted call is given back
-            study.flush()
+            study._flush()
             play(other, 0.75)
             assert rounds >= told, "a round is lost"
             told = other.rounds
@@ -108,9 +102,9 @@ def flushes(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator
         assert study.verify() > 0
 
 
-def waiting_commits(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
-    """With commit_within calls return before their events are durable: none of them is lost."""
-    with dikin.Study(url, "a", made(), patience=2 * LATER, commit_within=LATER) as study:
+def waiting_commits(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
+    """Calls return before their events are durable, which share a commit: none of them is lost."""
+    with sharing(url, "a", made(), patience=2 * LATER) as study:
         expected = 0
         for was in interrupted(lambda: play(study, 0.5), every):
             rounds = study.rounds
@@ -119,13 +113,13 @@ def waiting_commits(url: str, every: int, made: Callable[[], Any] = learner) -> 
                 play(study, 0.25)
             expected = rounds + 3
             yield was
-        study.flush()
+        study._flush()
         assert study.verify() > 0
     with dikin.Study(url, "a") as again:
         assert again.rounds >= expected
 
 
-def openings(url: str, every: int, made: Callable[[], Any] = learner) -> Iterator[bool]:
+def openings(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
     """Interrupt the opening of a study; the next one opens it."""
     dikin.Study(url, "a", made()).close()
     told = 0

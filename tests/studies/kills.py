@@ -1,13 +1,13 @@
 """Four clients play one study and are killed at random instants; then everything must add up.
 
 Each client writes what was acknowledged to it into a file of its own, with fsync, and then goes on.
-Afterwards the journal is read from the database by plain SQL and replayed on a fresh learner:
+Afterwards the journal is read from the database by plain SQL and replayed on a fresh tuner:
 
-- every acknowledged query, answer and forgotten query is in the journal, with its point and loss;
-- no query was given to two clients, and none is closed twice;
-- the study's learner equals that replay bit for bit, open queries included;
-- a tuner is put on hold and resumed on the way, and was on hold, or held back, in the same rounds,
-  with the same context and covariates;
+- every acknowledged trial, answer and forgotten trial is in the journal, with its point and value;
+- no trial was given to two clients, and none is closed twice;
+- the study's tuner equals that replay bit for bit, open trials included;
+- the tuner is put on hold and resumed on the way, and was on hold, or held back, in the same
+  rounds, with the same context and covariates;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
 `make kills` plays it everywhere: see all_ways.py.
@@ -34,10 +34,6 @@ CLIENTS = 4
 NAME = "kills"
 
 
-def learner() -> dikin.AdaptiveSmooth:
-    return dikin.AdaptiveSmooth(dikin.Box([0, 0, 0], [1, 2, 3]), 1.0, loss_range=(-1, 1), seed=11)
-
-
 def tuner() -> dikin.Tuner:
     speed = {"threads": dikin.Integer(1, 9, start=6), "wait": dikin.Real(0.001, 1, log=True)}
     worth = {"holdback": 0.2, "guard": 0.5}
@@ -45,32 +41,28 @@ def tuner() -> dikin.Tuner:
     return dikin.Tuner(speed, maximize=True, memory=300, seed=11, **worth, **known)
 
 
-KEEPS: dict[str, Any] = {"learner": learner, "tuner": tuner}
-
-
-def loss(query: int) -> float:
+def value_at(query: int) -> float:
     return 0.9 * sin(1.7 * query)
 
 
-def asked_with(study: dikin.Study[Any], chance: random.Random) -> dict[str, Any]:
-    """What is known of a round before it is played; of a learner's nothing."""
-    if study.space is None:
-        return {}
-    return {
+def asked_with(chance: random.Random) -> dict[str, Any]:
+    """What is known of a round beforehand."""
+    known = {
         "context": {"region": chance.choice(["eu", "us"])},
         "covariates": {"load": chance.random()},
     }
+    return known | ({"forecast": chance.random()} if chance.random() < 0.5 else {})
 
 
-def told_with(study: dikin.Study[Any], query: int) -> dict[str, Any]:
+def told_with(query: int) -> dict[str, Any]:
     """What comes to be known with the value, in some rounds."""
-    return {} if study.space is None or query % 3 else {"covariates": {"late": sin(query)}}
+    return {} if query % 3 else {"covariates": {"late": sin(query)}}
 
 
 # --- a client ------------------------------------------------------------------------------------
 
 
-def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
+def client(url: str, acks: Path, seed: int) -> None:
     """Ask, tell and forget until killed or told to stop, with up to three queries at a time."""
     warnings.simplefilter("ignore")
     chance, mine = random.Random(seed), list[Any]()
@@ -98,17 +90,17 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
                         acknowledged("wait", start, end, call.__name__)
 
         def opening() -> dikin.Study:
-            return dikin.Study(url, NAME, commit_within=commit_within)
+            return dikin.Study(url, NAME)
 
         study = insist(opening)
         while True:
             if not mine or (len(mine) < 3 and chance.random() < 0.4):
-                known = asked_with(study, chance)
+                known = asked_with(chance)
                 query = insist(study.ask, **known)
                 mine.append(query)
                 acknowledged("ask", query.id, {"point": query.point.tolist(), **known})
                 continue
-            if study.space is not None and chance.random() < 0.05:
+            if chance.random() < 0.05:
                 switch = study.resume if insist(is_held, study) else study.hold
                 insist(switch)
                 acknowledged(switch.__name__)
@@ -117,12 +109,12 @@ def client(url: str, acks: Path, seed: int, commit_within: float) -> None:
                 insist(study.forget, query)
                 acknowledged("forget", query.id)
             else:
-                known = told_with(study, query.id)
-                insist(study.tell, query, loss(query.id), **known)
-                acknowledged("tell", query.id, {"value": loss(query.id), **known})
+                known = told_with(query.id)
+                insist(study.tell, query, value_at(query.id), **known)
+                acknowledged("tell", query.id, {"value": value_at(query.id), **known})
 
 
-def is_held(study: dikin.Study[Any]) -> bool:
+def is_held(study: dikin.Study) -> bool:
     return study.held
 
 
@@ -150,12 +142,12 @@ class Report(NamedTuple):
         )
 
 
-def spawn(url: str, folder: Path, serial: int, commit_within: float) -> int:
+def spawn(url: str, folder: Path, serial: int) -> int:
     child = os.fork()
     if child:
         return child
     try:
-        client(url, folder / f"acks-{serial}", serial, commit_within)
+        client(url, folder / f"acks-{serial}", serial)
     except BaseException as error:
         (folder / f"error-{serial}").write_text(f"{type(error).__name__}: {error}")
     finally:
@@ -175,17 +167,15 @@ def game(
     kills: int,
     *,
     store: str | None = None,
-    keeps: str = "learner",
     seed: int = 0,
     crashes: int = 0,
     server: Any = None,
-    commit_within: float = 0.0,
     progress: Any = None,
 ) -> Report:
     """Play, kill, and check; `store` is where the service at `url` keeps the study."""
     chance = random.Random(seed)
-    dikin.Study(url, NAME, KEEPS[keeps]()).close()
-    children = {spawn(url, folder, i, commit_within): i for i in range(CLIENTS)}
+    dikin.Study(url, NAME, tuner()).close()
+    children = {spawn(url, folder, i): i for i in range(CLIENTS)}
     absences: list[tuple[float, float]] = []
     serial, due = CLIENTS, [kills * (i + 1) // (crashes + 1) for i in range(crashes)]
     for kill in range(kills):
@@ -195,7 +185,7 @@ def game(
         os.kill(victim, signal.SIGKILL)
         os.waitpid(victim, 0)
         del children[victim]
-        children[spawn(url, folder, serial, commit_within)] = serial
+        children[spawn(url, folder, serial)] = serial
         serial += 1
         if kill in due:
             gone = time.monotonic()
@@ -210,7 +200,7 @@ def game(
         os.waitpid(child, 0)
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
-    return check(store or url, folder, kills, absences, KEEPS[keeps]())
+    return check(store or url, folder, kills, absences, tuner())
 
 
 # --- the reckoning -------------------------------------------------------------------------------
@@ -238,13 +228,8 @@ def known_of(body: str) -> tuple[list[float], dict[str, Any]]:
     return asked.pop("point"), asked
 
 
-def value_of(told: dict[str, Any]) -> float:
-    """The value of a tuner's row, or the loss of a learner's."""
-    return told.get("loss", told.get("value"))
-
-
 def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
-    """A fresh learner or tuner after everything that the journal says."""
+    """A fresh tuner after everything that the journal says."""
     for place, (number, kind, query, _, body) in enumerate(rows, start=1):
         assert number == place, f"row {place} is missing"
         if kind == "ask":
@@ -254,13 +239,12 @@ def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
         elif kind == "tell":
             told = json.loads(body)
             known = {"covariates": told["covariates"]} if "covariates" in told else {}
-            if isinstance(twin, dikin.Tuner):
-                (trial,) = [trial for trial in twin.open_queries if trial.id == query]
-                assert told["held"] == (twin.held or trial.held)
-                assert told["held_back"] == trial.held_back
-                assert told["asked"]["context"] == trial.context
-                assert told["asked"]["covariates"].items() <= trial.covariates.items()
-            twin.tell(query, value_of(told), told["curvature"], **known)
+            (trial,) = [trial for trial in twin.open_queries if trial.id == query]
+            assert told["held"] == (twin.held or trial.held)
+            assert told["held_back"] == trial.held_back
+            assert told["asked"]["context"] == trial.context
+            assert told["asked"]["covariates"].items() <= trial.covariates.items()
+            twin.tell(query, told["value"], told["curvature"], **known)
             assert told["round"] == twin.rounds
             assert told["center"] == twin.center.tolist()
         elif kind == "forget":
@@ -298,7 +282,7 @@ def check(
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
-            assert value_of(kept) == told[1]["value"]
+            assert kept["value"] == told[1]["value"]
             assert kept.get("covariates") == told[1].get("covariates")
         elif what == "forget":
             assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
@@ -330,13 +314,13 @@ def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tu
     ]
 
 
-def close_queries(study: dikin.Study[Any], left: list[Any]) -> None:
+def close_queries(study: dikin.Study, left: list[Any]) -> None:
     """What the dead left open is answered or forgotten by another."""
     rounds = study.rounds
     for place, query in enumerate(left):
         if place % 2:
             study.forget(query)
         else:
-            study.tell(query, loss(query.id))
+            study.tell(query, value_at(query.id))
     assert study.open_queries == []
     assert study.rounds == rounds + (len(left) + 1) // 2

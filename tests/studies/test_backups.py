@@ -54,7 +54,7 @@ def test_a_copy_is_taken_while_it_plays_and_put_back(
         dikin.Study(file, "a")
     Path(f"{file}-marks").unlink()
     skipped = CliRunner().invoke(main, ["study", "skip-ids", "a", "--url", file])
-    assert skipped.output == "the next query has the id 1,000,001\n"
+    assert skipped.output == "the next trial has the id 1,000,001\n"
     with dikin.Study(file, "a") as study:
         again = study.ask()
         assert again.id == 1_000_001

@@ -12,11 +12,10 @@ import pytest
 
 import dikin
 from dikin.plotting.terminal import BLOCKS
-from dikin.studies import jsonl
 from dikin.studies import study as study_module
-from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
+from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_text
 from dikin.studies.tuner_options import tuner_from_options
-from studies.test_jsonl import command, converse
+from studies.small import command
 
 FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
 
@@ -33,52 +32,37 @@ def store(file: str) -> str:
     return file
 
 
-# --- where studies are ---------------------------------------------------------------------------
-
-
-def test_where_studies_are_by_its_former_names(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed, empty = "prices\t0 rounds\t0 open\n", str(tmp_path / "empty.db")
-    former = command("list", "--store", store)
-    assert former.output == "DeprecationWarning: --store is now --url\n" + listed
-    assert command("list", "--store", empty, "--url", store).output.endswith(listed)
-    assert "--store" not in command("list", "--help").output
-    monkeypatch.setenv("DIKIN_STORE", store)
+    monkeypatch.setenv("DIKIN_URL", store)
     assert command("list").output == listed
-    assert command("list", "--store", empty).output.endswith(f"{empty} has no studies\n")
-    monkeypatch.setenv("DIKIN_URL", empty)
-    assert command("list").output == f"{empty} has no studies\n"
+    assert command("list", "--url", empty).output.endswith(f"{empty} has no studies\n")
 
 
 # --- create --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("params", "shares", "parameters"),
+    ("params", "parameters"),
     [
-        (["price=1:14:4"], [], {"price": dikin.Real(1, 14, start=4)}),
-        ([" price = 1 : 14 "], [], {"price": dikin.Real(1, 14)}),
-        (["rate=0.001:1:0.01:log"], [], {"rate": dikin.Real(0.001, 1, start=0.01, log=True)}),
-        (["rate=1e-3:1:log"], [], {"rate": dikin.Real(0.001, 1, log=True)}),
-        (["t=-5:5:-1.5"], [], {"t": dikin.Real(-5, 5, start=-1.5)}),
-        (["level=1:9:6:int"], [], {"level": dikin.Integer(1, 9, start=6)}),
-        (["level=1:9:int"], [], {"level": dikin.Integer(1, 9)}),
-        (["batch=Levels([16, 32], start=32)"], [], {"batch": dikin.Levels([16, 32], start=32)}),
-        (["size = dikin.levels(['s', 'l'])"], [], {"size": dikin.Levels(["s", "l"])}),
-        (["t=Real(-5, 5, -1.5)"], [], {"t": dikin.Real(-5, 5, start=-1.5)}),
-        ([], ["traffic=old,new"], {"traffic": dikin.Shares(["old", "new"])}),
+        (["price=1:14:4"], {"price": dikin.Real(1, 14, start=4)}),
+        ([" price = 1 : 14 "], {"price": dikin.Real(1, 14)}),
+        (["rate=0.001:1:0.01:log"], {"rate": dikin.Real(0.001, 1, start=0.01, log=True)}),
+        (["rate=1e-3:1:log"], {"rate": dikin.Real(0.001, 1, log=True)}),
+        (["t=-5:5:-1.5"], {"t": dikin.Real(-5, 5, start=-1.5)}),
+        (["level=1:9:6:int"], {"level": dikin.Integer(1, 9, start=6)}),
+        (["level=1:9:int"], {"level": dikin.Integer(1, 9)}),
+        (["batch=Levels([16, 32], start=32)"], {"batch": dikin.Levels([16, 32], start=32)}),
+        (["size = dikin.levels(['s', 'l'])"], {"size": dikin.Levels(["s", "l"])}),
+        (["t=Real(-5, 5, -1.5)"], {"t": dikin.Real(-5, 5, start=-1.5)}),
         (
-            ["a=0:1"],
-            ["traffic=old:0.9, new:0.1"],
+            ["a=0:1", "traffic=Shares(['old', 'new'], [0.9, 0.1])"],
             {"a": dikin.Real(0, 1), "traffic": dikin.Shares(["old", "new"], start=[0.9, 0.1])},
         ),
     ],
 )
-def test_flags_describe_parameters(
-    params: list[str], shares: list[str], parameters: dict[str, Any]
-) -> None:
-    made = tuner_from_options(tuple(params), tuple(shares), maximize=False)
+def test_flags_describe_parameters(params: list[str], parameters: dict[str, Any]) -> None:
+    made = tuner_from_options(tuple(params), maximize=False)
     assert made is not None
     assert made.space.parameters == parameters
 
@@ -88,7 +72,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.state() == twin().state()
         assert not study.created
     again = command("create", "prices", *FLAGS, "--url", store)
-    assert "existed with this learner or tuner and 0 rounds: nothing was changed" in again.output
+    assert "existed with this tuner and 0 rounds: nothing was changed" in again.output
     text = json.dumps(
         {
             "tuner": {
@@ -99,7 +83,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
             "seed": 7,
         }
     )
-    assert learner_from_text(text).state() == twin().state()
+    assert tuner_from_text(text).state() == twin().state()
     assert command("create", "prices", text, "--url", store).exit_code == 0
     more = ("--constraint", "ads + 3*staff <= 100", "--memory", "4000")
     ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
@@ -112,13 +96,12 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.state()["learner"]["arguments"]["memory"] == 4000
 
 
-@pytest.mark.parametrize("name", ["value_range", "loss_range"])
-def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
+def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
     flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file)
     assert command("create", "ranged", *flags).exit_code == 0
-    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "%s": [%d, 8.5]}'
-    assert "existed" in command("create", "ranged", text % (name, -3), "--url", file).output
-    other = command("create", "ranged", text % (name, -4), "--url", file)
+    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "value_range": [%d, 8.5]}'
+    assert "existed" in command("create", "ranged", text % -3, "--url", file).output
+    other = command("create", "ranged", text % -4, "--url", file)
     assert other.exit_code != 0
     assert "'value_range': [-3.0, 8.5]" in other.output
 
@@ -136,7 +119,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "price=1"), "--param wants NAME=LOW:HIGH[:START]"),
-        (("--param", "price=1:2:1:2"), "got price=1:2:1:2"),
+        (("--param", "price=1:2:1:2"), "got 'price=1:2:1:2'"),
         (("--param", "price=1:ten"), "price: high must be a number, got 'ten'"),
         (
             ("--param", "price=1:nan"),
@@ -156,12 +139,8 @@ def test_a_range_of_values_by_flags_or_by_json(file: str, name: str) -> None:
         (("--param", "batch=Levels()"), "batch: "),
         (("--param", "batch=Levels([1, 2], **{})"), "batch: "),
         (("--param", "batch=__import__('os').system('true')"), "batch: wanted a call such as"),
-        (("--param", "a=1:2", "--param", "a=1:3"), "the parameter 'a' is given twice"),
+        (("--param", "a=1:2", "--param", "a=1:3"), "'a' is given twice"),
         (("--param", "value=1:2"), "cannot be called 'value'"),
-        (("--shares", "traffic=old"), "traffic: Shares need the names of two parts"),
-        (("--shares", "traffic=old:0.5,new"), "--shares wants NAME=PART,PART"),
-        (("--shares", "traffic=old:x,new:1"), "the share of old must be a number, got 'x'"),
-        (("--shares", "traffic=old:0.5,new:0.6"), "add up to 1"),
         (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
         (("--param", "ads=0:1", "--memory", "-3"), "memory"),
         (("--separable",), "--separable needs --param"),
@@ -198,156 +177,22 @@ def test_help_teaches() -> None:
     for page, line in (
         (("--help",), "dikin study create shop --param price=1:14:4"),
         (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
-        (("create", "--help"), "--shares traffic=old:0.9,new:0.1"),
+        (("create", "--help"), "--param \"traffic=Shares(['old', 'new'])\""),
         (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
         (("create", "--help"), "--param night=0:9:int --separable"),
-        (("create", "--help"), "--shares server=a,b --by-lot"),
-        (("run", "--help"), '{"tell": {"id": 0, "value": 512}}'),
+        (("create", "--help"), "--param \"server=Shares(['a', 'b'])\" --by-lot"),
+        (("tell", "--help"), "dikin study tell shop 17 498 507 520"),
     ):
         assert line in command(*page).output
 
 
-CREW = ("--param", "day=0:9:2:int", "--param", "night=0:9:7:int", "--seed", "7")
-
-
-@pytest.mark.parametrize("separable", [False, True])
-def test_two_whole_numbers_by_flags_or_by_json(file: str, separable: bool) -> None:
-    flags = (*CREW, "--separable") if separable else CREW
-    assert command("create", "crew", *flags, "--url", file).exit_code == 0
-    text = json.dumps(
-        {
-            "tuner": {
-                "day": {"kind": "integer", "low": 0, "high": 9, "start": 2},
-                "night": {"kind": "integer", "low": 0, "high": 9, "start": 7},
-            },
-            "separable": separable,
-        }
-    )
-    assert "existed" in command("create", "crew", text, "--url", file).output
-    other = command(
-        "create", "crew", *(CREW if separable else (*CREW, "--separable")), "--url", file
-    )
-    assert other.exit_code != 0
-    assert f"'separable': {separable}" in other.output
-    with dikin.Study(file, "crew") as study:
-        assert dikin.restore(study.state()).separable is separable
-
-
 def test_shares_by_lot_by_flags_or_by_json(file: str) -> None:
-    flags = ("--shares", "server=a,b", "--by-lot", "--url", file)
+    flags = ("--param", "server=Shares(['a', 'b'])", "--by-lot", "--url", file)
     assert command("create", "split", *flags).exit_code == 0
     text = '{"tuner": {"server": {"kind": "shares", "names": ["a", "b"]}}, "by_lot": true}'
     assert "existed" in command("create", "split", text, "--url", file).output
     with dikin.Study(file, "split") as study:
         assert dikin.restore(study.state()).learner.by_lot
-
-
-# --- JSON lines ----------------------------------------------------------------------------------
-
-
-def test_a_conversation(store: str) -> None:
-    first, told, again, second, held, third, left, gone, shown, on = converse(
-        store,
-        {"ask": {}},
-        {"tell": {"id": 0, "value": 512}},
-        {"tell": {"id": 0, "value": 512, "curvature": 0}},
-        {"ask": {"forecast": 500}},
-        {"hold": {}},
-        {"ask": {}},
-        {"open": {}},
-        {"forget": {"id": 1}},
-        {"show": {}},
-        {"resume": {}},
-    )
-    alone = twin()
-    trial = alone.ask()
-    alone.tell(trial, 512.0)
-    assert first == {"id": 0, "params": trial.params}
-    here = {"rounds": 1, "best": alone.best, "certificate": None}
-    assert told == again == {"told": 0} | here
-    assert second == {"id": 1, "params": alone.ask(forecast=500).params}
-    assert (held, on) == ({"held": True}, {"held": False})
-    assert third == {"id": 2, "params": alone.best}
-    assert [each["params"] for each in left["open"]] == [second["params"], third["params"]]
-    assert set(left["open"][0]) == {"id", "params", "client", "asked"}
-    assert gone == {"forgotten": 1}
-    assert shown == {"study": "prices", "held": True} | here
-
-
-def test_a_summary_has_null_for_what_is_not_known(store: str) -> None:
-    with dikin.Study(store, "prices") as study:
-        said = jsonl.reply(study, b'{"summary": {}}')
-        assert said["rounds"] == 0
-        assert said["recent_mean"] is None
-        assert said["clipped"] == 0
-        assert said["best"] == {"price": 4.0, "ads": 40.0}
-        json.dumps(said, allow_nan=False)
-
-
-@pytest.mark.parametrize(
-    ("request_", "code", "words"),
-    [
-        ({"tell": {"id": 0, "loss": 1}}, "request", "takes id, value, covariates (optional)"),
-        ({"tell": {"id": 0}}, "request", "takes id, value"),
-        ({"tell": {"id": 0, "value": "1"}}, "loss", "the value must be a real number, got '1'"),
-        ({"tell": {"id": 0, "value": None}}, "loss", "a real number"),
-        ('{"tell": {"id": 0, "value": 1e999}}', "loss", "a finite number"),
-        ('{"tell": {"id": 0, "value": NaN}}', "request", "NaN is not JSON"),
-        ({"tell": {"id": 9, "value": 1}}, "unknown_query", "trial 9 was never asked"),
-        ({"tell": {"id": 0, "value": 1, "curvature": -1}}, "curvature", "not negative"),
-        ({"ask": {"context": [1]}}, "request", "an object by name"),
-        ({"ask": {"now": 1}}, "request", "takes context (optional), covariates (optional)"),
-        ({"ask": {"forecast": "3"}}, "forecast", "a real number"),
-        ({"hold": {"now": True}}, "request", "'hold' takes nothing"),
-        ({"resume": {"id": 1}}, "request", "'resume' takes nothing"),
-        ({"sumary": {}}, "request", "Did you mean 'summary'?"),
-    ],
-)
-def test_an_error_is_an_object(store: str, request_: Any, code: str, words: str) -> None:
-    with dikin.Study(store, "prices") as study:
-        study.ask()
-        line = request_ if isinstance(request_, str) else json.dumps(request_)
-        answer = jsonl.reply(study, line.encode())
-        assert set(answer) == {"error"}
-        assert answer["error"]["code"] == code
-        assert words in answer["error"]["message"]
-        assert study.verify() == 1
-
-
-def test_a_certificate_in_json_lines(file: str) -> None:
-    """Null where whole numbers may interact, a number where they are said to be separable."""
-    spec = {
-        "tuner": {name: {"kind": "integer", "low": 0, "high": 9} for name in ("day", "night")},
-        "lipschitz": 15.0,
-        "seed": 7,
-    }
-    for more in ({}, {"separable": True}):
-        described = learner_from_text(json.dumps(spec | more))
-        with dikin.Study(file, str(more), described) as study:
-            for id in range(12):
-                jsonl.reply(study, b'{"ask": {}}')
-                value = 900.0 if id == 10 else id % 3
-                line = json.dumps({"tell": {"id": id, "value": value}})
-                told = jsonl.reply(study, line.encode())
-            said = jsonl.reply(study, b'{"summary": {}}')
-        assert (told["certificate"] is None) == (not more)
-        assert said["certificate"] == told["certificate"]
-        assert said["clipped"] == 1
-
-
-def test_a_tuner_that_is_described_where_it_runs(file: str) -> None:
-    (answer,) = converse(file, {"ask": {}}, options=("--learner", TUNER_EXAMPLE))
-    assert set(answer["params"]) == {"price"}
-
-
-def test_a_learner_has_no_verbs_of_a_tuner(file: str) -> None:
-    with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
-        for verb in ("hold", "resume", "summary"):
-            answer = jsonl.reply(study, json.dumps({verb: {}}).encode())
-            assert answer["error"]["code"] == "parameter"
-            assert "the study of a learner, AdaptiveSmooth" in answer["error"]["message"]
-    assert command("hold", "a", "--url", file).exit_code == 2
-    assert "AdaptiveSmooth" in command("resume", "a", "--url", file).output
 
 
 # --- other commands ------------------------------------------------------------------------------

@@ -12,15 +12,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dikin
 from dikin import errors
 from dikin.studies.database import LostConnection
-from dikin.studies.session import Session
-from studies.interrupts import LATER
-from studies.small import begin, fresh, step
+from studies.small import LATER, begin, fresh, sharing, step
 
 
 @pytest.fixture
@@ -52,11 +49,10 @@ def test_a_database_knows_whether_a_transaction_is_open(url: str) -> None:
 def test_every_call_is_committed_at_once_even_if_the_clock_stands_still(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock may tick more slowly than calls come; without `commit_within` none waits for it."""
+    """A clock may tick more slowly than calls come; none waits for it."""
     stopped = SimpleNamespace(monotonic=lambda: 7.0, sleep=time.sleep)
     with dikin.Study(file, "a", fresh()) as study:
         monkeypatch.setattr("dikin.studies.session.time", stopped)
-        monkeypatch.setattr(Session, "_commit_later", lambda _: pytest.fail("it waits"))
         for _ in range(3):
             step(study)
             assert not study._backend.journal.database.in_transaction
@@ -234,17 +230,15 @@ def test_a_connection_that_breaks_during_a_commit(
 def test_an_ask_whose_outcome_stays_unknown(
     url: str, monkeypatch: pytest.MonkeyPatch, written: bool
 ) -> None:
-    """The caller gets an error; the query, if it was written, is what the next ask gives."""
+    """The caller gets an error; the trial, if it was written, is open and can be forgotten."""
     with dikin.Study(url, "a", fresh()) as study:
         failing(monkeypatch, study, errors.StoreError("the disk went away"), written)
         with pytest.raises(errors.StoreError, match="went away"):
             study.ask()
-        study.flush()
-        assert study.rounds == 0
-        twin = fresh()
-        assert study.ask() == twin.ask()
-        assert study.verify() == 1
-        assert study.ask() == twin.ask()
+        assert [trial.id for trial in study.open_queries] == ([0] if written else [])
+        assert study.ask().id == int(written)
+        assert study.verify() == 1 + written
+        assert study.forget(older_than=0) == 1 + written
 
 
 @pytest.mark.parametrize("error", [errors.StoreError("full"), KeyboardInterrupt()])
@@ -265,13 +259,13 @@ def test_the_replica_is_not_ahead_of_the_database(
 
 def test_events_that_waited_and_were_lost(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not durable, so they may be lost; but whoever told them hears of it."""
-    with dikin.Study(url, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(url, "a", fresh(), patience=2 * LATER) as study:
         step(study)
-        study.flush()
+        study._flush()
         step(study)
         failing(monkeypatch, study, errors.StoreError("full"), written=False)
         with pytest.raises(errors.StoreError, match=r"2 events that waited .* may be lost: full"):
-            study.flush()
+            study._flush()
         assert (study.rounds, study.verify()) == (1, 2)
         step(study)
     with dikin.Study(url, "a") as study:
@@ -282,9 +276,9 @@ def test_a_connection_that_breaks_in_a_look_while_events_wait(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the connection went the transaction: what waited must not be written without one."""
-    with dikin.Study(url, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(url, "a", fresh(), patience=2 * LATER) as study:
         step(study)
-        study.flush()
+        study._flush()
         step(study)
 
         def break_off(_: int) -> int:
@@ -298,58 +292,13 @@ def test_a_connection_that_breaks_in_a_look_while_events_wait(
         assert (study.rounds, study.verify()) == (1, 2)
 
 
-def test_an_ask_whose_outcome_is_unknown_is_given_for_its_context_alone(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = dikin.PseudoLine(dikin.Ball(2), 100, 1.0, seed=5)
-    with dikin.Study(file, "a", line) as study:
-        for context, wanted in (([1.0, 0.0], 0), ([0.0, 1.0], 2)):
-            failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
-            with pytest.raises(errors.StoreError, match="went away"):
-                study.ask([1.0, 0.0])
-            query = study.ask(context)
-            assert query.id == wanted
-            assert (query.point != 0.0).tolist() == (np.array(context) != 0.0).tolist()
-
-
-def test_an_ask_whose_outcome_is_unknown_is_given_for_its_forecast_alone(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learner = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=5)
-    with dikin.Study(file, "a", learner) as study:
-        for given, wanted in (([0.5], [0]), ([None, 0.25, 0.5], [2, 3, 1])):
-            failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
-            with pytest.raises(errors.StoreError, match="went away"):
-                study.ask(forecast=0.5)
-            assert [study.ask(forecast=forecast).id for forecast in given] == wanted
-        assert study.verify() == 4
-
-
-def test_a_refused_ask_leaves_the_query_to_the_next_one(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was written and not heard of is not lost to a forecast or a context that is refused."""
-    learner = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=5)
-    with dikin.Study(file, "a", learner) as study:
-        failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
-        with pytest.raises(errors.StoreError, match="went away"):
-            study.ask(forecast=0.5)
-        for forecast in (float("nan"), "x"):
-            with pytest.raises(errors.FeedbackError):
-                study.ask(forecast=forecast)
-        with pytest.raises(errors.FeedbackError):
-            study.ask([1.0, 0.0], forecast=0.5)
-        assert study.ask(forecast=0.5).id == 0
-        assert study.verify() == 1
-
-
 def test_a_refused_context_does_not_lose_what_waits(file: str) -> None:
-    with dikin.Study(file, "a", fresh(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(file, "a", fresh(), patience=2 * LATER) as study:
         query = study.ask()
         with pytest.raises(errors.FeedbackError):
             study.ask([1.0, 0.0])
         study.tell(query, 0.5)
-        study.flush()
+        study._flush()
         assert study.verify() == 2
 
 
@@ -395,10 +344,10 @@ def test_an_older_copy_under_a_client(played: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["ask", "tell"])
-def test_a_learner_that_fails_in_the_middle(
+def test_a_tuner_that_fails_in_the_middle(
     file: str, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    """The centre, or the point, cannot be computed when the learner has moved already."""
+    """The centre, or the point, cannot be computed when the tuner has moved already."""
     twin = fresh()
     with dikin.Study(file, "a", twin) as study:
         query = study.ask()
@@ -409,7 +358,7 @@ def test_a_learner_that_fails_in_the_middle(
                 raise errors.NumericalError("no")
 
             if verb == "ask":
-                patch.setattr(type(twin), "_placed", fail)
+                patch.setattr(type(twin), "_trial", fail)
             else:
                 patch.setattr(type(twin), "center", property(fail))
             with pytest.raises(errors.NumericalError):

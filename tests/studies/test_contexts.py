@@ -12,10 +12,10 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import jsonl, session
+from dikin.studies import session
 from dikin.studies.rows import AskArguments
-from dikin.studies.spec import learner_from_spec
-from studies.test_jsonl import command
+from dikin.studies.spec import tuner_from_spec
+from studies.small import command
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9)}
 CONTEXT = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
@@ -104,25 +104,6 @@ def test_what_is_refused_leaves_a_study_as_it_was(file: str) -> None:
             study.ask(context=place(2), key="k")
 
 
-def test_json_lines(file: str) -> None:
-    twin = tuner()
-
-    def said(line: Any) -> Any:
-        return jsonl.reply(study, json.dumps(line).encode())
-
-    with dikin.Study(file, "a", tuner()) as study:
-        asked = said({"ask": {"context": place(1)}})
-        assert asked["params"] == twin.ask(context=place(1)).params
-        said({"tell": {"id": 0, "value": 3.5}})
-        twin.tell(0, 3.5)
-        assert said({"best": {"context": place(1)}}) == {"best": twin.best_for(place(1))}
-        assert said({"summary": {}})["by_context"] == twin.summary().by_context
-        assert said({"best": {}})["error"]["code"] == "context"
-        assert said({"best": {"context": [1]}})["error"]["code"] == "request"
-        assert said({"best": {"kontext": {}}})["error"]["code"] == "request"
-        assert study.state() == twin.state()
-
-
 def test_commands(file: str) -> None:
     flags = ["--param", "price=1:14:4", "--param", "level=1:9:int", *FLAGS, "--seed", "3"]
     assert command("create", "fleet", *flags, "--url", file).exit_code == 0
@@ -190,8 +171,8 @@ def test_the_memory_of_a_command_and_of_a_description(
     with dikin.Study(file, "x") as study:
         assert study.state()["learner"]["arguments"]["memory"] == memory
     described = {"tuner": {"p": {"low": 0, "high": 1}}} | ({"memory": memory} if given else {})
-    assert learner_from_spec(described).learner.memory == memory
-    dikin.Study(file, "x", learner_from_spec(described)).close()
+    assert tuner_from_spec(described).learner.memory == memory
+    dikin.Study(file, "x", tuner_from_spec(described)).close()
 
 
 def test_the_figure_of_a_study_shows_the_settings(file: str) -> None:

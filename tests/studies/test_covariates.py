@@ -5,11 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +12,9 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import jsonl, session
+from dikin.studies import session
 from dikin.studies.rows import Answer, AskArguments
-from studies.test_jsonl import command
+from studies.small import command
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
 
@@ -83,33 +78,6 @@ def test_a_replay_that_loses_them_is_another_tuner(
     study.close()
 
 
-FOLDERS = str(Path(__file__).parents[1]), str(Path(dikin.__file__).parents[1])
-KILLED = """
-import os, signal, sys
-import dikin
-from studies.test_covariates import play, tuner
-study = dikin.Study(sys.argv[1], "a", tuner())
-for t in range(18):
-    play(study, t)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_killed_with_covariates_on_open_trials(file: str) -> None:
-    dead = subprocess.run(
-        [sys.executable, "-c", KILLED, file],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(FOLDERS)},
-        check=False,
-    )
-    assert dead.returncode == -signal.SIGKILL
-    twin = tuner()
-    for t in range(18):
-        play(twin, t)
-    with dikin.Study(file, "a") as heir:
-        assert heir.state() == twin.state()
-        assert heir.verify() > 0
-
-
 # --- keys and repetitions ------------------------------------------------------------------------
 
 
@@ -133,22 +101,13 @@ def test_the_same_answer_counts_once_and_another_is_refused(file: str) -> None:
         told: dict[str, Any] = {"values": [3.0, 5.0], "covariates": {"users": 8, "kind": "a"}}
         study.tell(trial, **told)
         study.tell(trial, 4.0, sem=1.0, covariates={"kind": "a", "users": 8.0})
-        for other in ({"values": [3.0, 5.0]}, told | {"covariates": {"users": 9}}, {"loss": 4.0}):
+        for other in ({"values": [3.0, 5.0]}, told | {"covariates": {"users": 9}}, {"value": 4.0}):
             with pytest.raises(errors.AnsweredError, match=r"already answered.*users"):
                 study.tell(trial, **other)
         assert study.rounds == 1
         (record,) = study.records()
         assert record["covariates"] == {"kind": "a", "users": 8.0}
         assert (record["value"], record["sem"]) == (4.0, 1.0)
-
-
-def test_an_unclaimed_trial_is_given_to_who_knows_the_same(file: str) -> None:
-    """An ask of several that failed in its middle leaves trials to the next ask like it."""
-    with dikin.Study(file, "a", tuner()) as study:
-        event = study._backend._ask(AskArguments.of(None, None, {"load": 1.0}))  # type: ignore[attr-defined]
-        study._backend.session.unclaimed.append(event)  # type: ignore[attr-defined]
-        assert study.ask(covariates={"load": 2.0}).id == 1
-        assert study.ask(covariates={"load": 1}).id == 0
 
 
 def test_what_is_refused_changes_nothing(file: str) -> None:
@@ -171,18 +130,6 @@ def test_what_is_refused_changes_nothing(file: str) -> None:
         assert (study.state(), study.verify()) == (twin.state(), 1)
 
 
-def test_the_study_of_a_learner_refuses_them(file: str) -> None:
-    twin = dikin.Predictive(dikin.Box([0], [1]), seed=1)
-    with dikin.Study(file, "a", twin) as study:
-        with pytest.raises(errors.CovariateError, match=r"only a dikin\.Tuner"):
-            study.ask(covariates={"load": 1.0})
-        assert study.ask() == twin.ask()
-        for beside in ({"covariates": {"load": 1.0}}, {"sem": 1.0}):
-            with pytest.raises(errors.CovariateError, match=r"only a dikin\.Tuner"):
-                study.tell(0, 1.0, **beside)  # type: ignore[arg-type]
-        assert (study.state(), study.verify()) == (twin.state(), 1)
-
-
 def test_another_declaration_is_another_study(file: str) -> None:
     dikin.Study(file, "a", tuner()).close()
     other = dikin.Tuner(PARAMETERS, maximize=True, covariates={"hour": None}, seed=3)
@@ -190,37 +137,7 @@ def test_another_declaration_is_another_study(file: str) -> None:
         dikin.Study(file, "a", other)
 
 
-# --- JSON lines and commands ---------------------------------------------------------------------
-
-
-def test_json_lines(file: str) -> None:
-    twin = tuner()
-
-    def said(line: Any) -> Any:
-        return jsonl.reply(study, json.dumps(line).encode())
-
-    with dikin.Study(file, "a", tuner()) as study:
-        asked = said({"ask": {"covariates": {"load": 0.7, "hour": 14, "kind": "a"}}})
-        assert asked["params"] == twin.ask(covariates={"load": 0.7, "hour": 14, "kind": "a"}).params
-        told = {"id": 0, "values": [498, 507], "covariates": {"users": 1830}}
-        assert said({"tell": told})["rounds"] == 1
-        assert said({"tell": told})["rounds"] == 1
-        twin.tell(0, values=[498, 507], covariates={"users": 1830})
-        said({"ask": {}})
-        twin.ask()
-        assert said({"tell": {"id": 1, "value": 3.0, "sem": 0.5}})["told"] == 1
-        twin.tell(1, 3.0, sem=0.5)
-        assert study.state() == twin.state()
-        assert said({"summary": {}})["covariates"].keys() == {"hour", "load", "kind", "users"}
-        for bad, code in (
-            ({"ask": {"covariates": [1]}}, "covariate"),
-            ({"ask": {"context": 3}}, "request"),
-            ({"ask": {"context": {"region": "eu"}}}, "context"),
-            ({"tell": {"id": 2}}, "request"),
-            ({"tell": {"id": 2, "value": 1, "values": [1]}}, "request"),
-        ):
-            assert said(bad)["error"]["code"] == code
-        assert study.state() == twin.state()
+# --- commands ------------------------------------------------------------------------------------
 
 
 def test_commands(file: str) -> None:

@@ -12,6 +12,7 @@ from dikin import errors
 from dikin.studies.database import MARK_BYTES, Sqlite, _mark
 from studies.conftest import new_file
 from studies.damage import copy_of, damaged_logs, flipped, play_and_die, rounds_in
+from studies.small import plain
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +54,17 @@ def test_without_a_mark_it_would_go_unnoticed(
 
 
 def test_a_deleted_study_leaves_no_mark_for_the_next(file: str) -> None:
-    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.tell(study.ask(), 0.5)
     dikin.Study.delete(file, "a")
-    dikin.Study(file, "b", dikin.Predictive(dikin.Ball(2), seed=1)).close()
+    dikin.Study(file, "b", plain()).close()
     with dikin.Study(file, "b") as study:
         study.tell(study.ask(), 0.5)
         assert study.rounds == 1
 
 
 def test_another_row_in_the_place_of_the_marked_one_is_noticed(file: str) -> None:
-    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.tell(study.ask(), 0.5)
     marks = Path(f"{file}-marks")
     records = marks.read_bytes()
@@ -73,7 +74,7 @@ def test_another_row_in_the_place_of_the_marked_one_is_noticed(file: str) -> Non
 
 
 def test_a_damaged_mark_locks_no_intact_study(file: str) -> None:
-    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    with dikin.Study(file, "a", plain()) as study:
         for _ in range(5):
             study.tell(study.ask(), 0.5)
     marks = Path(f"{file}-marks")

@@ -17,7 +17,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import Sqlite
-from studies.small import fresh, step
+from studies.small import fresh, sharing, step
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files cannot be deleted there")
 
@@ -49,7 +49,7 @@ def delete_index(file: str) -> None:
 
 
 EXCHANGES = [delete, move, replace_by_copy, replace_by_other, delete_log, delete_index]
-CALLS: dict[str, Callable[[dikin.Study[Any], Any], object]] = {
+CALLS: dict[str, Callable[[dikin.Study, Any], object]] = {
     "ask": lambda study, query: study.ask(),
     "tell": lambda study, query: study.tell(query, 0.5),
     "forget": lambda study, query: study.forget(query),
@@ -91,11 +91,11 @@ def test_a_file_that_is_exchanged_before_the_commit(
 
 
 def test_what_commit_within_returned_is_said_to_be_lost(file: str) -> None:
-    study = dikin.Study(file, "a", fresh(), patience=60, commit_within=30)
+    study = sharing(file, "a", fresh(), patience=60, seconds=30)
     step(study)
     delete(file)
     with pytest.raises(errors.StoreError, match=r"2 events .* may be lost: .* is gone"):
-        study.flush()
+        study._flush()
     study.close()
 
 

@@ -24,6 +24,7 @@ from dikin.studies import fair_lock
 from dikin.studies.database import Database, open_database
 from dikin.studies.fair_lock import FairLock
 from studies.interrupts import Interrupt
+from studies.small import plain
 
 A_DAY = 86_400.0
 HANGS = 300.0
@@ -36,10 +37,6 @@ study._backend.session.database.begin(study._backend.session.journal.study)
 print("held", flush=True)
 sys.stdin.read()
 """
-
-
-def learner() -> dikin.Learner:
-    return dikin.Predictive(dikin.Ball(2), seed=1)
 
 
 @contextmanager
@@ -83,7 +80,7 @@ def descriptors() -> int:
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files in /proc")
 def test_waiting_in_vain_leaves_nothing_behind(file: str) -> None:
     folder = Path(file).parent
-    with dikin.Study(file, "a", learner(), patience=0.02) as study, holder(file):
+    with dikin.Study(file, "a", plain(), patience=0.02) as study, holder(file):
         with pytest.raises(errors.BusyError):
             study.ask()
         before = descriptors(), threading.active_count(), files_of(folder)
@@ -96,7 +93,7 @@ def test_waiting_in_vain_leaves_nothing_behind(file: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says that a process is stopped")
 def test_a_stopped_holder_is_named_with_its_age_and_a_remedy(file: str) -> None:
-    with dikin.Study(file, "a", learner(), patience=0.3) as study, holder(file) as process:
+    with dikin.Study(file, "a", plain(), patience=0.3) as study, holder(file) as process:
         with pytest.raises(errors.BusyError, match=f"more than 0.3 seconds: process {process.pid}"):
             study.ask()
         process.send_signal(signal.SIGSTOP)
@@ -120,7 +117,7 @@ def test_the_ticket_of_a_killed_process_is_removed(file: str) -> None:
         'print("waits", flush=True)\n'
         "study.ask()\n"
     )
-    with dikin.Study(file, "a", learner(), patience=HANGS) as study:
+    with dikin.Study(file, "a", plain(), patience=HANGS) as study:
         with holder(file):
             waiter = subprocess.Popen(
                 [sys.executable, "-c", wait, file], stdout=subprocess.PIPE, text=True
@@ -140,7 +137,7 @@ def test_an_interrupted_wait_gives_up_its_place(file: str, monkeypatch: pytest.M
     def interrupt(ahead: int) -> float:
         raise KeyboardInterrupt
 
-    with dikin.Study(file, "a", learner()) as study, holder(file):
+    with dikin.Study(file, "a", plain()) as study, holder(file):
         monkeypatch.setattr(fair_lock, "_pause", interrupt)
         with pytest.raises(KeyboardInterrupt):
             study.ask()
@@ -158,7 +155,7 @@ def test_who_waits_in_a_crowd_prepares_once(file: str, monkeypatch: pytest.Monke
     ahead, prepared = iter([40, 40, 20, 8, 5, 3, 1, 1]), list[int]()
     monkeypatch.setattr(fair_lock._Queue, "ahead", lambda *_: next(ahead, 0))
     monkeypatch.setattr(fair_lock, "_pause", until_nobody_is_ahead)
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     with holder(file):
         lock = FairLock(Path(file).resolve())
         with pytest.raises(errors.BusyError):
@@ -171,7 +168,7 @@ def test_a_look_at_the_journal_does_not_give_up_the_place(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who prepares while it waits reads the database, which ends a transaction of its own."""
-    with dikin.Study(file, "a", learner()) as study, holder(file):
+    with dikin.Study(file, "a", plain()) as study, holder(file):
         database, seen = study._backend.session.database, list[int]()
         lock, folder = database._lock, Path(f"{file}-queue")  # type: ignore[attr-defined]
 
@@ -204,7 +201,7 @@ class _Fewer:
 def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not look by itself: with a pause of a day, only a message wakes it."""
     monkeypatch.setattr(fair_lock, "_pause", lambda ahead: A_DAY)
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     path, had = Path(file).resolve(), list[int]()
     first = FairLock(path)
     first.acquire(1.0, lambda: None)
@@ -230,7 +227,7 @@ def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_who_gives_up_while_it_is_told_breaks_nothing(file: str) -> None:
     """Between the look at its pipe and the message; and the next one is told."""
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     path = Path(file).resolve()
     lock, queue = FairLock(path), fair_lock._Queue(path)
     lock.acquire(1.0, lambda: None)
@@ -256,7 +253,7 @@ def test_a_ticket_that_may_not_be_opened_is_known_by_its_process(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another user's: told from its name whether it still waits."""
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     path = Path(file).resolve()
     queue = fair_lock._Queue(path)
     living, dead = queue.draw(), "00000000000000000001.4194303.1"
@@ -276,7 +273,7 @@ def test_a_ticket_that_may_not_be_opened_is_known_by_its_process(
 
 
 def test_a_half_made_ticket_of_a_dead_process_is_removed(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         folder = Path(f"{file}-queue")
         folder.mkdir(exist_ok=True)
         os.mkfifo(folder / ".00000000000000000001.4194303.1")
@@ -290,7 +287,7 @@ def test_a_waiting_process_that_was_stopped_is_passed_by(
 ) -> None:
     """And it has its place again when it goes on, before all who came later."""
     wait = 'import sys, dikin\ndikin.Study(sys.argv[1], "a", patience=600.0, client="it").ask()\n'
-    with dikin.Study(file, "a", learner(), patience=HANGS) as study:
+    with dikin.Study(file, "a", plain(), patience=HANGS) as study:
         with holder(file):
             waiter = subprocess.Popen([sys.executable, "-c", wait, file])
             wait_until(lambda: tickets(file), lambda: waiter.poll() is None)
@@ -320,7 +317,7 @@ def test_what_may_not_be_made_leaves_waiting_to_sqlite(
         raise PermissionError(errno.EACCES, "not yours")
 
     monkeypatch.setattr(fair_lock, "open_beside", refuses)
-    with dikin.Study(file, "a", learner(), patience=0.1) as study:
+    with dikin.Study(file, "a", plain(), patience=0.1) as study:
         study.tell(study.ask(), 0.5)
         assert study.rounds == 1
 
@@ -332,14 +329,14 @@ def test_a_folder_without_pipes_leaves_waiting_to_sqlite(
         raise OSError(errno.EOPNOTSUPP, "not supported")
 
     monkeypatch.setattr(os, "mkfifo", refuses)
-    with dikin.Study(file, "a", learner(), patience=0.1) as study:
+    with dikin.Study(file, "a", plain(), patience=0.1) as study:
         with holder(file), pytest.raises(errors.BusyError, match="another program holds"):
             study.ask()
         study.tell(study.ask(), 0.5)
 
 
 def test_turns_come_in_the_order_of_asking(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     path, order = Path(file).resolve(), list[int]()
     first = FairLock(path)
     first.acquire(1.0, lambda: None)
@@ -362,14 +359,14 @@ def test_turns_come_in_the_order_of_asking(file: str) -> None:
 
 
 def test_who_ends_a_turn_goes_behind_who_waits(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     assert hand_overs(file, 10, lambda: bool(tickets(file))) == 10
 
 
 def test_with_the_waiting_of_sqlite_it_does_not(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mutant: who sleeps and tries again seldom does so just between two turns of another."""
     monkeypatch.setattr(FairLock, "acquire", lambda self, patience, prepare: False)
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     assert hand_overs(file, 10, lambda: True) < 10
 
 
@@ -398,7 +395,7 @@ def _hands_over(one: Database, other: Database, is_waiting: Callable[[], bool]) 
 
 
 def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
-    with dikin.Study(file, "a", learner(), patience=0.02) as study:
+    with dikin.Study(file, "a", plain(), patience=0.02) as study:
         study.tell(study.ask(), 0.5)
         replayed = study._backend.session._replayed
         with holder(file), pytest.raises(errors.BusyError):
@@ -412,7 +409,7 @@ def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_wait_interrupted_at_any_instant_locks_nobody_out(file: str) -> None:
     """Whoever was interrupted gives up its place with the call, or with `release`."""
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     path, count = Path(file).resolve(), 0
     first = FairLock(path)
     first.acquire(1.0, lambda: None)
@@ -438,7 +435,7 @@ def test_a_wait_interrupted_at_any_instant_locks_nobody_out(file: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files in /proc")
 def test_studies_that_nobody_closed_leave_no_files_open(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     before = descriptors()
     for _ in range(5):
         study = dikin.Study(file, "a")
@@ -450,7 +447,7 @@ def test_studies_that_nobody_closed_leave_no_files_open(file: str) -> None:
 
 def test_tickets_from_before_a_restart_are_removed(file: str) -> None:
     """The clock begins anew: an old ticket may look like one of the future."""
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         folder = Path(f"{file}-queue")
         folder.mkdir(exist_ok=True)
         os.mkfifo(folder / f"{10**18:020d}.1.1")

@@ -16,7 +16,7 @@ import dikin
 from dikin import errors
 from dikin.studies import forks
 from studies.forked import WAYS
-from studies.small import fresh, step
+from studies.small import fresh, sharing, step
 from studies.test_kills import TESTS, run
 
 pytestmark = [
@@ -100,8 +100,8 @@ def test_a_child_has_no_file_of_a_study_open(file: str) -> None:
 
 
 def test_what_waits_to_be_written_is_written_before_a_fork(url: str) -> None:
-    """The transaction of `commit_within` is open between calls."""
-    with dikin.Study(url, "a", fresh(), patience=60, commit_within=30) as study:
+    """The transaction of events that share a commit is open between calls."""
+    with sharing(url, "a", fresh(), patience=60, seconds=30) as study:
         step(study)
         assert in_child(lambda: str(dikin.Study(url, "a").rounds)) == "1"
         step(study)
@@ -110,7 +110,7 @@ def test_what_waits_to_be_written_is_written_before_a_fork(url: str) -> None:
 
 
 def test_where_that_fails_the_next_call_says_so(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with dikin.Study(file, "a", fresh(), patience=60, commit_within=30) as study:
+    with sharing(file, "a", fresh(), patience=60, seconds=30) as study:
         step(study)
 
         def fails(*_: Any) -> None:

@@ -12,15 +12,14 @@ import dikin
 from dikin import errors
 from dikin.studies.session import Session
 from studies.interrupts import (
-    LATER,
     calls,
     consistent,
     flushes,
     interrupted,
-    learner,
     openings,
     waiting_commits,
 )
+from studies.small import LATER, plain, sharing
 
 EVERY = 11
 """Function calls between two instants that are tried."""
@@ -53,7 +52,7 @@ def test_an_interrupted_commit_keeps_nobody_waiting(url: str) -> None:
 
 
 def test_reading_is_left_usable_too(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.tell(study.ask(), 0.5)
         # Every instant that is tried makes the history longer, and so reading it.
         for _ in islice(interrupted(lambda: study.history(), 5), 60):
@@ -67,7 +66,7 @@ def test_the_connection_of_an_interrupted_read_is_not_used_again(url: str) -> No
     def cut_off(_: Any) -> None:
         raise KeyboardInterrupt
 
-    with dikin.Study(url, "a", learner()) as study:
+    with dikin.Study(url, "a", plain()) as study:
         study.tell(study.ask(), 0.5)
         database = study._backend.journal.database
         before = database._connection
@@ -87,7 +86,7 @@ def test_opening_can_be_interrupted(file: str) -> None:
 
 def test_what_waited_is_written_over_another_connection(url: str) -> None:
     """Ctrl-C may leave a connection that cannot be used any more."""
-    with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(url, "a", plain(), patience=2 * LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
         study._backend.session.database.disconnect()
@@ -97,7 +96,7 @@ def test_what_waited_is_written_over_another_connection(url: str) -> None:
 
 
 def test_unless_somebody_else_had_a_turn_meanwhile(url: str) -> None:
-    with dikin.Study(url, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(url, "a", plain(), patience=2 * LATER) as study:
         study.tell(study.ask(), 0.25)
         study._backend.session.database.disconnect()
         study._backend.session.database._end_turn()
@@ -110,7 +109,7 @@ def test_unless_somebody_else_had_a_turn_meanwhile(url: str) -> None:
 
 def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None:
     """psycopg keeps its lock if Ctrl-C comes at the wrong instant."""
-    with dikin.Study(server.url, "locked", learner()) as study:
+    with dikin.Study(server.url, "locked", plain()) as study:
         study.tell(study.ask(), 0.25)
         database = study._backend.session.database
         database.begin(study._backend.session.journal.study)
@@ -127,7 +126,7 @@ def test_a_connection_that_is_left_locked_is_not_waited_for(server: Any) -> None
 def test_rows_that_cannot_be_kept_are_said_to_be_lost(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(file, "a", plain(), patience=2 * LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
         monkeypatch.setattr(type(study._backend.session), "_keep_returned", lambda *_: False)
@@ -140,7 +139,7 @@ def test_rows_that_cannot_be_kept_are_said_to_be_lost(
 def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(file, "a", plain(), patience=2 * LATER) as study:
         for _ in range(4):
             study.tell(study.ask(), 0.25)
 
@@ -156,7 +155,7 @@ def test_an_error_of_another_kind_loses_nothing_that_was_returned_with(
 
 
 def test_an_interrupted_study_can_be_closed(file: str) -> None:
-    with dikin.Study(file, "a", learner(), patience=2 * LATER, commit_within=LATER) as study:
+    with sharing(file, "a", plain(), patience=2 * LATER) as study:
         for _ in range(3):
             study.tell(study.ask(), 0.25)
         study._backend.session._inside = True  # interrupted in its work, and in giving it back
@@ -176,16 +175,17 @@ def test_an_interrupted_tuner_goes_on() -> None:
             assert not tuner.learner.open_queries
 
 
-@pytest.mark.parametrize("flush", ["timer", "call"])
+@pytest.mark.parametrize("flush", ["fork", "call"])
 def test_a_call_that_was_interrupted_twice_keeps_what_waits(file: str, flush: str) -> None:
-    """The second Ctrl-C came while it cleaned up; the timer of the first event is still to come."""
-    with dikin.Study(file, "a", learner(), patience=20.0, commit_within=10.0) as study:
+    """The second Ctrl-C came while it cleaned up."""
+    with sharing(file, "a", plain(), patience=20.0) as study:
         session = study._backend.session
-        query = study.ask()
+        trial = study.ask()
         session._inside, session._replayed = True, None
-        if flush == "timer":
-            session._flush_for_nobody()
+        if flush == "fork":
+            session.before_fork()
         else:
-            study.flush()
-        study.tell(query, 0.5)
+            study._flush()
+        study.tell(trial, 0.5)
+        study._flush()
         assert study.verify() == 2

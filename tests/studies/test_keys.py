@@ -10,17 +10,14 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies import journal
-
-
-def learner() -> dikin.Learner:
-    return dikin.Predictive(dikin.Ball(2), seed=1)
+from studies.small import plain
 
 
 def tuner() -> dikin.Tuner:
     return dikin.Tuner({"x": dikin.Real(0, 1), "n": dikin.Integer(1, 5)}, seed=1)
 
 
-@pytest.mark.parametrize("make", [learner, tuner])
+@pytest.mark.parametrize("make", [plain, tuner])
 def test_the_same_key_gives_the_same_query(url: str, make: Any) -> None:
     with dikin.Study(url, "a", make()) as study:
         first = study.ask(key="one")
@@ -46,33 +43,33 @@ def test_several_under_one_key(url: str) -> None:
 
 
 def test_a_key_is_of_one_study(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as a, dikin.Study(file, "b", learner()) as b:
+    with dikin.Study(file, "a", plain()) as a, dikin.Study(file, "b", plain()) as b:
         a.ask(key="k")
         b.ask()
         assert b.ask(key="k").id == 1
     dikin.Study.delete(file, "a")
-    with dikin.Study(file, "a", learner()) as a:
+    with dikin.Study(file, "a", plain()) as a:
         a.tell(a.ask(), 0.5)
         assert a.ask(key="k").id == 1
 
 
 @pytest.mark.parametrize("key", ["", "x" * 151, "a\nb", 3, b"k"])
 def test_an_absurd_key_is_refused(file: str, key: Any) -> None:
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         with pytest.raises(errors.ParameterError, match="key must be"):
             study.ask(key=key)
         assert not study.open_queries
 
 
 def test_a_refused_ask_uses_no_key(file: str) -> None:
-    with dikin.Study(file, "a", dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)) as study:
-        with pytest.raises(errors.FeedbackError):
-            study.ask(key="k", forecast=0.5)
+    with dikin.Study(file, "a", plain()) as study:
+        with pytest.raises(errors.ContextError):
+            study.ask({"region": "eu"}, key="k")
         assert study.ask(key="k").id == 0
 
 
 def test_a_database_from_before_gets_its_table(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     with sqlite3.connect(file) as database:
         database.execute("DROP TABLE dikin_keys")
     database.close()
@@ -82,7 +79,7 @@ def test_a_database_from_before_gets_its_table(file: str) -> None:
 
 
 def test_what_was_trimmed_is_not_asked_again(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.tell(study.ask(key="k"), 0.5)
         study.tell(study.ask(), 0.5)
         study.trim(2)
@@ -94,7 +91,7 @@ def test_keys_are_kept_for_a_week(file: str, monkeypatch: pytest.MonkeyPatch) ->
     now = [10**15]
     monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
     monkeypatch.setattr(journal, "KEY_LIVES", 100)
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.ask(key="old")
         for _ in range(999):
             study.forget(study.ask())
@@ -108,7 +105,7 @@ def sweep(url: str, monkeypatch: pytest.MonkeyPatch, hours: list[float]) -> list
     now = [0]
     monkeypatch.setattr("dikin.studies.local._now", lambda: now[0])
     monkeypatch.setattr(journal, "SWEEP_EVERY", 1)
-    with dikin.Study(url, "a", learner()) as study:
+    with dikin.Study(url, "a", plain()) as study:
         for number, hour in enumerate(hours):
             now[0] = 10**15 + int(hour * 3600 * 10**6)
             study.ask(key=str(number))
@@ -131,7 +128,7 @@ def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
     """Written, and the answer lost: not for the next ask of somebody else."""
     from dikin.studies.database import LostConnection
 
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.ask(key="warm up")
         database = study._backend.session.database
         commit = database.commit
@@ -177,16 +174,3 @@ def test_a_key_covers_how_many_are_asked_for(file: str) -> None:
         assert [each.id for each in study.ask(n=3, key="three")] == [each.id for each in three]
         assert [each.id for each in study.ask(n=1, key="single")] == [single[0].id]
         assert len(study.open_queries) == 5
-
-
-def test_a_request_that_was_cut_off_is_completed(file: str) -> None:
-    """Some of its queries were noted, and not the last: it is sent again and gets the others."""
-    with dikin.Study(file, "a", tuner()) as study:
-        asked = study._backend._ask_under
-        study._backend._ask_under = lambda key, given: asked(key, given) if key.place < 2 else 1 / 0
-        with pytest.raises(ZeroDivisionError):
-            study.ask(n=4, key="k")
-        study._backend._ask_under = asked
-        assert [trial.id for trial in study.ask(n=4, key="k")] == [0, 1, 2, 3]
-        with pytest.raises(errors.ParameterError, match="with another n"):
-            study.ask(n=3, key="k")

@@ -36,23 +36,15 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 GAME = """
 import sys
 from studies import torture
-print(torture.killed(sys.argv[1], sys.argv[2], 16, int(sys.argv[3])).run(1.0))
+print(torture.killed(sys.argv[1], 16, int(sys.argv[2])).run(1.0))
 """
 
 
 @pytest.mark.parametrize(
-    ("where", "keeps", "crashes"),
-    [
-        ("SQLite", "learner", 0),
-        ("PostgreSQL", "learner", 1),
-        ("SQLite", "tuner", 0),
-        ("service on SQLite", "tuner", 2),
-    ],
+    ("where", "crashes"), [("SQLite", 0), ("PostgreSQL", 1), ("service on SQLite", 2)]
 )
-def test_nothing_acknowledged_is_lost_and_nothing_counted_twice(
-    where: str, keeps: str, crashes: int
-) -> None:
-    game = run("-c", GAME, where, keeps, str(crashes))
+def test_nothing_acknowledged_is_lost_and_nothing_counted_twice(where: str, crashes: int) -> None:
+    game = run("-c", GAME, where, str(crashes))
     assert game.returncode == 0, game.stderr
     assert game.stdout.startswith(f"({16 + crashes}, ")
 
@@ -76,7 +68,7 @@ from dikin.studies.session import Session
 
 def promise(self, event, result):
     '''Acknowledges before the commit, which comes later or never.'''
-    self._commit_within = 0.4
+    self.share_seconds = 0.4
     finish(self, event, result)
 
 finish, Session._finish = Session._finish, promise
@@ -95,6 +87,7 @@ def test_the_game_finds_out_who_acknowledges_too_early(tmp_path: Path) -> None:
 RACE = """
 import os, sys, warnings
 import dikin
+from studies.small import plain
 
 warnings.simplefilter("ignore")
 (hears, says), children = os.pipe(), []
@@ -103,8 +96,7 @@ for _ in range(6):
     if not child:
         os.close(says)
         os.read(hears, 1)  # until the last end to write into is closed: all start at once
-        learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
-        with dikin.Study(sys.argv[1], "race", learner, patience=30) as study:
+        with dikin.Study(sys.argv[1], "race", plain(), patience=30) as study:
             study.tell(study.ask(), 0.5)
         os._exit(0)
     children.append(child)

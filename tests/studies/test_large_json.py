@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dikin
 from dikin import errors, serialization
-from dikin.studies.jsonl import answer_lines, short_json
-from dikin.studies.spec import TUNER_EXAMPLE, learner_from_text
+from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_text
 
 
 class Counted(str):
@@ -60,10 +57,10 @@ TWICE = '{"tuner": {"x": {"low": 0, "high": 1}, "x": {"low": 0, "high": 9}}}'
 
 def test_the_command_line_takes_no_key_twice() -> None:
     with pytest.raises(errors.ParameterError, match="'x' occurs twice"):
-        learner_from_text(TWICE)
+        tuner_from_text(TWICE)
     with pytest.raises(errors.ParameterError, match="NaN is not JSON"):
-        learner_from_text('{"tuner": {"x": {"low": NaN, "high": 1}}}')
-    assert learner_from_text(TUNER_EXAMPLE).rounds == 0
+        tuner_from_text('{"tuner": {"x": {"low": NaN, "high": 1}}}')
+    assert tuner_from_text(TUNER_EXAMPLE).rounds == 0
 
 
 def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
@@ -93,31 +90,6 @@ def test_numbers_as_they_are() -> None:
     text = json.dumps([10**999, -1, 0.1, 1e300])
     assert serialization.strict_json(text) == [10**999, -1, 0.1, 1e300]
     assert serialization.strict_json("[1e999999]") == [float("inf")]
-
-
-def replies(study: dikin.Study[Any], *lines: bytes) -> list[Any]:
-    sink = io.BytesIO()
-    answer_lines(study, io.BytesIO(b"\n".join(lines)), sink)
-    return [json.loads(line) for line in sink.getvalue().splitlines()]
-
-
-def test_answers_to_large_lines_are_short(file: str) -> None:
-    with dikin.Study(file, "a", dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7)) as study:
-        many = {f"u{n}": n for n in range(50_000)}
-        lines = [{"ask": many}, {"x" * 900_000: {}}, {"tell": {"id": [[0]] * 100_000, "value": 1}}]
-        found = replies(study, *(json.dumps(line).encode() for line in lines))
-        assert len(found) == 3
-        for answer in found:
-            assert len(answer["error"]["message"]) < 1000
-
-
-def test_no_more_of_a_value_is_written_than_is_shown() -> None:
-    class Untouched(list[Any]):
-        def __iter__(self) -> Any:
-            raise AssertionError("read to the end")
-
-    assert short_json([1, "a", None]) == '[1, "a", null]'
-    assert short_json([["x" * 100], Untouched([1])]) == '[["' + "x" * 74 + "..."
 
 
 def test_a_message_is_cut() -> None:

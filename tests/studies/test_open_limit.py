@@ -11,7 +11,7 @@ import dikin
 from dikin import errors
 from dikin.cli import main
 from dikin.studies import local, replica
-from studies.small import fresh, step
+from studies.small import fresh, sharing, step
 
 HOUR = 3600 * 10**6
 """Microseconds."""
@@ -31,7 +31,7 @@ def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> Non
     with dikin.Study(file, "a", twin, client="it") as study:
         asked = [study.ask(key=f"key {number}") for number in range(3)]
         before = study.state()
-        words = r"3 queries of this study .*asked by it.*forget\(older_than="
+        words = r"3 trials of this study .*asked by it.*forget\(older_than="
         with pytest.raises(errors.QueryError, match=words):
             study.ask()
         assert study.state() == before
@@ -69,7 +69,7 @@ def test_all_that_are_too_old_are_forgotten(
     url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch, commit_within: float
 ) -> None:
     monkeypatch.setattr(local, "FORGET_AT_ONCE", 2)
-    with dikin.Study(url, "a", fresh(), commit_within=commit_within) as study:
+    with sharing(url, "a", fresh(), seconds=commit_within) as study:
         for _ in range(5):
             study.ask()
         clock[0] += HOUR
@@ -88,17 +88,7 @@ def test_all_that_are_too_old_are_forgotten(
         assert study.state() == twin.state()
 
 
-def test_one_by_one_it_is_the_same(file: str, clock: list[int]) -> None:
-    """As over HTTP, where a study is elsewhere."""
-    with dikin.Study(file, "a", fresh()) as study:
-        study.ask()
-        clock[0] += 10**15  # the clock of whoever forgets is the true one here
-        study.ask()
-        assert super(local.LocalBackend, study._backend).forget_older(3600.0) == 1
-        assert [query.id for query in study.open_queries] == [1]
-
-
-@pytest.mark.parametrize("arguments", [{}, {"query": 0, "older_than": 1}, {"older_than": -1}])
+@pytest.mark.parametrize("arguments", [{}, {"trial": 0, "older_than": 1}, {"older_than": -1}])
 def test_what_to_forget_must_be_said(file: str, arguments: dict[str, Any]) -> None:
     with dikin.Study(file, "a", fresh()) as study:
         study.ask()

@@ -18,6 +18,7 @@ from dikin import errors
 from dikin.studies import database
 from dikin.studies.journal import Snapshot
 from dikin.studies.replica import Replica
+from studies.small import plain
 from studies.small import prices as fresh
 
 
@@ -26,11 +27,8 @@ def test_a_study_is_created_once(url: str) -> None:
         first = study.ask()
     with dikin.Study(url, "a", fresh(6)) as study:  # the seed of the first counts
         assert study.open_queries[0].point.tolist() == first.point.tolist()
-    wider = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 0.5, loss_range=(0, 50))
-    other = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 3]), 0.5, loss_range=(0, 40))
-    for learner, part in ((wider, "arguments"), (other, "domain")):
-        with pytest.raises(errors.StudyExistsError, match=f"exists with the {part}"):
-            dikin.Study(url, "a", learner)
+    with pytest.raises(errors.StudyExistsError, match="exists with the parameters"):
+        dikin.Study(url, "a", plain())
     assert dikin.Study.names(url) == ["a"]
     with pytest.raises(errors.UnknownStudyError, match=r"no study 'b'.* Known: a"):
         dikin.Study(url, "b")
@@ -39,14 +37,15 @@ def test_a_study_is_created_once(url: str) -> None:
 
 
 def test_what_cannot_be_kept_is_refused(file: str) -> None:
-    ball = next(dikin.FromBarrier.examples())
-    with pytest.raises(errors.NotSavableError, match="made of Python functions"):
-        dikin.Study(file, "a", dikin.AdaptiveSmooth(ball, 1.0))
-    with pytest.raises(errors.ParameterError, match="a dikin learner"):
+    for given in (dikin.AdaptiveSmooth(dikin.Ball(2), 1.0), dikin.Predictive(dikin.Ball(2))):
+        words = r"a study holds a dikin\.Tuner, got <.* A learner saves itself to a file"
+        with pytest.raises(errors.ParameterError, match=words):
+            dikin.Study(file, "a", given)  # type: ignore[arg-type]
+    with pytest.raises(errors.ParameterError, match=r"holds a dikin\.Tuner, got 'smooth'\.$"):
         dikin.Study(file, "a", "smooth")  # type: ignore[arg-type]
     waiting = fresh()
     waiting.ask()
-    with pytest.raises(errors.ParameterError, match=r"open queries \[0\]"):
+    with pytest.raises(errors.ParameterError, match=r"open trials \[0\]"):
         dikin.Study(file, "a", waiting)
     with pytest.raises(errors.UnknownStudyError, match="there is no file"):
         dikin.Study(file, "a")
@@ -61,11 +60,11 @@ def test_no_place_for_a_study(url: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"name": ""}, {"name": "a\nb"}, {"client": "x" * 151}, {"patience": 0}, {"commit_within": 5}],
+    [{"name": ""}, {"name": "a\nb"}, {"client": "x" * 151}, {"patience": 0}],
 )
 def test_unusable_arguments(file: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(errors.ParameterError):
-        dikin.Study(file, **({"name": "a", "learner": fresh()} | arguments))
+        dikin.Study(file, **({"name": "a", "tuner": fresh()} | arguments))
 
 
 def test_a_deleted_study_and_a_closed_one(url: str) -> None:
@@ -121,7 +120,7 @@ def test_who_waits_in_vain_hears_how_long_it_has_waited(file: str) -> None:
 
 def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
     """Another dikin may move the tables to its own layout while this client has the study open."""
-    with dikin.Study(url, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
+    with dikin.Study(url, "a", plain()) as study:
         query = study.ask()
         database = study._backend.journal.database
         database.run("UPDATE dikin_version SET version = 99")
@@ -134,8 +133,8 @@ def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
 
 
 def test_a_state_of_another_version_is_refused(file: str) -> None:
-    """A learner of another dikin would go on otherwise, from the same numbers."""
-    dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)).close()
+    """A tuner of another dikin would go on otherwise, from the same numbers."""
+    dikin.Study(file, "a", plain()).close()
     old = Replica.of
 
     def written_before(taken: Snapshot) -> Replica:
@@ -146,4 +145,19 @@ def test_a_state_of_another_version_is_refused(file: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Replica, "of", written_before)
         with pytest.raises(errors.StateError, match="version 2, this dikin reads version 8"):
+            dikin.Study(file, "a")
+
+
+def test_a_study_of_a_bare_learner_is_refused(file: str) -> None:
+    """One that an earlier version wrote."""
+    dikin.Study(file, "a", plain()).close()
+    of = Replica.of
+
+    def of_a_learner(taken: Snapshot) -> Replica:
+        state = {"learner": dikin.AdaptiveSmooth(dikin.Ball(2), 1.0).state(), "asked": {}}
+        return of(taken._replace(state=json.dumps(state)))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Replica, "of", of_a_learner)
+        with pytest.raises(errors.StateError, match=r"of a bare learner \(adaptivesmooth\)"):
             dikin.Study(file, "a")

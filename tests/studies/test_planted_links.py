@@ -17,6 +17,7 @@ import dikin
 from dikin import errors, files
 from dikin.studies import fair_lock
 from dikin.studies.database import open_database
+from studies.small import plain
 
 ENDINGS = ["-marks", "-turn", "-queue", "-wal", "-shm", "-journal"]
 NOBODY = 65534
@@ -50,10 +51,6 @@ def ask_as_nobody(*files: str) -> list[str]:
     return run.stdout.splitlines()
 
 
-def learner() -> dikin.Learner:
-    return dikin.Predictive(dikin.Ball(2), seed=1)
-
-
 def everything(folder: Path) -> dict[str, tuple[int, ...]]:
     """Owner, mode, size and time of change of all that lies in a folder and below."""
     found = {str(path): path.lstat() for path in [folder, *folder.rglob("*")]}
@@ -65,7 +62,7 @@ def everything(folder: Path) -> dict[str, tuple[int, ...]]:
 @pytest.fixture
 def study_file(file: str) -> str:
     """A study that nobody holds; where that is possible, it and its folder are another user's."""
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.tell(study.ask(), 0.5)
     if os.geteuid() == 0:
         os.chown(Path(file).parent, NOBODY, NOBODY)
@@ -280,7 +277,7 @@ def generous() -> Iterator[None]:
 
 @pytest.mark.usefixtures("generous")
 def test_a_new_database_is_its_owners_alone(file: str) -> None:
-    with dikin.Study(file, "a", learner()) as study:
+    with dikin.Study(file, "a", plain()) as study:
         study.ask()
         ticket = fair_lock._Queue(Path(file).resolve()).draw()
         assert {path.name for path in Path(file).parent.iterdir()} >= {
@@ -292,7 +289,7 @@ def test_a_new_database_is_its_owners_alone(file: str) -> None:
 
 @pytest.mark.parametrize("mode", [0o600, 0o660, 0o666])
 def test_what_is_made_beside_a_database_has_its_mode(file: str, mode: int) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     for beside in Path(file).parent.glob("studies.db-*"):
         beside.unlink()
     Path(file).chmod(mode)
@@ -304,7 +301,7 @@ def test_what_is_made_beside_a_database_has_its_mode(file: str, mode: int) -> No
 
 
 def test_what_is_there_keeps_its_mode(file: str) -> None:
-    dikin.Study(file, "a", learner()).close()
+    dikin.Study(file, "a", plain()).close()
     beside = [Path(f"{file}-marks"), Path(f"{file}-turn")]
     for path in beside:
         path.chmod(0o640)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import csv
-import logging
 import re
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
-import pytest
 from rich.console import Console
 
-import dikin
-from studies import fuzz, torture
+from studies import torture
 from studies.crowd import crowd
 from studies.torture import Row, Trial, attempt
 
@@ -46,34 +42,6 @@ def test_without_a_terminal_each_trial_that_is_over_is_a_line() -> None:
     assert (
         last == " 50%  a, here: 3 tried, 0 failed; well\n100%  b, here: 3 tried, 0 failed; well\n"
     )
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        dikin.Predictive(dikin.Ball(2), seed=1),
-        dikin.Tuner({"x": dikin.Real(0, 1), "n": dikin.Integer(1, 5)}, seed=1),
-    ],
-)
-def test_mutated_lines(file: str, made: Any, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL, "dikin")
-    with dikin.Study(file, "a", made) as study:
-        refused = list(fuzz.conversation(study, 250, seed=3))
-    assert 50 < sum(refused) < 250
-
-
-def test_a_line_that_does_harm_is_found(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: a refused tell has told."""
-    with dikin.Study(file, "a", dikin.Predictive(dikin.Ball(2), seed=1)) as study:
-
-        def tells_anyway(*given: Any, **named: Any) -> None:
-            dikin.Study.forget(study, dikin.Study.ask(study))
-            dikin.Study.ask(study)
-            raise dikin.ParameterError("no")
-
-        monkeypatch.setattr(study, "tell", tells_anyway)
-        with pytest.raises(AssertionError):
-            list(fuzz.conversation(study, 100, seed=3))
 
 
 def test_many_clients_at_once(url: str) -> None:

@@ -36,9 +36,10 @@ import strange
 from marks import into_page
 from service import adversity as service_adversity
 from service.serving import Serving
-from studies import adversity, damage, forked, fuzz, interrupts, kills, small
+from studies import adversity, damage, forked, interrupts, kills, small
 from studies.crowd import Crowd, crowd, ratio
 from studies.postgres import Server
+from studies.small import plain, sharing
 
 
 class Row(NamedTuple):
@@ -107,7 +108,7 @@ def noticed(trials: Iterator[bool]) -> tuple[int, str]:
     return len(found), f"noticed {sum(found):,}, harmless {len(found) - sum(found):,}"
 
 
-def killed(where: str, keeps: str, count: int, crashes: int = 0) -> Trial:
+def killed(where: str, count: int, crashes: int = 0) -> Trial:
     def run(share: float) -> tuple[int, str]:
         with place(where) as at, tempfile.TemporaryDirectory() as folder:
             report = kills.game(
@@ -115,7 +116,6 @@ def killed(where: str, keeps: str, count: int, crashes: int = 0) -> Trial:
                 Path(folder),
                 max(4, round(share * count)),
                 store=at.store,
-                keeps=keeps,
                 server=at.server,
                 crashes=min(crashes, max(1, round(share * crashes))),
             )
@@ -127,7 +127,7 @@ def killed(where: str, keeps: str, count: int, crashes: int = 0) -> Trial:
 
     crashed = f" and {crashes} crashes of the server" if crashes else ""
     seconds = 0.13 * count + 2.0 * crashes + 5
-    return Trial(f"kill -9 of clients{crashed}, a {keeps}", where, seconds, run)
+    return Trial(f"kill -9 of clients{crashed}", where, seconds, run)
 
 
 def forking(way: str, count: int, seconds: float) -> Trial:
@@ -210,14 +210,6 @@ def exchanged(content: bytes, count: int, seed: int) -> Iterator[bytes]:
     return damage.exchanged_pages(content)
 
 
-def lines(share: float) -> tuple[int, str]:
-    count, found = max(50, int(share * 12_000)), list[bool]()
-    for made in (dikin.Predictive(dikin.Ball(2), seed=1), kills.tuner()):
-        with sqlite() as file, dikin.Study(file, "a", made, commit_within=0.2) as study:
-            found += fuzz.conversation(study, count, seed=7)
-    return len(found), f"refused {sum(found):,}, answered {len(found) - sum(found):,}"
-
-
 def values(share: float) -> tuple[int, str]:
     calls = strange.calls()
     for maker, act, value in calls:
@@ -235,14 +227,13 @@ def forged(share: float) -> tuple[int, str]:
 
 def long_history(share: float) -> tuple[int, str]:
     rounds, seconds = max(1000, int(100_000 * share)), dict[str, float]()
-    with sqlite() as file, dikin.Study(file, "kills", kills.learner(), commit_within=0.2) as study:
+    with sqlite() as file, sharing(file, "kills", plain(), seconds=0.2) as study:
         for _ in range(rounds):
             study.tell(study.ask(), 0.25)
-        study.flush()
+        study._flush()
         with watched(file) as waits:
             jobs: dict[str, Callable[[], object]] = {
                 "verify": study.verify,
-                "in two processes": lambda: study.verify(workers=2),
                 "history": study.history,
                 "trim": lambda: study.trim(rounds - 1000),
             }
@@ -302,10 +293,8 @@ def _crowd(where: str, clients: int, seconds: float) -> Crowd:
 
 
 TRIALS = [
-    killed("SQLite", "learner", 150),
-    killed("SQLite", "tuner", 100),
-    killed("PostgreSQL", "learner", 150, crashes=5),
-    killed("PostgreSQL", "tuner", 100, crashes=2),
+    killed("SQLite", 100),
+    killed("PostgreSQL", 100, crashes=2),
     forking("os.fork", 100, 20),
     forking("multiprocessing", 100, 20),
     forking("a server that preloads", 100, 30),
@@ -314,8 +303,8 @@ TRIALS = [
     forking("Dask", 100, 125),
     interrupted("in ask and tell, every call", "SQLite", 15, interrupts.calls, 1),
     interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
-    interrupted("with commit_within", "SQLite", 8, interrupts.waiting_commits, 1),
-    interrupted("with commit_within", "PostgreSQL", 8, interrupts.waiting_commits, 1),
+    interrupted("with shared commits", "SQLite", 8, interrupts.waiting_commits, 1),
+    interrupted("with shared commits", "PostgreSQL", 8, interrupts.waiting_commits, 1),
     interrupted("in a commit, another waits", "SQLite", 10, interrupts.flushes, 1),
     interrupted("in a commit, another waits", "PostgreSQL", 15, interrupts.flushes, 1),
     interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
@@ -332,7 +321,6 @@ TRIALS = [
     damaged_file("a bit flipped", damage.flipped, 3000),
     damaged_file("cut", damage.cut, 300),
     damaged_file("two pages exchanged", exchanged, 60),
-    Trial("mutated JSON lines", "SQLite", 40, lines),
     Trial("strange values and arguments", "learners, tuner", 2, values),
     Trial("forged states", "files", 35, forged),
     Trial("long histories, rounds", "SQLite", 35, long_history),

@@ -476,18 +476,6 @@ def test_the_tuner_and_its_learner_have_one_ledger() -> None:
         dikin.restore(altered)
 
 
-def test_old_ways_to_ask_and_to_look_warn() -> None:
-    tuner, twin = Tuner(SHOP, seed=1), Tuner(SHOP, seed=1)
-    with pytest.warns(DeprecationWarning, match=r"ask\(3\) is now ask\(n=3\)") as heard:
-        trials = tuner.ask(3)
-    assert heard[0].filename == __file__
-    assert trials == twin.ask(n=3)
-    with pytest.warns(DeprecationWarning, match="use open_queries instead of open_trials"):
-        assert tuner.open_trials == trials
-    with pytest.warns(DeprecationWarning, match="open_queries"):
-        assert (tuner.open_trial(1), tuner.open_trial(7)) == (trials[1], None)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -499,7 +487,6 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
         ({"value_range": (3, 1)}, r"value_range must be finite with low < high, got \(3, 1\)"),
         ({"value_range": 3, "maximize": True}, "value_range must be the least .* value, got 3"),
         ({"value_range": (0, 1e200)}, "value_range=.*: choose another unit of value"),
-        ({"value_range": (0, 1), "loss_range": (0, 1)}, "leave out loss_range, its former name"),
         ({"seed": -1}, "seed"),
         ({"constraints": "prize <= 3"}, "Did you mean 'price'"),
     ],
@@ -507,17 +494,6 @@ def test_old_ways_to_ask_and_to_look_warn() -> None:
 def test_other_arguments_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(errors.ParameterError, match=words):
         Tuner(SHOP, **options)
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_range_of_values_may_have_its_former_name() -> None:
-    for maximize in (False, True):
-        old = Tuner(SHOP, maximize=maximize, loss_range=(-3, 8), seed=5)
-        new = Tuner(SHOP, maximize=maximize, value_range=(-3, 8), seed=5)
-        assert old.state() == new.state()
-        assert new.identity()["arguments"]["value_range"] == [-3, 8]
-        assert "loss_range" not in new.identity()["arguments"]
-    assert Tuner(SHOP, seed=5).identity()["arguments"]["value_range"] is None
 
 
 # --- what it says -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from math import nan, sqrt
+from math import comb, exp, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 from dikin.errors import ParameterError
 from dikin.rng import lot
-from dikin.worth import holdback_share, is_held_back
+from dikin.worth.holdback import evidence, holdback_share, is_held_back, lost_answers
 
 COUNT = 20_000
 
@@ -65,3 +65,26 @@ def test_what_is_no_share_is_refused(value: Any) -> None:
 def test_a_percentage_is_explained() -> None:
     with pytest.raises(ParameterError, match=r"If you mean 5 %, write 0\.05"):
         holdback_share(5)
+
+
+# --- lost answers --------------------------------------------------------------------------------
+
+
+def test_the_counts_are_a_martingale_under_the_coin() -> None:
+    """Its mean over the counts of n rounds is 1; with another coin it is not."""
+    for n in (7, 60):
+        for coin, is_one in ((0.1, True), (0.3, False)):
+            odds = [comb(n, k) * coin**k * (1 - coin) ** (n - k) for k in range(n + 1)]
+            mean = sum(p * exp(evidence(0.1, n - k, k)) for k, p in enumerate(odds))
+            assert (mean == pytest.approx(1.0, rel=1e-9)) == is_one
+
+
+def test_answers_of_one_arm_that_get_lost() -> None:
+    assert lost_answers(0.1, 900, 100) is None
+    assert lost_answers(0.1, 900, 70) is None
+    notice = lost_answers(0.1, 900, 30)
+    assert notice is not None
+    assert notice.startswith(
+        "Of 930 answers 30 came from rounds that were held back, where about 93"
+    )
+    assert lost_answers(0.1, 600, 200) is not None

@@ -8,28 +8,27 @@ from typing import Any
 import pytest
 
 from dikin.errors import ParameterError, StateError
-from dikin.worth.budget import Budget
 from dikin.worth.states import number_or, refuse_altered, whole_state
 
 
 @pytest.mark.parametrize("reason", [KeyError("share"), TypeError("none"), ParameterError("odd")])
 def test_what_is_not_whole_is_said(reason: Exception) -> None:
-    said = pytest.raises(StateError, match="the state of a budget is not whole")
-    with said as found, whole_state("a budget"):
+    said = pytest.raises(StateError, match="the state of a guard is not whole")
+    with said as found, whole_state("a guard"):
         raise reason
     assert found.value.__cause__ is reason
 
 
 def test_other_errors_are_not_swallowed() -> None:
-    with pytest.raises(ZeroDivisionError), whole_state("a budget"):
+    with pytest.raises(ZeroDivisionError), whole_state("a guard"):
         raise ZeroDivisionError
 
 
 @pytest.mark.parametrize("state", [{"a": inf}, {"a": "1"}, {"b": 1.0}, {"a": 1.0, "b": 1.0}, None])
 def test_what_is_altered_is_refused(state: Any) -> None:
     with pytest.raises(StateError):
-        refuse_altered(state, {"a": 0.5}, "a budget")
-    refuse_altered({"a": 2.0}, {"a": 0.5}, "a budget")
+        refuse_altered(state, {"a": 0.5}, "a guard")
+    refuse_altered({"a": 2.0}, {"a": 0.5}, "a guard")
 
 
 def test_none_stands_for_what_json_has_not() -> None:
@@ -37,9 +36,3 @@ def test_none_stands_for_what_json_has_not() -> None:
     assert number_or(nan, 2) == 2.0
     with pytest.raises(ParameterError):
         number_or(inf, "high")
-
-
-@pytest.mark.parametrize("name", ["level", "mean"])
-def test_a_word_for_a_number_of_a_budget_is_refused(name: str) -> None:
-    with pytest.raises(StateError, match="not whole"):
-        Budget.restore(Budget(0.05, 0.1).state() | {name: "much"})

@@ -43,7 +43,9 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
     discrete one is `Levels` in increasing order. Its `default_value` is today's setting, where
     tuning begins. A contextual variable is a covariate: it is observed with the result, and what
-    it explains is no noise any more. Nothing is learnt from points that came from elsewhere.
+    it explains is no noise any more. Nothing is learnt from points that came from elsewhere, which
+    have no "_id". Where the objective is not finite, or the evaluation failed, the trial is
+    forgotten.
 
     Parameters
     ----------
@@ -102,38 +104,12 @@ class TunerGenerator(Generator):  # type: ignore[misc]
             raise ParameterError(f"{wanted}, got {shown(dict(vocs.objectives))}")
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """Ask for the next points to evaluate.
-
-        Parameters
-        ----------
-        num_points : int, optional
-            How many; one by default.
-
-        Returns
-        -------
-        list of dict
-            For each point its variables, the constants, and the id of its trial as "_id".
-        """
         constants = {name: each.value for name, each in self.vocs.constants.items()}
         trials = self.tuner.ask(n=1 if num_points is None else num_points)
         return [{**trial.params, **constants, ID: trial.id} for trial in trials]
 
     def ingest(self, results: Sequence[dict[str, Any]]) -> None:
-        """Tell what came of points; all of them, or none if one of them is refused.
-
-        Parameters
-        ----------
-        results : list of dict
-            What `suggest` gave, with the objective, and with contextual variables where they were
-            observed. Where the objective is not finite, or the evaluation failed, the trial is
-            forgotten. A result without "_id" is passed over.
-
-        Raises
-        ------
-        ParameterError
-            If an id is not one of an open trial, or comes twice, or there is no objective, or what
-            was observed is not a number.
-        """
+        # All of them are learnt, or none if one is refused.
         found = [
             (_id_of(result), self._value_of(result), self._observed_in(result))
             for result in results

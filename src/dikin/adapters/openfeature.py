@@ -10,12 +10,11 @@ from __future__ import annotations
 from asyncio import to_thread
 from copy import deepcopy
 from functools import wraps
-from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters.attributes import AttributeNames
-from dikin.adapters.open_trials import OpenTrials
+from dikin.adapters._attributes import AttributeNames
+from dikin.adapters._open_trials import OpenTrials
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
@@ -133,7 +132,7 @@ class TunerProvider(AbstractProvider):
 
     def __init__(
         self,
-        tuner: Tuner | Study[Trial],
+        tuner: Tuner | Study,
         event: str,
         *,
         untracked: float | None = None,
@@ -144,12 +143,11 @@ class TunerProvider(AbstractProvider):
             raise ParameterError(f"flags need a dikin.Tuner or a study of one, got {shown(tuner)}")
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
-        self.most_open = whole(most_open, "most_open", 1, "how many keys may wait")
         self._names = AttributeNames(tuner)
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
-        self._open = OpenTrials(self.most_open, self._give_up)
-        """By targeting key."""
-        self._lock, self._log_limit = Lock(), LogLimit()
+        most = whole(most_open, "most_open", 1, "how many keys may wait")
+        self._open = OpenTrials(most, self._give_up)
+        self._log_limit = LogLimit()
 
     def get_metadata(self) -> Metadata:
         """The name of the provider."""
@@ -168,13 +166,14 @@ class TunerProvider(AbstractProvider):
     ) -> FlagResolutionDetails[Any]:
         try:
             self._refuse_flag(kind, flag)
-            trial = self._trial_of(context)
+            key, about = _key_of(context), context.attributes if context else {}
+            trial = self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
             params = deepcopy(trial.params)  # the host may write into an object
             value = kind(params.get(flag, params))
         except Exception as error:  # a database that is down must not take the host with it
             return FlagResolutionDetails(default, _code_of(error), str(error), Reason.ERROR)
-        about = {TRIAL: trial.id, "held": trial.held}
-        return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=about)
+        metadata = {TRIAL: trial.id, "held": trial.held}
+        return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
     def _refuse_flag(self, kind: type, flag: str) -> None:
         if flag not in self._flags:
@@ -187,11 +186,6 @@ class TunerProvider(AbstractProvider):
                 f"{flag!r} is a flag of type {known}, not {kind.__name__}"
             )
 
-    def _trial_of(self, context: EvaluationContext | None) -> Trial:
-        """The open trial of a key, asked for with the attributes of the first context."""
-        key, about = _key_of(context), context.attributes if context else {}
-        return self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
-
     def _give_up(self, trial: Trial) -> None:
         """Close a trial whose event will not be waited for."""
         try:
@@ -200,7 +194,7 @@ class TunerProvider(AbstractProvider):
             else:
                 self.tuner.tell(trial, self.untracked)
         except Exception as error:
-            self._warn(f"a trial that was never tracked is still open: {error}")
+            self._log_limit.warn(f"a trial that was never tracked is still open: {error}")
 
     # --- tracking --------------------------------------------------------------------------------
 
@@ -227,7 +221,7 @@ class TunerProvider(AbstractProvider):
             try:
                 self._tell(_key_of(evaluation_context), tracking_event_details)
             except Exception as error:  # the SDK catches nothing here
-                self._warn(f"the event {self.event!r} was not told: {error}")
+                self._log_limit.warn(f"the event {self.event!r} was not told: {error}")
 
     def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
         details = details or TrackingEventDetails()
@@ -247,10 +241,6 @@ class TunerProvider(AbstractProvider):
             if trial is not None:
                 self._open.put_back(key, trial)
             raise
-
-    def _warn(self, text: str) -> None:
-        with self._lock:
-            self._log_limit.warn(text)
 
 
 def _code_of(error: Exception) -> exception.ErrorCode:

@@ -12,13 +12,12 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters.attributes import AttributeNames
+from dikin.adapters._attributes import AttributeNames
 from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.log_limit import LogLimit
 from dikin.rng import stream
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Integer, Real
-from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
@@ -86,14 +85,14 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         search_space: Mapping[str, BaseDistribution] | None = None,
         *,
         start: Mapping[str, Any] | None = None,
-        store: Callable[[Tuner], Study[Trial]] | None = None,
+        store: Callable[[Tuner], Study] | None = None,
         known: Callable[[], Mapping[str, Any]] = dict,
         seed: int | None = None,
         **options: Any,
     ) -> None:
         if search_space is not None:
-            self._refuse_names(search_space, start or {})
-        self.tuner: Tuner | Study[Trial] | None = None
+            _refuse_names(search_space, start or {})
+        self.tuner: Tuner | Study | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
         self._known = known
         self._options = {"seed": seed, **options}
@@ -103,15 +102,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         """Tells trials of another sampler, whose tuner had the same ids, from this one's."""
         self._drawn: set[str] = set()
         self._lock, self._log_limit = Lock(), LogLimit()
-
-    def _refuse_names(self, search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
-        if not _tunable(search_space):
-            raise ParameterError(
-                "the search space needs a FloatDistribution or IntDistribution with more than one "
-                f"value, got {shown(dict(search_space))}"
-            )
-        for name in start.keys() - search_space.keys():
-            raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
     @property
     def best(self) -> dict[str, Any]:
@@ -125,42 +115,12 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Say which parameters the tuner chooses.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            With one objective.
-        trial : optuna.trial.FrozenTrial
-            The trial that is to be sampled.
-
-        Returns
-        -------
-        dict
-            From names to distributions; empty until a first trial has completed.
-        """
         self._prepare(study)
         return dict(self._space)
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Ask the tuner.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            In whose storage it is noted what was asked.
-        trial : optuna.trial.FrozenTrial
-            The trial that is sampled.
-        search_space : dict
-            What `infer_relative_search_space` gave.
-
-        Returns
-        -------
-        dict
-            The values by name.
-        """
         self._prepare(study)
         if self.tuner is None:
             return {}
@@ -178,25 +138,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Sample a parameter that the tuner does not choose.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            Whose trial it is.
-        trial : optuna.trial.FrozenTrial
-            The trial that is sampled.
-        param_name : str
-            The parameter.
-        param_distribution : optuna.distributions.BaseDistribution
-            Its distribution.
-
-        Returns
-        -------
-        object
-            The start, or the middle of the range, while the search space is not known; then a
-            random value.
-        """
         self._prepare(study)
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
@@ -217,19 +158,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Tell the tuner, or let it forget the trial.
-
-        Parameters
-        ----------
-        study : optuna.Study
-            Whose trial it is.
-        trial : optuna.trial.FrozenTrial
-            The trial that ends.
-        state : optuna.trial.TrialState
-            How it ends.
-        values : sequence of float
-            What came of it.
-        """
         note = trial.system_attrs.get(ASKED)
         if note is None or note["session"] != self._session:
             return
@@ -245,13 +173,17 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                     f"trial {trial.number} played {played}, not {note['params']}: forgotten"
                 )
             else:
-                self._tell(trial, note["id"], values[0])
+                try:
+                    covariates = self._names.told_with(trial.user_attrs)
+                    self.tuner.tell(note["id"], values[0], **covariates)
+                except (LossError, CovariateError) as reason:  # infinite, or not of its kind
+                    self.tuner.forget(note["id"])
+                    self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
         except QueryError as reason:  # another client of the study has closed it
             self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
 
     def reseed_rng(self) -> None:
-        """Give `RandomSampler` another seed; threads share the tuner."""
-        self._others.reseed_rng()
+        self._others.reseed_rng()  # threads share the tuner
 
     # --- the tuner -------------------------------------------------------------------------------
 
@@ -279,13 +211,15 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._names = AttributeNames(tuner)
         self._space = found
 
-    def _tell(self, trial: FrozenTrial, id: int, value: float) -> None:
-        assert self.tuner is not None
-        try:
-            self.tuner.tell(id, value, **self._names.told_with(trial.user_attrs))
-        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
-            self.tuner.forget(id)
-            self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
+
+def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+    if not _tunable(search_space):
+        raise ParameterError(
+            "the search space needs a FloatDistribution or IntDistribution with more than one "
+            f"value, got {shown(dict(search_space))}"
+        )
+    for name in start.keys() - search_space.keys():
+        raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
 
 def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:

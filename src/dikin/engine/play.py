@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.arguments import is_whole
-from dikin.deprecation import renamed
 from dikin.domains.base import Array, Domain
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
@@ -115,8 +114,6 @@ class Run:
     comparator: Array
     compiled: bool
     seconds: float
-
-    losses = renamed("losses", "cumulative_losses")
 
     def __repr__(self) -> str:
         how = "compiled" if self.compiled else "plain Python"

@@ -53,7 +53,6 @@ from dikin.learners.threads import ignored, locked
 from dikin.open_queries import Memo, OpenQueries, Query
 from dikin.players import Player
 from dikin.registry import Registry
-from dikin.status import Status
 from dikin.theory.certificate import RANGE, Part
 from dikin.units import LossRange, Units
 
@@ -71,8 +70,7 @@ class Learner(Player[Query]):
     """A player of bandit convex optimization on a domain.
 
     Threads may share a learner: calls are atomic, and every query has its own id. Processes may
-    not: a copy in another process is another learner. Use `dikin.Study` to share a learner between
-    processes.
+    not: a copy in another process is another learner. A `Tuner` is shared by `dikin.Study`.
 
     Parameters
     ----------
@@ -378,26 +376,6 @@ class Learner(Player[Query]):
         """
         doubt = nonnegative(overstated, "overstated")
         return self.certificate + 0.5 * doubt * (2.0 * self.units.radius) ** 2
-
-    def status(self) -> Status:
-        places = np.ndindex(self.center.shape)
-        return Status(
-            kind="learner",
-            learner=self.kind,
-            domain=self.domain.kind,
-            arguments=self.arguments(),
-            columns=tuple(f"x[{', '.join(map(str, place))}]" for place in places),
-            rounds=self.rounds,
-            asked=self.asked,
-            center=self.center,
-            certificate=float(self.certificate),
-            run_certificate=self._run_certificate(),
-            restarts=self.restarts,
-        )
-
-    def _run_certificate(self) -> float:
-        """The bound on the regret of this run for a status; NaN where there is none."""
-        return nan
 
     def _certificate_part(self) -> Part | None:
         """What the rounds since the last restart add to the certificate; None if not known."""
@@ -799,18 +777,6 @@ class Learner(Player[Query]):
     def require_registered(self) -> None:
         LEARNERS.require(type(self))
         self.domain.require_registered()
-
-    def require_storable(self) -> None:
-        self.require_registered()
-        if self._domain_spec() is None:
-            raise NotSavableError(
-                f"the domain {self.domain} is made of Python functions, which are never written to "
-                "a database: a study needs a domain such as Box or Polytope"
-            )
-
-    def identity(self) -> dict[str, Any]:
-        state = self.state()
-        return {"kind": state["learner"]} | {part: state[part] for part in ("domain", "arguments")}
 
 
 LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]

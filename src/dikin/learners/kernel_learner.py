@@ -52,8 +52,6 @@ class LearnerState(NamedTuple):
     """The iterates of the centres that `iterate` is the mean of, where there are several."""
     tracks: Array = EMPTY
     """What is remembered of how each centre has moved, where a learner looks at that."""
-    moments: Array = EMPTY
-    """Second moments of the estimates, where there is a bound for one run."""
     scratch: Array = EMPTY
     """Room for vectors of a round; nothing in it is kept."""
 
@@ -66,7 +64,6 @@ class LearnerState(NamedTuple):
             self.estimates if self.estimates is EMPTY else self.estimates.copy(),
             self.centres if self.centres is EMPTY else self.centres.copy(),
             self.tracks if self.tracks is EMPTY else self.tracks.copy(),
-            self.moments if self.moments is EMPTY else self.moments.copy(),
             self.scratch,
         )
 

@@ -47,7 +47,6 @@ from dikin.arguments import (
     nonnegative,
     number,
     optional,
-    probability,
     real_number,
     true_or_false,
     whole,
@@ -68,7 +67,6 @@ from dikin.learners import predictive_centres as centres
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners import predictive_expected as contextual
 from dikin.learners import predictive_levels as levels
-from dikin.learners import predictive_one_run as one_run
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING, range_limit
 from dikin.learners.kernel_learner import (
@@ -88,11 +86,9 @@ from dikin.learners.parameters import (
 )
 from dikin.learners.predictive_adaptation import TRACKS
 from dikin.learners.predictive_levels import REACH, clip, measuring
-from dikin.learners.predictive_outlook import look_ahead
 from dikin.learners.predictive_state import MEASURED, Levels, Numbers, Plan, first_numbers
 from dikin.learners.threads import locked
 from dikin.log_limit import LogLimit
-from dikin.status import CONFIDENCE
 from dikin.units import LossRange, Units
 from dikin.vectors import clear
 
@@ -229,18 +225,9 @@ def learn(
     else:
         contextual.count_far(plan, n, features, loss, expected)
     products = write_estimate(geometry, memo, plan.dim * unit, state)
-    distance, stiffness = sqrt(products[1]), far * geometry.stiffness(memo.metric)
-    reach = stiffness * (1.0 + distance)
+    reach = far * geometry.stiffness(memo.metric) * (1.0 + sqrt(products[1]))
     price = certify(
         geometry, plan, state, features, surprise, products, trace, reach, curvature, memo.shares
-    )
-    one_run.add_answer(
-        plan,
-        n.run,
-        (expected, surprise),
-        (products[0], distance, stiffness),
-        state.scratch[: geometry.size],
-        state.moments,
     )
     schedule.average_shares(plan, n, memo.shares, round)
     above = learnt >= level and levels.is_young(plan, n.levels, round)
@@ -523,7 +510,6 @@ class Predictive(KernelLearner):
             np.zeros(len(plan.certified) * cells * size),
             np.tile(start, cells) if cells > 1 else EMPTY,
             np.zeros(cells * TRACKS * size) if plan.adaptive or cells > 1 else EMPTY,
-            one_run.first_moments(plan, size),
             np.zeros(4 * size),
         )
         centres.begin_at_start(geometry, plan, state)
@@ -659,12 +645,11 @@ class Predictive(KernelLearner):
             "estimates": self._state.estimates,
             "centres": self._state.centres,
             "tracks": self._state.tracks,
-            "moments": self._state.moments,
         }
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         super()._set_numbers(numbers)
-        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks", "moments")}
+        vectors = {name: numbers[name] for name in ("estimates", "centres", "tracks")}
         self._state = self._state._replace(**vectors)
 
     def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
@@ -776,45 +761,34 @@ class Predictive(KernelLearner):
         *,
         smoothness: float | None = None,
         lipschitz: float | None = None,
-        varies: float | None = None,
         memory: float | None = None,
-        confidence: float | None = None,
         nonconvexity: float = 0.0,
     ) -> float:
         """The certificate for losses of a constant that was not declared, or of another one.
 
-        It bounds the mean regret; with a `confidence`, that of this run. For the mean choose the
-        constant without looking at the values: the smaller of two certificates of one run is no
-        bound. Those with a confidence hold at all times and for all constants together.
+        Choose the constant without looking at the values: the smaller of two certificates of one
+        run is no bound.
 
         Parameters
         ----------
         smoothness, lipschitz
             One of them, in the sense of the constructor.
-        varies
-            Not used any more: the bound holds whatever a loss varies by.
         memory
             With `memory="auto"`: one of `memories`, to bound the regret of about so many rounds. By
             default that of the learner, and of all rounds with "auto".
-        confidence
-            Between 0 and 1, such as 0.95: with at least this probability the sum of the values told
-            exceeds that of the mean losses at any fixed point by no more than the bound, in all
-            rounds together. Losses must not react to queries that are still open when it is read.
         nonconvexity
             How far a loss may be from a convex one with that constant, at any point.
 
         Returns
         -------
         float
-            The bound on the regret so far, in the user's units: on the expected one, or with a
-            `confidence` on that of this run. The latter is NaN without a `loss_range`, with a
-            `memory` (other than "auto"), with `contexts` and in more than 64 dimensions.
+            The bound on the expected regret so far, in the user's units.
 
         Raises
         ------
         ParameterError
-            If not exactly one of the two constants is given, the memory is none of `memories`, the
-            confidence is not between 0 and 1, or the nonconvexity is negative.
+            If not exactly one of the two constants is given, the memory is none of `memories`, or
+            the nonconvexity is negative.
         """
         longest, plan, sums = self.geometry.longest, self._plan, self._n.sums
         if (smoothness is None) == (lipschitz is None):
@@ -822,8 +796,6 @@ class Predictive(KernelLearner):
                 "certificate_for needs one of smoothness=... and lipschitz=..., got "
                 f"smoothness={shown(smoothness)} and lipschitz={shown(lipschitz)}"
             )
-        if varies is not None:
-            nonnegative(varies, "varies")
         m = self._place_of(memory)
         deviation = nonnegative(nonconvexity, "nonconvexity") / self.units.loss_scale
         if smoothness is not None:
@@ -833,9 +805,7 @@ class Predictive(KernelLearner):
             scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
             exploring = scaled * plan.length_price * sums.root_tau[m]
         exploring += certificate.nonconvex_price(sums, m, deviation)
-        if confidence is None:
-            return self._certified(m, exploring)
-        return self._certified_run(m, exploring, 1.0 - probability(confidence, "confidence"))
+        return self._certified(m, exploring)
 
     def _place_of(self, memory: float | None) -> int:
         """Which of the certificates is that of a memory."""
@@ -857,100 +827,10 @@ class Predictive(KernelLearner):
         value = certificate.bound(self.geometry, plan, n, self._state.estimates, m, exploring)
         return self.units.regret(value)
 
-    @locked
-    def _run_certificate(self) -> float:
-        """For the constants that were declared, where it says more than the values do.
-
-        No regret exceeds what losses were above the least possible one; and hardly any what they
-        would be above the least that was seen, had they all been the largest.
-        """
-        n, seen = self._n, self._n.levels.high - self._n.levels.low
-        if (self.smoothness is None and self.lipschitz is None) or measuring(n.levels):
-            return nan
-        bound = self._certified_run(0, n.sums.exploring[0], 1.0 - CONFIDENCE)
-        most = self.units.regret(min(n.run.losses, self._rounds_in_range * seen))
-        return bound if bound < most else nan
-
-    def _certified_run(self, m: int, exploring: float, failure: float) -> float:
-        """The bound for this run, but for a chance of `failure`."""
-        plan, n, state = self._plan, self._n, self._state
-        if m > 0:
-            return nan  # what is forgotten of the sums is no martingale
-        constant = certificate.constant_term(plan, n.sums, m, exploring)
-        estimates = state.estimates[: self.geometry.size]
-        value = one_run.bound(
-            self.geometry,
-            plan,
-            n.run,
-            state.moments,
-            self._center_vector(),
-            one_run.Model(constant, estimates, n.sigma[m]),
-            failure,
-        )
-        return self.units.regret(value)
-
     @property
     def _has_constant(self) -> bool:
         """Whether there is a constant to bound with."""
         return self.smoothness is not None or self.lipschitz is not None
-
-    def _explored(self, memo: Any) -> tuple[Array, Array] | None:
-        """The centre of a query and what was added to it; None if it only measured losses.
-
-        Both are working vectors.
-        """
-        if not isinstance(memo, Memo) or measuring(memo.state.numbers.levels):
-            return None
-        center, played = self.geometry.vector(memo.state.iterate), np.empty(self.geometry.size)
-        self.geometry.point(memo.state.iterate, memo.metric, memo.s, memo.asked[2], played)
-        return center, played - center
-
-    @property
-    @locked
-    def exploring_cost(self) -> float:
-        """What exploring costs at most in the next round, in the user's units.
-
-        A bound for the constants that were declared: NaN where none was, and while losses are only
-        measured.
-        """
-        n = self._n
-        if measuring(n.levels) or not self._has_constant:
-            return nan
-        trace = self._trace(n.shift)
-        price, _ = certificate.exploring_price(self._plan, n.levels, trace, 1.0, 1.0)
-        return self.units.regret(price)
-
-    @locked
-    def outlook(self, rounds: int = 1000) -> float:
-        """How much the certificate is expected to grow: a forecast of the bound, not a bound.
-
-        It is what the schedule would come to if surprises stayed as large as they are now, none
-        were clipped, the curvature told stayed at its mean and the centre did not move. With a
-        `memory` the price of exploring is forgotten too, and the growth may be negative.
-
-        Parameters
-        ----------
-        rounds
-            How many rounds to look ahead.
-
-        Returns
-        -------
-        float
-            The growth over these rounds, in the user's units; NaN while losses are only measured,
-            and where no constant was declared.
-        """
-        ahead = whole(rounds, "rounds", 1, "how many rounds to look ahead")
-        plan, n = self._plan, self._n
-        if measuring(n.levels) or not self._has_constant:
-            return nan
-        later = look_ahead(plan, n.copy(), self._rounds_in_range, ahead, self._trace)
-        return self.units.regret(later - n.sums.exploring[0])
-
-    def _trace(self, shift: float) -> float:
-        """The trace of H^-1 at the centre, where `shift` is eta S."""
-        direction, metric = np.zeros(self.geometry.size), np.empty(self._metric_size)
-        trace: float = self.geometry.explore(self._state.iterate, 1.0, shift, direction, metric)[1]
-        return trace
 
     @cached_property
     def _fixed_limit(self) -> tuple[float, str]:

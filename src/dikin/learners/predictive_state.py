@@ -135,18 +135,6 @@ class Sums(Lists):
 
 
 @dataclass(slots=True)
-class Run(Record):
-    """What the bound for one run is made of, besides the moments of the estimates."""
-
-    largest: float = 0.0
-    """No deviation of a round can have been larger: the maximum of c_t."""
-    deepest: float = 0.0
-    """How far below 0 a deviation of a round was at most: the maximum of h_t."""
-    losses: float = 0.0
-    """Sum of the losses, each less the least possible one."""
-
-
-@dataclass(slots=True)
 class Centres(Lists):
     """What every centre is computed with."""
 
@@ -207,7 +195,6 @@ class Numbers(Record):
     levels: Levels
     centres: Centres
     sums: Sums
-    run: Run
     expected: Expected
     sigma: list[float]
     """Sums of the curvature that was told, for each certificate and cell."""
@@ -225,7 +212,6 @@ class Numbers(Record):
             self.levels.copy(),
             self.centres.copy(),
             self.sums.copy(),
-            self.run.copy(),
             self.expected if one_cell else self.expected.copy(),
             self.sigma.copy(),
             self.features.copy(),
@@ -247,7 +233,6 @@ def first_numbers(plan: Plan) -> Numbers:
         levels=levels,
         centres=centres,
         sums=Sums.zeros(len(plan.certified)),
-        run=Run(),
         expected=Expected.zeros(plan.cells),
         sigma=[0.0] * (len(plan.certified) * plan.cells),
         features=[1.0] + [0.0] * (plan.cells - 1),

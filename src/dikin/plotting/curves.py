@@ -48,11 +48,6 @@ def band(column: Array) -> tuple[Array, Array]:
     return ends[:, 0], ends[:, 1]
 
 
-def root_mean_square(rows: Array) -> float:
-    """The root of the mean of the squares."""
-    return float(np.sqrt(np.mean(np.square(rows))))
-
-
 def stretches(held: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     """Where a column is true: the first row of each stretch, and the first row after it.
 

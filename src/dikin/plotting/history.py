@@ -17,7 +17,6 @@ from dikin.plotting.curves import (
     limits,
     marks,
     rolling,
-    root_mean_square,
     stretches,
     window,
 )
@@ -35,7 +34,7 @@ from dikin.plotting.panels import (
     value_text,
     write_labels,
 )
-from dikin.plotting.style import BLUE, GREEN, GREY, INK, PALETTE, PURPLE, require, styled
+from dikin.plotting.style import BLUE, GREY, INK, PALETTE, PURPLE, require, styled
 from dikin.vectors import Array, Table
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 WIDTH = 10.0
 MARGINS = 0.075, 0.86
 """Where the panels begin and end, as shares of the width: direct labels stand to their right."""
-HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5, "surprise": 0.8, "certificate": 0.8}
+HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5, "certificate": 0.8}
 GAP, HEAD, TITLE, FOOT = 0.42, 0.36, 0.36, 0.55
 """Inches between panels, of the words above the first, of a title, and below the last panel."""
 
@@ -103,7 +102,7 @@ def draw_history(
     contexts: Sequence[ContextPanel] = (),
     uplift: UpliftCourse | None = None,
 ) -> Figure:
-    """Draw the panels, the value, the surprise and the certificate over the rounds.
+    """Draw the panels, the value and the certificate over the rounds.
 
     `table` has one row a round, with the columns that the panels name and those of a history.
     Below them the settings over the contexts, if there are any.
@@ -134,7 +133,6 @@ def _draw(
     kinds = ["parameter"] * len(drawn)
     known = uplift is not None and len(uplift.known) > 0
     kinds += ["uplift"] * known + ["value"]
-    kinds += ["surprise"] * bool(np.isfinite(table["expected"][~far_off(table["value"])]).any())
     kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
     figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
     for panel, place in zip(drawn, axes, strict=False):
@@ -145,7 +143,7 @@ def _draw(
         elif uplift is not None and kind == "uplift":
             _draw_uplift(place, uplift)
         else:
-            _draw_line(place, table, kind)
+            _draw_certificate(place, table)
     _shade_held(axes, table)
     for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
         draw_context(place, context)
@@ -269,19 +267,14 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])
 
 
-def _draw_line(axes: Axes, table: Table, kind: str) -> None:
+def _draw_certificate(axes: Axes, table: Table) -> None:
     at = marks(len(table))
-    if kind == "surprise":
-        usual = np.where(far_off(table["value"]), np.nan, table["value"])
-        y = rolling(usual - table["expected"], root_mean_square)
-        note, colour = "how far the value is from what was expected (root mean square)", GREEN
-    else:
-        y, note, colour = table["certificate"][at], "bound on the regret so far", PURPLE
-    axes.plot(table["round"][at], y, color=colour, linewidth=1.8, label=kind)
+    y = table["certificate"][at]
+    axes.plot(table["round"][at], y, color=PURPLE, linewidth=1.8, label="certificate")
     axes.set_ylim(0, 1.08 * _largest(y))
-    heading(axes, kind, note)
+    heading(axes, "certificate", "bound on the regret so far")
     finite = y[np.isfinite(y)]
-    write_labels(axes, [Label(float(finite[-1]), number_text(finite[-1]), colour)])
+    write_labels(axes, [Label(float(finite[-1]), number_text(finite[-1]), PURPLE)])
 
 
 def _largest(y: Array) -> float:

@@ -1,4 +1,4 @@
-"""Bodies of requests and answers: large ones are read and written outside the event loop."""
+"""Bodies of requests and answers as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dikin.service.problems import Problem
 
 
 def read_body(body: bytes) -> Any:
-    """The value of a body; raises a problem if it cannot be read."""
+    """Return the value of a body, or raise a problem if it cannot be read."""
     try:
         value = strict_json(body)
     except ValueError as reason:
@@ -51,40 +51,10 @@ def _parts(value: Any) -> Collection[Any]:
 
 
 def written(answer: BaseModel | dict[str, Any]) -> bytes:
-    """An answer as JSON.
-
-    Long lists are written entry by entry: while Python writes a value, no other thread runs.
-    """
-    return _text(answer).encode()
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, BaseModel):
-        value = _fields(value)
-    if not isinstance(value, NESTED) or _is_short(value):
-        return ENCODER.encode(value)
-    if isinstance(value, dict):
-        fields = (f"{json.dumps(name)}: {_text(part)}" for name, part in value.items())
-        return "{" + ", ".join(fields) + "}"
-    return "[" + ", ".join(map(ENCODER.encode, value)) + "]"
-
-
-def _is_short(value: Any) -> bool:
-    """Whether a value is written in no time: nothing in it has many parts."""
-    if isinstance(value, BaseModel):
-        value = vars(value)
-    parts = value.values() if isinstance(value, dict) else value
-    return len(parts) <= SHORT and all(
-        _is_short(part) for part in parts if isinstance(part, NESTED)
-    )
+    """Return an answer as JSON."""
+    return json.dumps(answer, allow_nan=False, default=_fields).encode()
 
 
 def _fields(model: BaseModel) -> dict[str, Any]:
-    """The fields of a model that were set."""
+    """Return the fields of a model that were set."""
     return {name: value for name, value in vars(model).items() if name in model.model_fields_set}
-
-
-NESTED = (list, dict, BaseModel)
-SHORT = 20
-"""Parts of an object or list that is written at once."""
-ENCODER = json.JSONEncoder(allow_nan=False, default=_fields)

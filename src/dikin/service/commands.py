@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import click
 
@@ -21,48 +22,39 @@ from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
 
-@click.command()
+@click.command(context_settings={"show_default": True})
 @url_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="The port; 0 for any free one.",
+    "--port", type=click.IntRange(0, 65535), default=8000, help="The port; 0 for any free one."
 )
 @click.option(
     "--patience",
     type=click.FloatRange(0.05, 60.0),
     default=PATIENCE,
-    show_default=True,
     help="Seconds to wait for another process or for the database before answering with 503.",
 )
 @click.option(
     "--deadline",
     type=click.FloatRange(0.1, 600.0),
     default=ANSWER_SECONDS,
-    show_default=True,
     help="Seconds that a study may take for an answer in any case, before it is a 503.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(1.0),
     default=REQUESTS_A_SECOND,
-    show_default=True,
     help="Requests of one token in a second; more are answered with 429.",
 )
 @click.option(
     "--largest-request",
     type=click.IntRange(1000),
     default=LARGEST_REQUEST,
-    show_default=True,
     help="The largest body of a request, in bytes.",
 )
 @click.option(
     "--proxy",
     default="127.0.0.1",
-    show_default=True,
     help="Addresses of proxies whose X-Forwarded headers are trusted.",
 )
 @click.option(
@@ -70,20 +62,9 @@ from dikin.studies.study import Study
     "log_level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
-    show_default=True,
     help="The least severe events to log, as lines of JSON on standard error.",
 )
-def serve(
-    url: str,
-    host: str,
-    port: int,
-    patience: float,
-    deadline: float,
-    rate: float,
-    largest_request: int,
-    proxy: str,
-    log_level: str,
-) -> None:
+def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: Any) -> None:
     """Serve studies over HTTP, with a page to watch them.
 
     \b
@@ -107,19 +88,13 @@ def serve(
     from dikin.service.app import create_app
     from dikin.service.service import is_loopback
 
-    app = create_app(
-        url,
-        patience=patience,
-        deadline=deadline,
-        rate=rate,
-        largest_request=largest_request,
-    )
+    app = create_app(url, **limits)
     app.state.service.check_store()  # fail now and not at the first client
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
             f"{host} can be reached from other machines, and there is no valid token: anyone "
-            "could play. Create one first (dikin token create NAME --right admin --url ...), "
+            "could use it. Create one first (dikin token create NAME --right admin --url ...), "
             "or leave --host at 127.0.0.1"
         )
     listener = server.listen(host, port)
@@ -145,7 +120,7 @@ def token() -> None:
     \b
       read    look at studies: the page, history, metrics
       play    ask, tell, forget, hold, resume
-      admin   create, trim and delete studies
+      admin   create and delete studies
 
     Each right includes those before it. Once a token exists, every request needs one.
     """  # noqa: D301 - click reads the backspace character

@@ -8,7 +8,7 @@ are called here directly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from fastapi.exceptions import RequestValidationError
@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from dikin.errors import RequestError, did_you_mean, shown
+from dikin.service.problems import Problem, not_found
 from dikin.studies.client_arguments import printable
 
 
@@ -25,12 +26,9 @@ class Endpoint:
     """An endpoint, with the right that it needs and the parts of a request that it takes."""
 
     def __init__(self, route: APIRoute) -> None:
-        extra = route.openapi_extra or {}
         self.route, self._call = route, route.endpoint
-        self.right: str | None = extra.get("x-right")
+        self.right: str | None = (route.openapi_extra or {}).get("x-right")
         """The right that it needs; None if everybody may use it."""
-        self.large: bool = extra.get("x-large", False)
-        """Whether its answers may be large."""
         self.takes_body = route.body_field is not None
         takes = route.dependant
         self._request, self._names = takes.request_param_name, [f.name for f in takes.path_params]
@@ -88,53 +86,35 @@ def _read(
             arguments[field.name] = field.field_info.get_default(call_default_factory=True)
 
 
-class Found(NamedTuple):
-    """The endpoint of a request, and the parameters in its path."""
-
-    endpoint: Endpoint
-    path: dict[str, str]
-
-
 class Endpoints:
-    """All endpoints, by method and path."""
+    """All endpoints, by path and method."""
 
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
-        self._endpoints: dict[tuple[str, ...], dict[str, Endpoint]] = {}
-        self._parameters: dict[int, str] = {}
+        self._paths: dict[Any, dict[str, Endpoint]] = {}
         for route in routes:
             if isinstance(route, APIRoute):
-                methods = self._endpoints.setdefault(self._pattern(route.path), {})
-                methods |= dict.fromkeys(route.methods or (), Endpoint(route))
+                methods = self._paths.setdefault(route.path_regex, {})
+                methods |= dict.fromkeys(route.methods, Endpoint(route))
 
-    def _pattern(self, path: str) -> tuple[str, ...]:
-        """The parts of a path; "" stands for any text, of which there is at most one."""
-        parts = path.split("/")[1:]
-        for place, part in enumerate(parts):
-            if part.startswith("{"):
-                self._parameters[place] = part.strip("{}")
-                parts[place] = ""
-        return tuple(parts)
-
-    def find(self, method: str, path: str) -> Found | None:
-        """The endpoint for a request; None if there is none."""
-        parts = path.split("/")[1:]
-        if "" in parts:  # a name is not empty
-            return None
-        methods = self._endpoints.get(tuple(parts))
-        if methods is not None:
-            endpoint = methods.get(method)
-            return None if endpoint is None else Found(endpoint, {})
-        for place, name in self._parameters.items():
-            if place < len(parts):
-                pattern = (*parts[:place], "", *parts[place + 1 :])
-                endpoint = self._endpoints.get(pattern, {}).get(method)
-                if endpoint is not None:
-                    return Found(endpoint, {name: parts[place]})
-        return None
+    def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+        """Return the endpoint for a request and the parameters in its path, or raise a problem."""
+        for pattern, methods in self._paths.items():
+            match = pattern.fullmatch(path)
+            if match is not None:
+                if method in methods:
+                    return methods[method], match.groupdict()
+                raise Problem(
+                    405,
+                    "request",
+                    f"{shown(method)} is not allowed at this path; /openapi.json lists the "
+                    "endpoints",
+                    {"Allow": ", ".join(sorted(methods))},
+                )
+        raise not_found()
 
 
 def decoded(name: str) -> str:
-    """The name of a study in a path, which is percent-encoded."""
+    """Return the name of a study in a path, which is percent-encoded."""
     try:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:

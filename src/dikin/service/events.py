@@ -10,20 +10,16 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from dikin.errors import DikinError
 from dikin.service.bodies import written
 from dikin.service.limits import EVENT_ROUNDS, EVENTS_EVERY, rounds_at_once
-from dikin.service.problems import Problem, TooManyError
+from dikin.service.problems import Problem
 from dikin.service.service import Service
 from dikin.service.tokens import Access
-from dikin.studies.history import value_or_loss
 from dikin.studies.study import Study
 
 
@@ -49,11 +45,12 @@ class Look:
     def useful(self) -> bool:
         """Whether another stream can share it."""
         if self._read.done():
-            return time.monotonic() - self.began < 0.9 * EVENTS_EVERY
+            fresh = time.monotonic() - self.began < 0.9 * EVENTS_EVERY
+            return fresh and not self._read.cancelled()
         return self._waiting > 0
 
     async def result(self) -> Update:
-        """The result; when nobody waits for it any more, the study is spared the work."""
+        """Return the result; when nobody waits for it any more, the study is spared the work."""
         self._waiting += 1
         try:
             return await asyncio.shield(self._read)
@@ -69,45 +66,26 @@ def _note_error(read: asyncio.Future[Update]) -> None:
 
 
 class Looks:
-    """Shared reads of studies: pages of a visitor that want the same update share one.
+    """Shared reads of studies: pages that want the same update share one.
 
-    Without it, many open pages would slow down a study. Each read takes the turn of its visitor.
+    Without it, many open pages would slow down a study.
     """
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._looks: dict[tuple[str, str, int | None], Look] = {}
+        self._looks: dict[tuple[str, int | None], Look] = {}
 
-    async def update(self, name: str, visitor: str, last: int | None) -> Update:
-        """What happened to a study since round `last`."""
+    async def update(self, name: str, last: int | None) -> Update:
+        """Return what happened to a study since round `last`."""
         self._looks = {key: look for key, look in self._looks.items() if look.useful}
-        key = name, visitor, last
+        key = name, last
         if key not in self._looks:
             self._looks[key] = Look(_update(self._service, *key))
         return await self._looks[key].result()
 
 
-class Stream(StreamingResponse):
-    """A stream of events, which gives its place back when it ends, or if it never begins."""
-
-    def __init__(self, content: AsyncIterator[bytes], place: ExitStack) -> None:
-        super().__init__(content, media_type="text/event-stream")
-        self._place = place
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events."""
-        with self._place:
-            await super().__call__(scope, receive, send)
-
-
-def visitor(request: Request) -> str:
-    """Who a stream counts for: a token, or an address if there are no tokens."""
-    token: str | None = request.state.access.name
-    return token or (request.client.host if request.client is not None else "")
-
-
 def last_round(header: str | None, rounds: int) -> int | None:
-    """The last round that a client has; None if there is no such round in the study.
+    """Return the last round that a client has; None if there is no such round in the study.
 
     Otherwise every number beyond the newest round would be a read of its own.
     """
@@ -119,16 +97,12 @@ def last_round(header: str | None, rounds: int) -> int | None:
 async def updates(
     service: Service, looks: Looks, request: Request, name: str, last: int | None
 ) -> AsyncIterator[bytes]:
-    """Events of a study, one per second, for as long as the visitor may see them."""
+    """Yield events of a study, one per second, for as long as the visitor may see them."""
     access, guard = request.state.access, None
     while not service.closing.is_set():
         try:
             access = await service.access(request)
-            data, last, reason = await looks.update(name, access.name or "", last)
-        except TooManyError as error:
-            yield b": %s\n\n" % error.detail.encode()
-            await _pause(service.closing, error.seconds)
-            continue
+            data, last, reason = await looks.update(name, last)
         except (Problem, DikinError) as error:
             yield _event("problem", await _problem_json(service, error, access, name), last)
             return
@@ -147,7 +121,7 @@ async def _problem_json(
     return json.dumps(error.content()).encode()
 
 
-async def _update(service: Service, name: str, visitor: str, last: int | None) -> Update:
+async def _update(service: Service, name: str, last: int | None) -> Update:
     worker = await service.workers.of(name)
 
     def look(study: Study) -> Update:
@@ -159,30 +133,22 @@ async def _update(service: Service, name: str, visitor: str, last: int | None) -
         data = written({"study": status.to_json(), "rounds": _columns(records, size)})
         return Update(data, newest, status.guard_reason)
 
-    return await worker.do(look, visitor=visitor)
+    return await worker.do(look)
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Tuned rounds as columns, which take half the space of rows; those on hold too."""
-    records = [each for each in records if each.get("held") or not each.get("held_back")]
-    points, best = ([_flat(each[what]) for each in records] for what in ("point", "center"))
+    """Return tuned rounds as columns, which take half the space of rows; those on hold too."""
+    records = [each for each in records if each["held"] or not each.get("held_back")]
+    points, best = ([each[what] for each in records] for what in ("point", "center"))
     return {
         "round": [each["round"] for each in records],
-        "value": [value_or_loss(each) for each in records],
-        "expected": [each.get("expected") for each in records],
-        "held": [bool(each.get("held")) for each in records],
+        "value": [each["value"] for each in records],
+        "held": [each["held"] for each in records],
         "certificate": [each["certificate"] for each in records],
         "time": [each["time"] for each in records],
         "played": [[row[place] for row in points] for place in range(dim)],
         "best": [[row[place] for row in best] for place in range(dim)],
     }
-
-
-def _flat(point: list[Any]) -> list[float]:
-    """The numbers of a point, which may be a matrix."""
-    if point and isinstance(point[0], list):
-        return [number for row in point for number in _flat(row)]
-    return point
 
 
 def _event(kind: str, data: bytes, last: int | None) -> bytes:

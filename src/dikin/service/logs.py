@@ -14,47 +14,42 @@ from dikin.service.limits import LOG_EVERY
 LEARNERS = "dikin"
 """The logger of learners, whose messages contain values."""
 SERVICE = "dikin.service"
+UNWELCOME = (408, 429, 503)
+"""Statuses of answers that a client may cause as often as it likes."""
 KINDS = 1000
 """Kinds of lines that are remembered."""
 
 
-class OncePerMinute:
-    """Decides whether a line is written: one of each kind in a minute."""
+class SparseLines(logging.Filter):
+    """Writes one line of a kind a minute, of those that anyone could cause.
+
+    These are warnings and errors of the service and its server, and requests that are refused.
+    """
 
     def __init__(self) -> None:
+        super().__init__()
         self._kinds: dict[Hashable, tuple[float, int]] = {}
 
-    def line(self, kind: Hashable) -> int | None:
-        """None to leave the line out; else how many of its kind were left out before it."""
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is written; it says how many of its kind were left out before."""
+        fields = getattr(record, "fields", {})
+        status, token = fields.get("status"), fields.get("token")
+        refused = status in UNWELCOME or (token is None and (status or 0) >= 400)
+        if record.name == LEARNERS or (record.levelno < logging.WARNING and not refused):
+            return True
+        fault = record.exc_info[0] if record.exc_info else None
+        kind = record.name, str(record.msg)[:60], fault, status, token
         now = time.monotonic()
         then, left_out = self._kinds.get(kind, (-LOG_EVERY, 0))
         if now - then < LOG_EVERY:
             self._kinds[kind] = then, left_out + 1
-            return None
+            return False
         self._kinds.pop(kind, None)
         if len(self._kinds) >= KINDS:
             del self._kinds[next(iter(self._kinds))]
         self._kinds[kind] = now, 0
-        return left_out
-
-
-class SparseLines(logging.Filter):
-    """Of what the service and its server report besides requests, one line of a kind a minute."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._kinds = OncePerMinute()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a line is written."""
-        if record.name == LEARNERS or record.levelno < logging.WARNING:
-            return True
-        fields = getattr(record, "fields", {})
-        fault = record.exc_info[0] if record.exc_info else None
-        more = self._kinds.line((record.name, str(record.msg)[:60], fault))
-        if more:
-            record.fields = fields | {"more": more}
-        return more is not None
+        record.fields = fields | {"more": left_out or None}
+        return True
 
 
 class JsonLines(logging.Formatter):
@@ -64,7 +59,7 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         learner = record.name == LEARNERS
         entry: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

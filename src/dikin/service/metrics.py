@@ -15,30 +15,13 @@ MEDIA_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 
 
 def _of_uplift(part: str) -> Callable[[Status], float | None]:
-    """Reads a part of the uplift, where there is one."""
+    """Return a function that reads a part of the uplift, where there is one."""
     return lambda status: None if status.uplift is None else getattr(status.uplift, part)
 
 
 GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
-    "surprise": (MEANINGS["surprise"], lambda status: status.surprise),
-    "exploring_cost": (MEANINGS["exploring_cost"], lambda status: status.exploring_cost),
-    "exploring_measured": (
-        MEANINGS["exploring_measured"].replace("`exploring_rounds`", "dikin_exploring_rounds"),
-        lambda status: status.exploring_measured,
-    ),
-    "exploring_rounds": (
-        "The rounds of dikin_exploring_measured.",
-        lambda status: status.exploring_rounds,
-    ),
-    "outlook": (
-        "How much worse than the best fixed setting the next rounds together are expected to be "
-        "at most, for the declared constant, if nothing changes; divide by dikin_outlook_rounds.",
-        lambda status: status.outlook,
-    ),
-    "outlook_rounds": ("The rounds of dikin_outlook.", lambda status: status.ahead),
     "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
-    "run_certificate": (MEANINGS["run_certificate"], lambda status: status.run_certificate),
     "explained_share": (MEANINGS["explained"], lambda status: status.explained),
     "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (
@@ -46,26 +29,14 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
         lambda status: status.open.oldest_seconds if status.open.count else 0.0,
     ),
     "last_told_seconds": (MEANINGS["last_told_seconds"], lambda status: status.last_told_seconds),
-    "uplift": (
-        MEANINGS["uplift"],
-        _of_uplift("mean"),
-    ),
-    "uplift_low": (
-        "The lower end of the interval of dikin_uplift.",
-        _of_uplift("low"),
-    ),
-    "uplift_high": (
-        "The upper end of the interval of dikin_uplift.",
-        _of_uplift("high"),
-    ),
+    "uplift": (MEANINGS["uplift"], _of_uplift("mean")),
+    "uplift_low": ("The lower end of the interval of dikin_uplift.", _of_uplift("low")),
+    "uplift_high": ("The upper end of the interval of dikin_uplift.", _of_uplift("high")),
     "uplift_total": (
         "What all tuned rounds together have gained over the control.",
         _of_uplift("total"),
     ),
-    "control_mean": (
-        "The mean value of the control.",
-        _of_uplift("control_mean"),
-    ),
+    "control_mean": ("The mean value of the control.", _of_uplift("control_mean")),
     "guard_holds": (
         "1 while the guard holds a tuner at the control.",
         lambda status: None if status.guard is None else float(status.guard_reason is not None),
@@ -88,7 +59,6 @@ class Metrics:
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
             registry=self._registry,
         )
-        self._busy = Counter("dikin_busy", "Requests answered with 503.", registry=self._registry)
         self._refused = Counter(
             "dikin_refused",
             "Requests that were refused, by status: 401 and 403 no right, 422 cannot be used, 429 "
@@ -96,21 +66,12 @@ class Metrics:
             ["status"],
             registry=self._registry,
         )
-        self.closed_connections = Counter(
-            "dikin_closed_connections",
-            "Connections that were closed to make room for others, or not let in.",
-            registry=self._registry,
-        )
-        self.connections = Gauge("dikin_connections", "Open connections.", registry=self._registry)
         self.stuck = Gauge(
             "dikin_stuck_studies",
             "Open studies that have not answered for too long.",
             registry=self._registry,
         )
         self._observed: dict[tuple[str, str, int], Callable[[float], None]] = {}
-        self.streams = Gauge(
-            "dikin_event_streams", "Pages that are watching a study.", registry=self._registry
-        )
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -124,11 +85,9 @@ class Metrics:
         observe(seconds)
         if status >= 400:
             self._refused.labels(str(status)).inc()
-        if status == 503:
-            self._busy.inc()
 
     def text(self, readable: list[Status], unreadable: list[Unreadable]) -> bytes:
-        """All metrics, including those of these studies."""
+        """Return all metrics, including those of these studies."""
         once = CollectorRegistry()
         once.register(_Studies(readable, unreadable))
         return generate_latest(self._registry) + generate_latest(once)

@@ -11,14 +11,12 @@ from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dikin.errors import DikinError, StoreError
 from dikin.service.bodies import read_body
 from dikin.service.dispatch import Endpoint, Endpoints, decoded
 from dikin.service.limits import BODY_SECONDS, READ_AT_ONCE
-from dikin.service.logs import OncePerMinute
 from dikin.service.problems import ClientGone, Problem, internal, problem_of
 from dikin.service.service import Service
 
@@ -39,14 +37,12 @@ HEADERS = [
     (b"cache-control", b"no-store"),
 ]
 """Headers of every answer."""
-UNWELCOME = (408, 429, 503)
-"""Statuses of answers that a client may cause as often as it likes."""
 
 log = logging.getLogger("dikin.service")
 
 
 class RequestMiddleware:
-    """Answers the requests that have an endpoint, and passes others on.
+    """Answers every request.
 
     Whether a request may be answered is decided by its head. Only then is its body read.
     """
@@ -54,7 +50,6 @@ class RequestMiddleware:
     def __init__(self, app: ASGIApp, endpoints: Endpoints, service: Service, largest: int) -> None:
         self._app, self._endpoints, self._service = app, endpoints, service
         self._largest = largest
-        self._kinds = OncePerMinute()
         self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +57,7 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         began, id = time.perf_counter(), f"{next(self._ids) % 2**32:08x}"
-        state = scope.setdefault("state", {})
+        scope.setdefault("state", {})
         # The undecoded path: the name of a study may contain a slash, which is written as %2F.
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         scope["path"] = raw.partition(b"?")[0].decode("latin-1")
@@ -76,22 +71,19 @@ class RequestMiddleware:
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 
-        found = self._endpoints.find(scope["method"], scope["path"])
         try:
-            if found is None:
-                await self._app(scope, receive, answer)
-            else:
-                scope["route"], scope["path_params"] = found.endpoint.route, found.path
-                await self._answer(found.endpoint, Request(scope, receive), answer)
+            endpoint, scope["path_params"] = self._endpoints.find(scope["method"], scope["path"])
+            scope["route"] = endpoint.route
+            await self._answer(endpoint, Request(scope, receive), answer)
         except ClientGone:
             status = 499
         except (Exception, asyncio.CancelledError) as error:
             if status != 500:  # the answer has begun
                 raise
-            response = self._error_response(Request(scope), self._explained(error), id)
-            await response(scope, receive, answer)
+            problem = self._problem(Request(scope), error, id)
+            await problem.response()(scope, receive, answer)
         finally:
-            self._note(scope, state, status, time.perf_counter() - began, id)
+            self._note(scope, status, time.perf_counter() - began, id)
 
     async def _answer(self, endpoint: Endpoint, request: Request, send: Send) -> None:
         scope, service = request.scope, self._service
@@ -106,7 +98,7 @@ class RequestMiddleware:
         if study is not None:
             study = scope["path_params"]["name"] = state["study"] = decoded(study)
         access.refuse_unless(endpoint.right, study)
-        with service.visitors.request(access.name, endpoint.large):
+        with service.quotas.request(access.name):
             body = await self._body(request)
             if body and not endpoint.takes_body:
                 raise Problem(422, "request", "this endpoint takes no body; send none")
@@ -117,7 +109,7 @@ class RequestMiddleware:
             await response(scope, request.receive, send)
 
     async def _body(self, request: Request) -> Any:
-        """The value of the body, or None; a slow client delays only itself."""
+        """Return the value of the body, or None; a slow client delays only itself."""
         headers = request.headers
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers:
@@ -135,23 +127,21 @@ class RequestMiddleware:
             return None
         if len(body) <= READ_AT_ONCE:
             return read_body(body)
-        token = request.scope.get("state", {}).get("token") or ""
-        return await self._service.read_apart(read_body, body, token)
+        return await self._service.workers.apart(read_body, body, long=True)
 
     async def _received(self, receive: Receive) -> bytes:
-        parts, size = list[bytes](), 0
+        body = bytearray()
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise ClientGone
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size > self._largest:
+                    body += message.get("body", b"")
+                    if len(body) > self._largest:
                         raise self._too_large()
                     if not message.get("more_body", False):
-                        return b"".join(parts)
+                        return bytes(body)
         except TimeoutError:
             raise Problem(
                 408, "request", f"a request must be sent within {BODY_SECONDS:g} seconds"
@@ -165,38 +155,34 @@ class RequestMiddleware:
             "this one has more and was not read",
         )
 
-    def _explained(self, error: Exception | asyncio.CancelledError) -> Exception:
-        if isinstance(error, Exception):
-            return error
-        if not self._service.closing.is_set():
-            raise error
-        return StoreError(
-            "the service shuts down, and had to leave this request. Send it again: an answer "
-            "counts once, and an ask under the same key is asked once"
-        )
-
-    def _error_response(self, request: Request, error: Exception, id: str) -> Response:
+    def _problem(self, request: Request, error: BaseException, id: str) -> Problem:
+        """Return the problem for whatever a request has raised."""
+        if isinstance(error, asyncio.CancelledError):
+            if not self._service.closing.is_set():
+                raise error
+            error = StoreError(
+                "the service shuts down, and had to leave this request. Send it again: an answer "
+                "counts once, and an ask under the same key is asked once"
+            )
         problem = problem_of(request, error, self._service.problem)
         if problem is None:
             log.error("fault", exc_info=error, extra={"fields": {"request": id}})
             problem = internal(id)
         request.scope["state"]["code"] = problem.code
-        response = problem.response()
         length = request.headers.get("content-length", "0")
         long = len(length) > len(str(READ_AT_ONCE)) or "transfer-encoding" in request.headers
-        if long or problem.status_code == 408:
-            response.headers["Connection"] = "close"  # the rest of the body is not read
-        return response
+        if long or problem.status == 408:
+            problem.headers["Connection"] = "close"  # the rest of the body is not read
+        return problem
 
-    def _note(
-        self, scope: Scope, state: dict[str, Any], status: int, seconds: float, id: str
-    ) -> None:
+    def _note(self, scope: Scope, status: int, seconds: float, id: str) -> None:
         # The pattern of the path and not the path itself: a secret in it must not reach the log.
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "other"
         self._service.metrics.request(method, route, status, seconds)
         if not log.isEnabledFor(logging.INFO):
             return
+        state = scope["state"]
         token, client = state.get("token"), (scope.get("client") or [None])[0]
         fields = {
             "request": id,
@@ -209,12 +195,6 @@ class RequestMiddleware:
             "code": state.get("code"),
             "milliseconds": round(1000 * seconds, 2),
         }
-        if status in UNWELCOME or (token is None and status >= 400):
-            # Anyone can send these, as many as they like.
-            more = self._kinds.line((status, token))
-            if more is None:
-                return
-            fields["more"] = more or None
         log.info("request", extra={"fields": fields})
 
 

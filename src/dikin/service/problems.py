@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, get_args
 
-from fastapi import HTTPException
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -42,18 +39,19 @@ class ClientGone(Exception):  # noqa: N818 - nothing is wrong with it
     """The client has disconnected, so that nobody waits for an answer."""
 
 
-class Problem(HTTPException):
+class Problem(Exception):  # noqa: N818 - it is called so over HTTP
     """An HTTP response that is a problem."""
 
     def __init__(
         self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(status, detail, dict(headers or {}))
-        self.code = code
+        super().__init__(detail)
+        self.status, self.code, self.detail = status, code, detail
+        self.headers = dict(headers or {})
 
     @classmethod
     def of(cls, error: DikinError) -> Problem:
-        """The problem for an error of the library."""
+        """Return the problem for an error of the library."""
         kinds = [STATUS[kind] for kind in type(error).__mro__ if kind in STATUS]
         status = kinds[0] if kinds else 422
         wait = getattr(error, "retry_after", 0) or RETRY_AFTER
@@ -61,33 +59,38 @@ class Problem(HTTPException):
         return cls(status, error_code(type(error)), str(error), headers)
 
     def content(self) -> dict[str, Any]:
-        """The fields of the response."""
+        """Return the fields of the response."""
         return {
             "type": "about:blank",
-            "title": HTTPStatus(self.status_code).phrase,
-            "status": self.status_code,
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
             "detail": shortened(self.detail),
             "code": self.code,
         }
 
     def response(self) -> Response:
-        """The answer."""
+        """Return the answer."""
         return Response(
-            json.dumps(self.content()), self.status_code, self.headers, media_type=MEDIA_TYPE
+            json.dumps(self.content()), self.status, self.headers, media_type=MEDIA_TYPE
         )
 
 
 class TooManyError(Problem):
-    """A visitor has passed one of its limits, and may go on after some seconds."""
+    """A token has passed one of its limits, and may go on after some seconds."""
 
     def __init__(self, what: str, seconds: int) -> None:
         text = f"{what}; wait {seconds} s and send it again"
         super().__init__(429, "busy", text, {"Retry-After": str(seconds)})
-        self.seconds = seconds
+
+
+def not_found() -> Problem:
+    """Return the problem for a path without an endpoint."""
+    text = "there is nothing at this path; /openapi.json lists the endpoints"
+    return Problem(404, "request", text)
 
 
 def internal(request: str) -> Problem:
-    """The problem for a bug in the service itself; the details are in its log."""
+    """Return the problem for a bug in the service itself; the details are in its log."""
     return Problem(
         500,
         "internal",
@@ -96,43 +99,25 @@ def internal(request: str) -> Problem:
 
 
 def problem_of(
-    request: Request, error: Exception, of_library: Callable[[DikinError], Problem]
+    request: Request, error: BaseException, of_library: Callable[[DikinError], Problem]
 ) -> Problem | None:
-    """The problem for an error of any kind; None for a bug in the service."""
+    """Return the problem for an error of any kind; None for a bug in the service."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, DikinError):
         return of_library(error)
-    if isinstance(error, RequestValidationError):
-        fields = _fields(request.scope["route"])
-        errors = error.errors()
-        faults = [_fault(each, fields) for each in errors[:FAULTS]]
-        if len(errors) > FAULTS:
-            faults.append(f"and {len(errors) - FAULTS:,} more")
-        return Problem(422, "request", "; ".join(faults))
-    if not isinstance(error, StarletteHTTPException):
+    if not isinstance(error, RequestValidationError):
         return None
-    words = {
-        404: "there is nothing at this path; /openapi.json lists the endpoints",
-        405: f"{request.method} is not allowed at this path; /openapi.json lists the endpoints",
-    }
-    detail = words.get(error.status_code, str(error.detail))
-    headers = dict(error.headers or {})
-    if error.status_code == 405:
-        headers["Allow"] = ", ".join(_methods(request))
-    return Problem(error.status_code, "request", detail, headers)
-
-
-def _methods(request: Request) -> list[str]:
-    """The methods that the path of a request allows."""
-    for pattern, methods in request.app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.scope["path"]):
-            return sorted(method.upper() for method in methods)
-    return ["GET"]  # a file of the page
+    fields = _fields(request.scope["route"])
+    errors = error.errors()
+    faults = [_fault(each, fields) for each in errors[:FAULTS]]
+    if len(errors) > FAULTS:
+        faults.append(f"and {len(errors) - FAULTS:,} more")
+    return Problem(422, "request", "; ".join(faults))
 
 
 def _fields(route: APIRoute) -> list[str]:
-    """The fields of the body that an endpoint accepts."""
+    """Return the fields of the body that an endpoint accepts."""
     body = None if route.body_field is None else route.body_field.field_info.annotation
     models = [body, *get_args(body)]
     return [
@@ -144,7 +129,7 @@ def _fields(route: APIRoute) -> list[str]:
 
 
 def _fault(error: dict[str, Any], fields: list[str]) -> str:
-    """What is wrong with one part of a request."""
+    """Return what is wrong with one part of a request."""
     where, *path = error["loc"]
     name = ".".join(map(str, path))
     if error["type"] == "missing":

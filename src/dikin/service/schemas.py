@@ -24,81 +24,20 @@ NAMED = {
     "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
 }
 Named = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, {"type": "null"}]})]
-"""Numbers and words by name."""
-Context = Annotated[Any, WithJsonSchema({"anyOf": [NAMED, NUMBERS, {"type": "null"}]})]
-Loss = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, NUMBERS]})]
+"""Numbers and words by name, in a request."""
 Whole = Annotated[Any, WithJsonSchema({"type": "integer"})]
 Settings = Annotated[
     dict[str, Any], Field(examples=[{"price": 4.61, "split": {"a": 0.3, "b": 0.7}}])
 ]
 """A number or a level for each name; for shares, an object of numbers."""
+Words = dict[str, float | str] | None
+"""Numbers and words by name, in an answer."""
 
 
 class Body(BaseModel):
     """A request body: an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class AskBody(Body):
-    """What is known about a round before it is played."""
-
-    n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
-        default=None, description="How many to ask for at once; the answer is then a list."
-    )
-    forecast: OptionalNumber = Field(
-        default=None, description="The expected loss or value, whatever is played."
-    )
-    context: Context = Field(
-        default=None,
-        description="What a learner with `feedback` of that kind needs to know; for a tuner by "
-        "name.",
-    )
-    covariates: Named = Field(
-        default=None,
-        description="What explains the value of a tuner besides the setting, which must not "
-        "influence it, by name.",
-        examples=[{"load": 0.7, "hour": 14, "kind": "batch"}],
-    )
-
-
-class TellBody(Body):
-    """An answer to a query or trial."""
-
-    id: Whole = Field(description="The id from `ask`.")
-    value: Loss = Field(default=None, description="The result; for a learner, its loss.")
-    loss: Loss = Field(default=None, description="The same, under the name that a learner uses.")
-    curvature: Number = Field(
-        default=0.0, description="How strongly convex the loss was; 0 if unknown."
-    )
-    covariates: Named = Field(
-        default=None,
-        description="As for `ask`: what is known only now.",
-        examples=[{"users": 1830}],
-    )
-    values: OptionalNumbers = Field(
-        default=None, description="Several values of a trial, in place of one."
-    )
-    sem: OptionalNumber = Field(
-        default=None, description="The standard error of the value of a trial."
-    )
-    smoothness: OptionalNumber = Field(
-        default=None, description="The smoothness of this loss, at most the declared one."
-    )
-    lipschitz: OptionalNumber = Field(
-        default=None, description="The Lipschitz constant of this loss, at most the declared one."
-    )
-    point: OptionalNumbers = Field(
-        default=None,
-        description="The point from `ask`; with it, an id of another study is refused.",
-    )
-
-
-class ForgetBody(Body):
-    """A query or trial that will never be answered."""
-
-    id: Whole = Field(description="The id from `ask`.")
-    point: OptionalNumbers = Field(default=None, description="As for `tell`.")
 
 
 class BestBody(Body):
@@ -111,45 +50,66 @@ class BestBody(Body):
     )
 
 
-class TrimBody(Body):
-    """The history to remove."""
+class AskBody(BestBody):
+    """What is known about a round before its setting is chosen."""
 
-    before: Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
-        description="The first round whose history is kept."
+    n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
+        default=None, description="How many to ask for at once; the answer is then a list."
+    )
+    forecast: OptionalNumber = Field(
+        default=None, description="The expected value, whatever the setting."
+    )
+    covariates: Named = Field(
+        default=None,
+        description="What explains the value besides the setting, which must not influence it, by "
+        "name.",
+        examples=[{"load": 0.7, "hour": 14, "kind": "batch"}],
     )
 
 
-class NewStudy(BaseModel):
-    """A tuner by its parameters, a learner by its kind and domain, or either by its state.
+class ForgetBody(Body):
+    """A trial that will never be answered."""
 
-    All other keys are arguments of the class, as for `dikin study create`.
+    id: Whole = Field(description="The id from `ask`.")
+    point: OptionalNumbers = Field(
+        default=None,
+        description="The point from `ask`; with it, an id of another study is refused.",
+    )
+
+
+class TellBody(ForgetBody):
+    """The value of a trial."""
+
+    value: OptionalNumber = Field(default=None, description="The value that its setting gave.")
+    curvature: Number = Field(
+        default=0.0, description="How strongly convex the loss was; 0 if unknown."
+    )
+    covariates: Named = Field(
+        default=None,
+        description="As for `ask`: what is known only now.",
+        examples=[{"users": 1830}],
+    )
+    values: OptionalNumbers = Field(default=None, description="Several values, in place of one.")
+    sem: OptionalNumber = Field(default=None, description="The standard error of the value.")
+
+
+class NewStudy(BaseModel):
+    """A tuner by its parameters, or by its state.
+
+    All other keys are arguments of `dikin.Tuner`, as for `dikin study create`.
     """
 
     model_config = ConfigDict(
         extra="allow",
         json_schema_extra={
-            "examples": [
-                {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True},
-                {
-                    "learner": "adaptivesmooth",
-                    "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
-                    "smoothness": 0.5,
-                    "loss_range": [0, 40],
-                },
-            ]
+            "examples": [{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True}]
         },
     )
 
     tuner: dict[str, Any] | None = Field(
         default=None, description="Name and range of each parameter."
     )
-    learner: str | None = Field(default=None, description="The kind of a learner.")
-    domain: dict[str, Any] | None = Field(
-        default=None, description="The set that a learner plays on."
-    )
-    state: dict[str, Any] | None = Field(
-        default=None, description="The result of `Learner.state` or `Tuner.state`."
-    )
+    state: dict[str, Any] | None = Field(default=None, description="The result of `Tuner.state`.")
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -173,25 +133,26 @@ class Visitor(BaseModel):
     studies: list[str] | None = Field(description="The studies it may use; null for all.")
 
 
-class Question(BaseModel):
-    """A query of a learner, or a trial of a tuner: play its point or params, and tell its value."""
+class Asked(BaseModel):
+    """A trial and its setting."""
 
     id: int
-    params: Settings | None
-    point: list[Any]
-    expected: float | None = Field(description="The value that a tuner expects.")
-    held: bool = Field(description="Whether a tuner is on hold and learns nothing from it.")
-    covariates: dict[str, float | str] | None = Field(
-        description="What is known of the round of a trial, by name."
-    )
-    context: dict[str, float | str] | None = Field(
-        description="The context that the setting of a trial was chosen for, by name."
-    )
-    held_back: bool = Field(description="Whether a trial plays the control, to be compared with.")
+    params: Settings
+    point: list[float]
+
+
+class Question(Asked):
+    """A trial: use its params, and tell the value that they gave."""
+
+    expected: float | None = Field(description="The value that the tuner expects.")
+    held: bool = Field(description="Whether the tuner is on hold and learns nothing from it.")
+    covariates: Words = Field(description="What is known of the round, by name.")
+    context: Words = Field(description="The context that the setting was chosen for, by name.")
+    held_back: bool = Field(description="Whether it uses the control, to be compared with.")
 
 
 class Questions(BaseModel):
-    """Several queries or trials."""
+    """Several trials."""
 
     queries: list[Question]
 
@@ -199,10 +160,10 @@ class Questions(BaseModel):
 class TellResult(BaseModel):
     """The rounds and the best guess after an answer."""
 
-    told: int = Field(description="The id of the query or trial.")
+    told: int = Field(description="The id of the trial.")
     rounds: int
-    best: Settings | None
-    center: list[Any]
+    best: Settings
+    center: list[float]
     certificate: float | None
 
 
@@ -213,15 +174,9 @@ class Best(BaseModel):
 
 
 class Forgotten(BaseModel):
-    """The query that was closed."""
+    """What was closed."""
 
-    forgotten: int
-
-
-class ForgottenQueries(BaseModel):
-    """How many queries were closed."""
-
-    forgotten: int
+    forgotten: int = Field(description="The id of one trial, or the number of old ones.")
 
 
 class Held(BaseModel):
@@ -230,26 +185,23 @@ class Held(BaseModel):
     held: bool
 
 
-class OpenQuery(BaseModel):
-    """A query or trial without an answer so far."""
+class OpenQuery(Asked):
+    """A trial without a value so far."""
 
-    id: int
-    params: Settings | None
-    point: list[Any]
     client: str
     asked: str = Field(description="When it was asked, in ISO 8601.")
     age_seconds: float
 
 
 class OpenQueryList(BaseModel):
-    """The oldest open queries, and the number of all."""
+    """The oldest open trials, and the number of all."""
 
     queries: list[OpenQuery]
     total: int
 
 
 class OpenQueries(BaseModel):
-    """How many queries are open, and for how long."""
+    """How many trials are open, and for how long."""
 
     count: int
     first: int | None = Field(description="The id of the oldest one.")
@@ -291,7 +243,7 @@ class Status(create_model("StatusParts", **_parts)):  # type: ignore[misc]
 
     @classmethod
     def of(cls, record: status.Status) -> Self:
-        """The model of a status."""
+        """Return the model of a status."""
         return cls(**record.to_json())
 
 
@@ -309,12 +261,6 @@ class Studies(BaseModel):
     next: str | None
 
 
-class Facts(BaseModel):
-    """The status as (label, text) pairs, as `dikin study show` prints them."""
-
-    facts: list[list[str]]
-
-
 class Round(BaseModel):
     """One round of the journal."""
 
@@ -322,20 +268,15 @@ class Round(BaseModel):
     query: int
     client: str
     time: float = Field(description="Seconds since 1970.")
-    point: list[Any]
-    params: Settings | None
-    value: float | None = Field(default=None, description="The value, for a tuner.")
-    loss: Any = Field(default=None, description="The loss, for a learner.")
-    curvature: Any
-    covariates: dict[str, float | str] | None = Field(
-        default=None, description="That came with the value."
-    )
+    point: list[float]
+    params: Settings
+    value: float
+    curvature: float
+    covariates: Words = Field(default=None, description="That came with the value.")
     sem: float | None = Field(default=None, description="The standard error of the value.")
-    smoothness: float | None = Field(default=None, description="That was told of this loss.")
-    lipschitz: float | None = Field(default=None, description="That was told of this loss.")
     expected: float | None = None
-    held: bool | None = None
-    held_back: bool | None = Field(default=None, description="Whether it played the control.")
+    held: bool = False
+    held_back: bool = Field(default=False, description="Whether it used the control.")
     expected_control: float | None = Field(
         default=None, description="What was expected of the control; null if no coin decided."
     )
@@ -343,7 +284,7 @@ class Round(BaseModel):
         default=None,
         description="The context and the covariates that were known when it was asked.",
     )
-    center: list[Any]
+    center: list[float]
     certificate: float | None
 
 
@@ -358,18 +299,6 @@ class Certificate(BaseModel):
     """A bound on the regret so far."""
 
     certificate: float | None
-
-
-class Verified(BaseModel):
-    """How many rows were replayed; they reproduce the learner exactly."""
-
-    rows: int
-
-
-class Trimmed(BaseModel):
-    """How many rows were removed."""
-
-    rows: int
 
 
 class Health(BaseModel):

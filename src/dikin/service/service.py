@@ -6,18 +6,13 @@ import asyncio
 import ipaddress
 import logging
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import lru_cache
-from typing import TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from dikin.errors import (
     AccessError,
-    BusyError,
     DikinError,
     MissingExtraError,
     StoreError,
@@ -25,27 +20,16 @@ from dikin.errors import (
     did_you_mean,
     shortened,
 )
-from dikin.service.connections import Budget
-from dikin.service.limits import (
-    ANSWER_SECONDS,
-    CONNECTIONS,
-    PATIENCE,
-    REQUESTS_A_SECOND,
-    STORE_FRESH,
-    TOKENS_FRESH,
-)
+from dikin.service.limits import ANSWER_SECONDS, PATIENCE, REQUESTS_A_SECOND, TOKENS_FRESH
 from dikin.service.metrics import Metrics
 from dikin.service.problems import Problem
+from dikin.service.quotas import Quotas
 from dikin.service.schemas import Unreadable
-from dikin.service.shared_read import SharedRead
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
-from dikin.service.visitors import Visitors
 from dikin.service.workers import StuckError, Workers
 from dikin.status import Status
 from dikin.studies.database import Sqlite, open_database
 from dikin.studies.study import Study
-
-T = TypeVar("T")
 
 log = logging.getLogger("dikin.service")
 SAFE = ("GET", "HEAD")
@@ -63,48 +47,34 @@ class Service:
         deadline: float = ANSWER_SECONDS,
         rate: float = REQUESTS_A_SECOND,
     ) -> None:
-        self.store = store
         database = open_database(store, patience)
         self._addresses = [database.name, store]
         if isinstance(database, Sqlite):
             self._addresses += [str(database.path), str(database.path.parent)]
             self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()
-        self.visitors = Visitors(self.metrics, rate)
-        self.workers = Workers(store, patience, deadline, self.visitors)
-        self.connections = Budget(CONNECTIONS)
-        self.metrics.connections.set_function(lambda: len(self.connections))
+        self.quotas = Quotas(rate)
+        self.workers = Workers(store, patience, deadline)
         self.metrics.stuck.set_function(self.workers.stuck)
         self.closing = asyncio.Event()
         """Set when the service shuts down: streams of events end then."""
         self._tokens = TokenStore(store)
-        # A separate thread: checking a token must not wait for other clients' long jobs.
-        self._token_thread = ThreadPoolExecutor(1, "tokens")
-        # Large bodies wait only for large bodies, and new studies only for new studies.
-        self._read_thread = ThreadPoolExecutor(1, "read")
-        self._create_threads = ThreadPoolExecutor(2, "create")
-        self._check = SharedRead(self._read_tokens, TOKENS_FRESH, deadline)
+        self._check: asyncio.Future[TokenCheck] | None = None
+        self._fresh_until = 0.0
         self._guarded = False
-        self._reachable = SharedRead(self._reach_store, STORE_FRESH, deadline)
-        self._under_way: set[tuple[str, str]] = set()
 
     def check_store(self) -> None:
         """Refuse a store that cannot be read or created."""
-        Study.names(self.store)
-        open_database(self.store, PATIENCE).check_folder()
-
-    async def _reach_store(self) -> None:
-        # In the thread of the tokens: if it is stuck there, no request can be answered either.
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._token_thread, self.check_store)
+        Study.names(self.workers.store)
+        open_database(self.workers.store, PATIENCE).check_folder()
 
     async def refuse_unready(self) -> None:
-        """Refuse while the store cannot be used, or a study is stuck.
+        """Refuse while the database does not answer, or a study is stuck.
 
         Everybody may ask, so the answer has neither names nor addresses; the log has them.
         """
         try:
-            await self._reachable.get()
+            await self._token_check()
         except DikinError as error:
             log.warning("not ready", extra={"fields": {"reason": self.without_store(str(error))}})
             raise StoreError("the database is unavailable; the log of the service says why") from (
@@ -120,8 +90,8 @@ class Service:
     # --- who may do what -------------------------------------------------------------------------
 
     async def access(self, request: Request) -> Access:
-        """What a request may do; raises a problem if it may do nothing."""
-        check = await self._check.get()
+        """Return what a request may do; raise a problem if it may do nothing."""
+        check = await self._token_check()
         # If there once were tokens, a missing table must not let everyone in.
         self._guarded = self._guarded or not check.open
         if not self._guarded:
@@ -133,83 +103,44 @@ class Service:
             headers = {"WWW-Authenticate": "Bearer"}
             raise Problem(401, "access", str(error), headers) from error
 
+    async def _token_check(self) -> TokenCheck:
+        """Return the tokens, or raise the error of reading them; requests share each read."""
+        now = time.monotonic()
+        if self._check is None or (self._check.done() and now > self._fresh_until):
+            self._check = asyncio.ensure_future(self._read_tokens())
+            self._fresh_until = now + TOKENS_FRESH
+        return await asyncio.shield(self._check)
+
     async def _read_tokens(self) -> TokenCheck:
-        loop = asyncio.get_running_loop()
-        return TokenCheck(await loop.run_in_executor(self._token_thread, self._tokens.all))
-
-    # --- outside the event loop ---------------------------------------------------------------
-
-    async def read_apart(self, read: Callable[[bytes], T], body: bytes, visitor: str = "") -> T:
-        """Parse a large body."""
-
-        def charged() -> T:
-            began = time.thread_time()
-            try:
-                return read(body)
-            finally:
-                self.visitors.charge(visitor, time.thread_time() - began)
-
-        return await asyncio.get_running_loop().run_in_executor(self._read_thread, charged)
-
-    async def create_apart(self, create: Callable[[], T]) -> T:
-        """Create a study; a large one may take longer than another answer."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(3 * self.workers.deadline):
-                return await loop.run_in_executor(self._create_threads, create)
-        except TimeoutError:
-            raise StuckError(
-                "the study was not created in time. Does the database answer? Send the request "
-                "again later"
-            ) from None
+        return TokenCheck(await self.workers.apart(self._tokens.all))
 
     # --- reading ---------------------------------------------------------------------------------
 
     async def names(self, access: Access) -> list[str]:
-        """The studies that a visitor may see, in order."""
+        """Return the studies that a visitor may see, in order."""
         return sorted(name for name in await self.workers.names() if access.covers(name))
 
-    async def status(self, name: str, visitor: str) -> Status:
-        """The status of a study."""
-        worker = await self.workers.of(name)
-        return await worker.do(worker.status, visitor=visitor)
-
-    async def statuses(
-        self, names: list[str], visitor: str
-    ) -> tuple[list[Status], list[Unreadable]]:
-        """The studies that can be read, and those that cannot."""
+    async def statuses(self, names: list[str]) -> tuple[list[Status], list[Unreadable]]:
+        """Return the studies that can be read, and those that cannot."""
         readable, unreadable = [], []
         for name in names:
             try:
-                readable.append(await self.status(name, visitor))
+                readable.append(await self.workers.status(name))
             except DikinError as error:
                 problem = shortened(self.without_store(str(error)))
                 unreadable.append(Unreadable(name=name, problem=problem))
         return readable, unreadable
 
-    # --- limits on concurrency ---------------------------------------------------------
-
-    @contextmanager
-    def alone(self, name: str, what: str) -> Iterator[None]:
-        """Run a long operation on a study, one at a time."""
-        if (name, what) in self._under_way:
-            raise BusyError(f"a {what} of study {name!r} is running; try again when it has ended")
-        self._under_way.add((name, what))
-        try:
-            yield
-        finally:
-            self._under_way.discard((name, what))
-
     # --- errors ----------------------------------------------------------------------------------
 
     def without_store(self, text: str) -> str:
-        """A message without the address of the database, which clients must not see."""
+        """Return a message without the address of the database, which clients must not see."""
         for address in self._addresses:
             text = text.replace(address, "the store")
         return text
 
     def problem(self, error: DikinError) -> Problem:
-        """The problem that a client gets for an error."""
+        """Return the problem that a client gets for an error."""
         problem = Problem.of(error)
         problem.detail = self.without_store(problem.detail)
         if isinstance(error, MissingExtraError):
@@ -217,13 +148,13 @@ class Service:
         return problem
 
     async def problem_for(self, error: DikinError, access: Access, study: str | None) -> Problem:
-        """The same, without names of studies that this visitor may not see."""
+        """Return the same, without names of studies that this visitor may not see."""
         if isinstance(error, UnknownStudyError) and study is not None:
             names = await self.names(access)
             others = await asyncio.to_thread(did_you_mean, study, names) if names else ""
             error = UnknownStudyError(
                 f"there is no study {study!r}.{others} To create one: PUT /v1/studies/NAME, or "
-                "dikin.Study(url, name, learner)"
+                "dikin.Study(url, name, tuner)"
             )
         return self.problem(error)
 
@@ -252,7 +183,7 @@ def _from_other_page(method: str, headers: Headers) -> bool:
 
 
 def _host(header: str) -> str:
-    """The host in a Host header such as `localhost:8000` or `[::1]:8000`."""
+    """Return the host of a Host header such as `localhost:8000` or `[::1]:8000`."""
     if header.startswith("["):
         return header[1:].partition("]")[0]
     return header.partition(":")[0]
@@ -260,7 +191,7 @@ def _host(header: str) -> str:
 
 @lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself."""
+    """Return whether a host is this machine itself."""
     if host.lower() == "localhost":
         return True
     try:

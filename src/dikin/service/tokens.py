@@ -93,7 +93,7 @@ class TokenStore:
 
     def _session(self) -> Session:
         database = open_database(self._url, PATIENCE)
-        return Session(database, Journal(database, ""), 0.0)
+        return Session(database, Journal(database, ""))
 
     def all(self) -> list[Token]:
         """Every token ever created, in order of creation."""

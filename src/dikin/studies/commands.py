@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +12,11 @@ from typing import Any
 import click
 
 from dikin.engine.progress import Progress
-from dikin.errors import DikinError, ParameterError, StateError
+from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
 from dikin.studies import display
 from dikin.studies.history import write_csv
-from dikin.studies.jsonl import LONGEST_LINE, answer_lines, error_reply, write_line
-from dikin.studies.spec import learner_from_text
+from dikin.studies.spec import tuner_from_text
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_options
 from dikin.vectors import Table
@@ -27,191 +25,73 @@ EXPORTED_AT_ONCE = 20_000
 """Rounds."""
 
 
-class RenamedOption(click.Option):
-    """An option that still accepts a former name, which the help does not show."""
-
-    def __init__(self, *declarations: Any, former: str, **attributes: Any) -> None:
-        super().__init__(*declarations, **attributes)
-        self.former = former
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Register both names with the parser."""
-        super().add_to_parser(parser, ctx)
-        parser.add_option(self, [self.former], dest=self.former)
-
-    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
-        """Use the value given under the former name, with a line on standard error."""
-        if self.former in opts:
-            click.echo(f"DeprecationWarning: {self.former} is now {self.opts[0]}", err=True)
-            opts = {self.name: opts[self.former]} | opts
-        return super().handle_parse_result(ctx, opts, args)
-
-
 url_option = click.option(
     "--url",
-    cls=RenamedOption,
-    former="--store",
     metavar="FILE_OR_URL",
     default="studies.db",
     show_default=True,
-    envvar=["DIKIN_URL", "DIKIN_STORE"],
+    envvar="DIKIN_URL",
     show_envvar=True,
     help="An SQLite file, or postgresql://user@host/database.",
 )
 name_argument = click.argument("name")
-learner_option = click.option(
-    "--learner",
-    metavar="JSON",
-    help="Create the study with this learner or tuner if it does not exist; as for create.",
-)
-
-
-def _open(url: str, name: str, learner: str | None = None, **options: Any) -> Study:
-    return Study(url, name, None if learner is None else learner_from_text(learner), **options)
 
 
 @click.group()
 def study() -> None:
-    """Learners and tuners stored in a database.
+    """Tuners stored in a database.
 
     \b
     Examples:
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
-      echo '{"ask": {}}' | dikin study run shop
-      dikin study show shop
-    \b
-      dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
-          "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
-          "loss_range": [0, 40], "seed": 7}'
-      echo '{"ask": {}}' | dikin study run prices
-      dikin study show prices --out prices.png
+      dikin study ask shop
+      dikin study tell shop 0 512
+      dikin study show shop --out shop.png
     """  # noqa: D301 - click reads the backspace character
 
 
 @study.command()
 @name_argument
-@url_option
-@learner_option
-@click.option("--client", help="This client's name in the list of open queries.")
-@click.option(
-    "--commit-within",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Seconds that an answer may wait to be written; with 0 it is durable when acknowledged.",
-)
-@click.option(
-    "--longest-line",
-    type=click.IntRange(100),
-    default=LONGEST_LINE,
-    show_default=True,
-    help="The most bytes in a request; a longer line is answered with an error.",
-)
-def run(
-    name: str,
-    url: str,
-    learner: str | None,
-    client: str | None,
-    commit_within: float,
-    longest_line: int,
-) -> None:
-    """Play a study over standard input and output.
-
-    One JSON object per line in, one per line out, for programs in any language. A reply is printed
-    once its event is durable. If anything is wrong with a line, the reply is {"error": {"code":
-    ..., "message": ...}}, and the next line is read.
-
-    \b
-      {"ask": {}}                               {"id": 0, "point": [4.81, 1.05]}
-      {"ask": {"forecast": 3.5}}                {"id": 1, "point": [4.52, 0.93]}
-      {"tell": {"id": 0, "loss": 12.3,          {"told": 0, "rounds": 1,
-                "curvature": 0.1}}               "center": [...], "certificate": 22.2}
-      {"forget": {"id": 1}}                     {"forgotten": 1}
-      {"open": {}}                              {"open": [{"id": 2, "point": [...],
-                                                 "client": "host:71", "asked": "2031-..."}]}
-      {"show": {}}                              {"study": "prices", "rounds": 1, ...}
-
-    The study of a tuner uses names, and has four more verbs:
-
-    \b
-      {"ask": {}}                               {"id": 0, "params": {"price": ..., "ads": ...}}
-      {"tell": {"id": 0, "value": 512}}         {"told": 0, "rounds": 1,
-                                                 "best": {...}, "certificate": null}
-      {"hold": {}}                              {"held": true}
-      {"resume": {}}                            {"held": false}
-      {"summary": {}}                           {"rounds": 1, "best": {...}, ...}
-      {"best": {"context": {"region": "eu"}}}   {"best": {"price": ..., "ads": ...}}
-      {"ask": {"covariates": {"load": 0.7}}}    {"id": 1, "params": {"price": ..., "ads": ...}}
-      {"tell": {"id": 1, "values": [498, 507],  {"told": 1, "rounds": 2, ...}
-                "covariates": {"users": 1830}}}
-
-    Covariates explain the value besides the setting, which must not influence them; of several
-    values the mean counts, and a value with a standard error ("sem") that is larger than usual
-    teaches less. A forecast is the loss or value that you expect, for a tuner or a learner that
-    makes use of it (predictive). An answer told twice counts once. A number that is not there (the
-    certificate of a learner that has none) is null.
-    """  # noqa: D301 - click reads the backspace character
-    if sys.stdout is None:  # closed by the parent process
-        raise ParameterError("answers go to standard output, which is closed; nothing was played")
-    try:
-        study = _open(url, name, learner, client=client, commit_within=commit_within)
-    except DikinError as mistake:
-        write_line(sys.stdout.buffer, error_reply(mistake))
-        sys.exit(2)
-    with study:
-        answer_lines(study, sys.stdin.buffer, sys.stdout.buffer, longest_line)
-
-
-@study.command()
-@name_argument
-@click.argument("learner", required=False)
+@click.argument("tuner", required=False)
 @url_option
 @tuner_options
-def create(name: str, learner: str | None, url: str, **tuner: Any) -> None:
-    """Create a study: with a tuner of named parameters, or with any LEARNER.
+def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
+    """Create a study of a tuner.
 
-    A tuner needs the range of each parameter, with its current value if there is one:
+    It needs the range of each parameter, with its current value if there is one:
 
     \b
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
       dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
-      dikin study create split --shares traffic=old:0.9,new:0.1
+      dikin study create split --param "traffic=Shares(['old', 'new'])"
       dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
           --constraint "ads + 3*staff <= 100"
       dikin study create crew --param day=0:9:int --param night=0:9:int --separable
-      dikin study create canary --shares server=a,b --by-lot
+      dikin study create canary --param "server=Shares(['a', 'b'])" --by-lot
       dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
-    A LEARNER, or a tuner too, is described by a JSON object:
+    A TUNER may be described by a JSON object in place of options:
 
     \b
-      dikin study create prices '{"learner": "adaptivesmooth", "smoothness": 0.5,
-          "domain": {"kind": "box", "lower": [0, 0], "upper": [10, 2]},
-          "loss_range": [0, 40], "seed": 7}'
       dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
           "maximize": true}'
 
-    All keys other than learner and domain are arguments of the learner's class, and those of the
-    domain other than kind are arguments of the domain's: dikin.AdaptiveSmooth(dikin.Box(lower,
-    upper), smoothness=0.5, ...). With tuner, the other keys are arguments of dikin.Tuner; a
-    parameter may have "kind": "integer", "levels" or "shares". If the study already exists with the
-    same learner or tuner, nothing changes.
+    The other keys are arguments of dikin.Tuner; a parameter may have "kind": "integer", "levels" or
+    "shares". If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
-    parameters = tuner_from_options(**tuner)
-    if (learner is None) == (parameters is None):
+    described = tuner_from_options(**options)
+    if (tuner is None) == (described is None):
         raise ParameterError(
-            "a study is created with a tuner, by one or more --param NAME=LOW:HIGH[:START] or "
-            "--shares NAME=PART,PART, or with a LEARNER, a JSON object: got "
-            + ("neither" if learner is None else "both")
+            "a tuner is described by one or more --param NAME=LOW:HIGH[:START], or by TUNER, a "
+            f"JSON object: got {'neither' if tuner is None else 'both'}"
         )
-    player = parameters if learner is None else learner_from_text(learner)
-    with Study(url, name, player) as study:
+    with Study(url, name, described if tuner is None else tuner_from_text(tuner)) as study:
         if study.created:
             click.echo(f"created study {study.name!r} in {url}")
         else:
-            state = f"with this learner or tuner and {study.rounds:,} rounds"
+            state = f"with this tuner and {study.rounds:,} rounds"
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
@@ -248,8 +128,7 @@ context_option = click.option(
     "contexts",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What the setting may depend on, for a tuner that was created with a context. May be "
-    "repeated.",
+    help="The context of the round, for a tuner that was created with one. May be repeated.",
 )
 
 
@@ -258,7 +137,7 @@ context_option = click.option(
 @url_option
 @covariate_option
 @context_option
-@click.option("--forecast", type=float, help="The loss or value that you expect.")
+@click.option("--forecast", type=float, help="The value that you expect.")
 @click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
 def ask(
     name: str,
@@ -268,7 +147,7 @@ def ask(
     forecast: float | None,
     key: str | None,
 ) -> None:
-    """Ask for what to play next, as one line of JSON.
+    """Ask for the next trial, as one line of JSON.
 
     \b
       dikin study ask shop
@@ -280,12 +159,9 @@ def ask(
     must not influence it. What is known only afterwards is given to tell.
     """  # noqa: D301 - click reads the backspace character
     context, beside = _values("--context", contexts), _values("--covariate", covariates)
-    with _open(url, name) as study:
-        query = study.ask(context, forecast=forecast, covariates=beside, key=key)
-        setting = {"point": query.point.tolist()}
-        if study.space is not None:
-            setting = {"params": query.setting}
-        click.echo(json.dumps({"id": query.id} | setting))
+    with Study(url, name) as study:
+        trial = study.ask(context, forecast=forecast, covariates=beside, key=key)
+        click.echo(json.dumps({"id": trial.id, "params": trial.params}))
 
 
 @study.command(context_settings={"ignore_unknown_options": True})
@@ -296,8 +172,6 @@ def ask(
 @covariate_option
 @click.option("--sem", type=float, help="The standard error of the value.")
 @click.option("--curvature", type=float, default=0.0, help="How strongly convex the loss was.")
-@click.option("--smoothness", type=float, help="How smooth this loss was, if more than declared.")
-@click.option("--lipschitz", type=float, help="How steep this loss was, if less than declared.")
 def tell(
     name: str,
     id: int,
@@ -306,10 +180,8 @@ def tell(
     covariates: tuple[str, ...],
     sem: float | None,
     curvature: float,
-    smoothness: float | None,
-    lipschitz: float | None,
 ) -> None:
-    """Tell what came of query or trial ID: a value, or several VALUES of a trial.
+    """Tell what came of trial ID: a value, or several VALUES.
 
     \b
       dikin study tell shop 17 512
@@ -320,17 +192,12 @@ def tell(
     Of several values the mean counts. One that is noisier than usual, by its standard error,
     teaches less. The same answer told again counts once.
     """  # noqa: D301 - click reads the backspace character
-    beside: dict[str, Any] = {
-        "covariates": _values("--covariate", covariates),
-        "sem": sem,
-        "smoothness": smoothness,
-        "lipschitz": lipschitz,
-    }
-    with _open(url, name) as study:
+    known = _values("--covariate", covariates)
+    with Study(url, name) as study:
         if len(values) == 1:
-            study.tell(id, values[0], curvature, **beside)
+            study.tell(id, values[0], curvature, covariates=known, sem=sem)
         else:
-            study.tell(id, None, curvature, **beside, values=values)
+            study.tell(id, None, curvature, covariates=known, sem=sem, values=values)
         click.echo(f"told {id}: {study.rounds:,} rounds")
 
 
@@ -339,14 +206,14 @@ def tell(
 @url_option
 @context_option
 def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
-    """Print the best setting of a tuner, or that in a context, as one line of JSON.
+    """Print the best setting, or that in a context, as one line of JSON.
 
     \b
       dikin study best shop
       dikin study best fleet --context region=eu --context load=0.7
     """  # noqa: D301 - click reads the backspace character
     context: Any = _values("--context", contexts)
-    with _open(url, name) as study:
+    with Study(url, name) as study:
         click.echo(json.dumps(study.best_for(context)))
 
 
@@ -374,12 +241,11 @@ def list_(url: str) -> None:
     help="Draw the curves to this file.",
 )
 def show(name: str, url: str, out: Path | None) -> None:
-    """Print a summary and curves over the rounds.
+    """Print a summary and, over the rounds, each parameter and the value.
 
-    For a learner: loss, running mean, curvature and certificate. For a tuner: each parameter and
-    the value. With --out they are drawn to a file: .png, .svg or .pdf.
+    With --out they are drawn to a file: .png, .svg or .pdf.
     """
-    with _open(url, name) as study:
+    with Study(url, name) as study:
         for line in display.text(study):
             click.echo(line)
         if out is not None:
@@ -397,8 +263,8 @@ def show(name: str, url: str, out: Path | None) -> None:
     help="The HTML file to write.",
 )
 def report(name: str, url: str, out: Path) -> None:
-    """Write a report on a tuner as one HTML page: what it gains, and how to read that."""
-    with _open(url, name) as study:
+    """Write a report as one HTML page: what tuning gains, and how to read that."""
+    with Study(url, name) as study:
         click.echo(f"written to {study.report(out)}")
 
 
@@ -406,13 +272,12 @@ def report(name: str, url: str, out: Path) -> None:
 @name_argument
 @url_option
 def open_(name: str, url: str) -> None:
-    """List the open queries: id, client, time, and the point or the parameters by name."""
-    with _open(url, name) as study:
-        for query in study.open_queries:
-            setting = query.point.tolist() if query.params is None else query.params
+    """List the open trials: id, client, time, and the parameters by name."""
+    with Study(url, name) as study:
+        for trial in study.open_queries:
             click.echo(
-                f"{query.id}\t{query.client}\t{query.asked.isoformat(timespec='seconds')}\t"
-                f"{json.dumps(setting)}"
+                f"{trial.id}\t{trial.client}\t{trial.asked.isoformat(timespec='seconds')}\t"
+                f"{json.dumps(trial.params)}"
             )
 
 
@@ -424,10 +289,10 @@ def open_(name: str, url: str) -> None:
     "--older-than",
     type=float,
     metavar="SECONDS",
-    help="Close all queries that were asked longer ago than that.",
+    help="Close all trials that were asked longer ago than that.",
 )
 def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) -> None:
-    """Close the queries IDS, which will never be answered, or all that are too old.
+    """Close the trials IDS, which will never be answered, or all that are too old.
 
     \b
       dikin study forget shop 17 18
@@ -435,24 +300,24 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
     """  # noqa: D301 - click reads the backspace character
     if bool(ids) == (older_than is not None):
         raise ParameterError(
-            "name the queries to forget by their ids (dikin study open lists them), or give "
+            "name the trials to forget by their ids (dikin study open lists them), or give "
             f"--older-than SECONDS: got {'both' if ids else 'neither'}"
         )
-    with _open(url, name) as study:
+    with Study(url, name) as study:
         if older_than is not None:
             click.echo(f"{study.forget(older_than=older_than):,} forgotten")
-        for query in ids:
-            study.forget(query)
+        for id in ids:
+            study.forget(id)
 
 
 @study.command()
 @name_argument
 @url_option
 def hold(name: str, url: str) -> None:
-    """Make a tuner play its best setting and learn nothing until resume."""
-    with _open(url, name) as study:
+    """Let trials be at the best setting, and learn nothing, until resume."""
+    with Study(url, name) as study:
         study.hold()
-        click.echo(f"on hold: plays {json.dumps(study.best)}")
+        click.echo(f"on hold: trials are at {json.dumps(study.best)}")
 
 
 @study.command()
@@ -460,7 +325,7 @@ def hold(name: str, url: str) -> None:
 @url_option
 def resume(name: str, url: str) -> None:
     """Make a tuner that is on hold, or held by its guard, explore and learn again."""
-    with _open(url, name) as study:
+    with Study(url, name) as study:
         study.resume()
         click.echo("exploring and learning")
 
@@ -476,12 +341,11 @@ def resume(name: str, url: str) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    Of a learner: round, point, loss, curvature, center, certificate. Of a tuner: round, a column
-    for each name, value, expected, held, the best guess by name, certificate, and the contexts
-    (context.NAME), covariates (covariate.NAME) and standard errors (sem) that were given; with a
-    holdback also held_back and expected_control.
+    The columns are round, one for each name, value, expected, held, the best guess by name,
+    certificate, and the contexts (context.NAME), covariates (covariate.NAME) and standard errors
+    (sem) that were given; with a holdback also held_back and expected_control.
     """
-    with _open(url, name) as study:
+    with Study(url, name) as study:
         if out is None and sys.stdout is None:
             raise ParameterError("standard output is closed; name a file with --out")
         if out is None:
@@ -509,8 +373,8 @@ def _parts(study: Study) -> Iterator[Table]:
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
 @url_option
 def trim(name: str, before: int, url: str) -> None:
-    """Remove the history of the rounds before one; the learner does not change."""
-    with _open(url, name) as study:
+    """Remove the history of the rounds before one; the tuner does not change."""
+    with Study(url, name) as study:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
@@ -525,31 +389,23 @@ def trim(name: str, before: int, url: str) -> None:
     help="How many ids to leave out: more than were asked since the backup.",
 )
 def skip_ids(name: str, url: str, count: int) -> None:
-    """Leave out ids of queries, once, after a study was restored from a backup.
+    """Leave out ids of trials, once, after a study was restored from a backup.
 
-    Clients may still have queries that were asked after the backup was taken: no other query gets
-    their ids. What is played does not change.
+    Clients may still have trials that were asked after the backup was taken: no other trial gets
+    their ids. What the tuner asks for does not change.
     """
-    with _open(url, name) as restored:
-        click.echo(f"the next query has the id {restored.skip_ids(count):,}")
+    with Study(url, name) as restored:
+        click.echo(f"the next trial has the id {restored.skip_ids(count):,}")
 
 
 @study.command()
 @name_argument
 @url_option
-@click.option(
-    "--workers",
-    cls=RenamedOption,
-    former="--jobs",
-    type=click.IntRange(1),
-    default=os.cpu_count(),
-    help="Processes that share a long journal. Default: one per processor.",
-)
-def verify(name: str, url: str, workers: int) -> None:
-    """Replay the whole journal, check every seal, and compare the result with the learner."""
-    with _open(url, name) as study:
-        rows = study.verify(workers=workers, progress=True)
-        click.echo(f"{rows} rows replayed: they reproduce the learner, bit for bit")
+def verify(name: str, url: str) -> None:
+    """Replay the whole journal, check every seal, and compare the result with the tuner."""
+    with Study(url, name) as study:
+        rows = study.verify(progress=True)
+        click.echo(f"{rows} rows replayed: they reproduce the tuner, bit for bit")
 
 
 @study.command()
@@ -559,7 +415,7 @@ def verify(name: str, url: str, workers: int) -> None:
 def delete(name: str, url: str, yes: bool) -> None:
     """Remove a study."""
     if name not in Study.names(url):
-        _open(url, name).close()  # refuses an unknown study; a damaged one can be removed
+        Study(url, name).close()  # refuses an unknown study; a damaged one can be removed
     if not yes:
         click.confirm("Remove the study and its whole history?", abort=True)
     Study.delete(url, name)

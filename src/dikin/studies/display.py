@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dikin.plotting.curves import far_off
-from dikin.plotting.learner import learner_curves
 from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.study import Study
-from dikin.vectors import Array, Table
 
 MARGIN = 14
 """The least width of the column of names."""
-
-
-def curves(study: Study, rounds: Table) -> dict[str, Array]:
-    """The curves shown over the rounds."""
-    if study.space is None:
-        return learner_curves(rounds)
-    return {name: rounds[name] for name in (*study.space.columns, "value")}
 
 
 def text(study: Study) -> Iterator[str]:
@@ -27,7 +18,8 @@ def text(study: Study) -> Iterator[str]:
     lines = list(study.status().lines())
     if len(rounds):
         lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
-    over = curves(study, rounds) if len(rounds) else {}
+    shown = (*study.space.columns, "value") if len(rounds) else ()
+    over = {name: rounds[name] for name in shown}
     margin = max(MARGIN, *(len(name) + 1 for name in [*over, *(name for name, _ in lines)]))
     yield f"study {study.name}"
     for name, fact in lines:

@@ -62,13 +62,7 @@ _tickets = itertools.count()
 
 
 class FairLock:
-    """The lock of the database file `path`; one per connection.
-
-    Parameters
-    ----------
-    path : Path
-        The database. The lock file and the folder of tickets are beside it.
-    """
+    """The lock of the database file `path`, beside it; one per connection."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -80,19 +74,10 @@ class FairLock:
         """Whether it may be this client's turn, or it may have been told so."""
 
     def acquire(self, patience: float, prepare: Callable[[], None]) -> bool:
-        """Wait for this client's turn; return whether it had to wait for others.
+        """Wait some seconds for this client's turn; return whether it had to wait for others.
 
-        Parameters
-        ----------
-        patience : float
-            Seconds to wait.
-        prepare : callable
-            Called shortly before the turn after a long wait, so that the turn is short.
-
-        Raises
-        ------
-        BusyError
-            If the turn did not come in time. The place in the queue is given up.
+        `prepare` is called shortly before the turn after a long wait, so that the turn is short. If
+        the turn does not come in time, the place in the queue is given up, and it is a `BusyError`.
         """
         if not HAS_PIPES:
             return False

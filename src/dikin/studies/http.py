@@ -1,8 +1,8 @@
 """A study behind a service (`dikin serve`), over HTTP, with the same errors as in a database.
 
 A request without an answer is sent again until the client's patience ends, over a new connection: a
-connection that a firewall has forgotten stays silent for ever. Nothing is played twice: every ask
-has a unique key, and the same answer told again counts once.
+connection that a firewall has forgotten stays silent for ever. Nothing counts twice: every ask has
+a unique key, and the same answer told again counts once.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
-from dikin.studies.history import HistoryColumns, in_parts
-from dikin.studies.name_lookup import pool_manager
+from dikin.studies.history import in_parts
 from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 from dikin.vectors import Table
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
@@ -56,15 +56,13 @@ PATIENCE = 30.0
 FIRST_PATIENCE = 5.0
 """The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
 CONNECT = 10.0
-"""Seconds that a connection may take, and before it the lookup of the service's name."""
+"""Seconds that a connection may take."""
 SLOWEST = 5.0
 """The least time limit in seconds for all attempts together, however small the patience."""
 FIRST_ATTEMPT = 1 / 8
 """The share of the time limit that the first attempt may take; each further one twice as much."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
-LONG_WORK = 600.0
-"""Seconds that a verification may take."""
 PAGE = 1000
 """Rounds or open queries that are fetched in one request."""
 
@@ -101,7 +99,7 @@ class ServiceClient:
         self.url, self.patience = _checked_address(url), patience
         self._failures = urllib3.exceptions.HTTPError
         self._silences = urllib3.exceptions.TimeoutError
-        self._pool = pool_manager(urllib3)
+        self._pool = urllib3.PoolManager(maxsize=8, retries=False)
         self._timeout = urllib3.Timeout
         self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
         self.headers = {"Dikin-Client": client, "Accept": "application/json"}
@@ -126,20 +124,15 @@ class ServiceClient:
         headers: dict[str, str] | None = None,
         *,
         patience: float | None = None,
-        long_work: float | None = None,
     ) -> dict[str, Any]:
-        """The service's answer; the request is repeated while it is unavailable or busy.
-
-        `long_work` is how long a single attempt may take, for what must not be begun again.
-        """
+        """The service's answer; the request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
         request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
-        attempt = FIRST_ATTEMPT * (silent - began) if long_work is None else long_work
-        pause, self.repeated = FIRST_PAUSE, False
+        attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
         while True:
             try:
                 self.status, content = self._send_once(request, attempt)
@@ -149,7 +142,7 @@ class ServiceClient:
             except NoAnswerError:
                 self._pool.clear()  # its other connections may be as silent
                 left = silent - time.monotonic() - pause
-                if long_work is not None or left <= 0:
+                if left <= 0:
                     raise
                 attempt = min(2 * attempt, left)
             except StoreError as error:
@@ -213,29 +206,31 @@ class ServiceClient:
         raise error
 
 
-class HttpBackend(Backend):
-    """A study behind a service."""
+class HttpBackend:
+    """A study behind a service; its methods do what `Study` documents for those of the same name.
 
-    def __init__(self, opening: Opening) -> None:
-        if opening.commit_within:
-            raise ParameterError(
-                "commit_within is for a database: a service writes requests that "
-                f"arrive at the same time together; got {shown(opening.commit_within)}"
-            )
-        patience, player = opening.patience, opening.player
+    Arguments are already checked, as far as that is possible without a tuner.
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        name: str,
+        tuner: Tuner | None,
+        client: str,
+        patience: float | None,
+        token: str | None,
+    ) -> None:
         wait = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        self.service = ServiceClient(str(opening.url), opening.token, opening.client, wait)
+        self.service = ServiceClient(str(url), token, client, wait)
         self.place = f"at {self.service.url}"
-        self._path = "/v1/studies/" + quote(opening.name, safe="")
+        self._path = "/v1/studies/" + quote(name, safe="")
         # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
-        method, body = "GET", None
-        if player is not None:
-            player.require_storable()
-            method, body = "PUT", {"state": player.state()}
+        method, body = ("GET", None) if tuner is None else ("PUT", {"state": tuner.state()})
         status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
-        self.space = None if status["space"] is None else Space.from_spec(status["space"])
+        self.space = Space.from_spec(status["space"])
 
     @property
     def client(self) -> str:
@@ -250,14 +245,8 @@ class HttpBackend(Backend):
         suffix = f"?{urlencode(query)}" if query else ""
         return self.service.send("GET", self._path + what + suffix)
 
-    def _post(
-        self,
-        what: str,
-        body: Any,
-        headers: dict[str, str] | None = None,
-        long_work: float | None = None,
-    ) -> dict[str, Any]:
-        return self.service.send("POST", self._path + what, body, headers, long_work=long_work)
+    def _post(self, what: str, body: Any, headers: dict[str, str] | None = None) -> dict[str, Any]:
+        return self.service.send("POST", self._path + what, body, headers)
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
@@ -283,21 +272,18 @@ class HttpBackend(Backend):
     def close(self) -> None:
         self.service.close()
 
-    def flush(self) -> None:
-        """Do nothing: everything the service has acknowledged is durable."""
-
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        return self._query(self._ask(arguments, {}, key or secrets.token_hex(16)))
+    def ask(self, arguments: AskArguments, key: str | None) -> Trial:
+        return self._trial(self._ask(arguments, {}, key or secrets.token_hex(16)))
 
-    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
-        key, queries = key or secrets.token_hex(16), list[Query]()
-        while len(queries) < n:
-            wanted = {"n": min(n - len(queries), PAGE)}
-            this = f"{key}/{len(queries)}" if queries else key
-            queries += map(self._query, self._ask(arguments, wanted, this)["queries"])
-        return queries
+    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Trial]:
+        key, trials = key or secrets.token_hex(16), list[Trial]()
+        while len(trials) < n:
+            wanted = {"n": min(n - len(trials), PAGE)}
+            this = f"{key}/{len(trials)}" if trials else key
+            trials += map(self._trial, self._ask(arguments, wanted, this)["queries"])
+        return trials
 
     def _ask(self, arguments: AskArguments, body: dict[str, Any], key: str) -> dict[str, Any]:
         if arguments.context is not None:
@@ -308,10 +294,8 @@ class HttpBackend(Backend):
             body["forecast"] = _plain(arguments.forecast, "forecast", FeedbackError)
         return self._post("/ask", body, {"Idempotency-Key": key})
 
-    def _query(self, entry: dict[str, Any]) -> Query:
-        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
-        if self.space is None:
-            return Query(entry["id"], point)
+    def _trial(self, entry: dict[str, Any]) -> Trial:
+        point = frozen(entry["point"], "point", 1)
         params, expected = self.space.params(point), number_or_nan(entry["expected"])
         known, context = entry["covariates"] or {}, entry["context"] or {}
         return Trial(
@@ -321,9 +305,8 @@ class HttpBackend(Backend):
     def tell(self, query: Query | int, answer: Answer) -> None:
         curvature = _plain(answer.curvature, "curvature", CurvatureError)
         body = _id_and_point(query) | {"curvature": curvature}
-        if answer.loss is not None:
-            name = "loss" if self.space is None else "value"
-            body[name] = _plain(answer.loss, name, LossError)
+        if answer.value is not None:
+            body["value"] = _plain(answer.value, "value", LossError)
         self._post("/tell", body | answer.beside())
 
     def forget(self, query: Query | int) -> None:
@@ -375,17 +358,14 @@ class HttpBackend(Backend):
         return queries
 
     def _open_query(self, entry: dict[str, Any]) -> OpenQuery:
-        point = frozen(entry["point"], "point", np.ndim(entry["point"]))
-        time = datetime.fromisoformat(entry["asked"])
-        params = None if self.space is None else self.space.params(point)
-        return OpenQuery(entry["id"], point, entry["client"], time, params)
+        point, time = frozen(entry["point"], "point", 1), datetime.fromisoformat(entry["asked"])
+        return OpenQuery(entry["id"], point, self.space.params(point), entry["client"], time)
 
     def state(self) -> dict[str, Any]:
         return self._get("/state")
 
     def history(self, first: int, last: int | None) -> Table:
-        columns = HistoryColumns.of(self.space, self.status())
-        return in_parts(self._rounds(first, last), columns)
+        return in_parts(self._rounds(first, last), self.space, self.status())
 
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
         return list(self._rounds(first, last))
@@ -404,12 +384,20 @@ class HttpBackend(Backend):
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, workers: int, progress: bool) -> int:
-        """Let the service verify, in one process."""
-        return int(self._post("/verify", {}, long_work=LONG_WORK)["rows"])
+    def verify(self, progress: bool) -> int:
+        raise _for_the_database("verified", "verify NAME")
 
     def trim(self, before: int, progress: bool) -> int:
-        return int(self._post("/trim", {"before": before}, long_work=LONG_WORK)["rows"])
+        raise _for_the_database("trimmed", f"trim NAME --before {before}")
+
+    def skip_ids(self, count: int) -> int:
+        raise _for_the_database("given other ids, after it was restored,", "skip-ids NAME")
+
+
+def _for_the_database(done: str, command: str) -> ParameterError:
+    return ParameterError(
+        f"a study is {done} where the database is: dikin study {command} --url DATABASE"
+    )
 
 
 def _id_and_point(query: Query | int) -> dict[str, Any]:
@@ -420,11 +408,7 @@ def _id_and_point(query: Query | int) -> dict[str, Any]:
 
 
 def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
-    """A number, or whatever the learner's feedback is, as plain JSON values."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        value = list(value)
-    if isinstance(value, list | tuple):
-        return [_plain(part, what, error) for part in value]
+    """A number as a JSON value."""
     if isinstance(value, bool | str | None):  # refused there, in the same words as elsewhere
         return value
     number = real_number(value, what, error)
@@ -437,11 +421,9 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
 
 
 def _plain_context(context: Any) -> Any:
-    """A context as JSON: an object by name for a tuner, numbers for a learner."""
-    if context is None:
-        return None
-    if not isinstance(context, Mapping):
-        return np.asarray(context).tolist()
+    """A context as JSON: an object by name."""
+    if not isinstance(context, Mapping):  # refused there
+        return context
     return {
         name: part if isinstance(part, str) else _plain(part, f"context {name!r}", ContextError)
         for name, part in context.items()

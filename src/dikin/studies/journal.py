@@ -4,9 +4,8 @@ A row's seal is a digest of the row and of the seal before it, and the study's o
 one. So an altered, missing, duplicate or swapped row is noticed when the journal is read. Rows are
 only ever appended; the history is trimmed from its beginning.
 
-A snapshot is the state of the learner after some row. From the first one, before the first row, the
-whole journal can be replayed; a client starts from the newest. Some in between, spaced further
-apart as the journal grows, cut it into pieces that can be replayed in parallel.
+A snapshot is the state of the tuner after some row. From the first one, before the first row, the
+whole journal can be replayed; a client starts from the newest.
 """
 
 from __future__ import annotations
@@ -33,10 +32,6 @@ ROWS_AT_ONCE = 64
 """Rows inserted by one statement."""
 RECENT = 100_000
 """Rows whose seals are checked when a study is opened; `Study.verify` checks all."""
-SNAPSHOTS = 32
-"""About the largest number of snapshots; fewer if they are large."""
-SNAPSHOT_BYTES = 10_000_000
-"""The largest total size of the snapshots between the first and the newest."""
 HOUR = 3600 * 1_000_000
 """In microseconds."""
 KEY_LIVES = 7 * 24 * HOUR
@@ -60,7 +55,7 @@ class Event(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The state of the learner after row `number`."""
+    """The state of the tuner after row `number`."""
 
     number: int
     seal: str
@@ -337,16 +332,13 @@ class Journal:
     # --- snapshots -----------------------------------------------------------------------------
 
     def save_snapshot(self, taken: Snapshot) -> None:
-        """Write a snapshot, in a transaction, and keep only one in each stretch of rows.
+        """Write a snapshot in place of all but the first, in a transaction.
 
         Another client may have written one of the same row, which is identical.
         """
-        # Stretches are powers of two, so that later ones consist of whole earlier ones.
-        count = min(SNAPSHOTS, 1 + SNAPSHOT_BYTES // len(taken.state))
-        stretch = 1 << (taken.number // count).bit_length()
         self.database.run(
-            "DELETE FROM dikin_snapshots WHERE study = ? AND number NOT IN (SELECT min(number) "
-            f"FROM dikin_snapshots WHERE study = ? GROUP BY number / {stretch})",
+            "DELETE FROM dikin_snapshots WHERE study = ? AND number > (SELECT min(number) "
+            "FROM dikin_snapshots WHERE study = ?)",
             (self.study, self.study),
         )
         self._insert(taken)

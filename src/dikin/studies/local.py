@@ -7,13 +7,11 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
+from typing import Any, TypeVar
 
 from dikin.arguments import frozen
 from dikin.engine.progress import Progress
@@ -27,103 +25,64 @@ from dikin.errors import (
     few_of,
 )
 from dikin.open_queries import Query
-from dikin.players import Player
 from dikin.status import Status
 from dikin.studies import verification
-from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import seconds
 from dikin.studies.database import Database, Sqlite, open_database
-from dikin.studies.history import HistoryColumns, answers_between, in_parts, records_between
+from dikin.studies.history import answers_between, in_parts, records_between
 from dikin.studies.journal import SCHEMA_LOCK, Event, Journal, Snapshot, create_tables
 from dikin.studies.journal import names as study_names
 from dikin.studies.replica import AskRecord, Replica, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, point_in, query_id
 from dikin.studies.session import Session
 from dikin.studies.study_status import study_status
-from dikin.tuning.space import Params, Space
+from dikin.tuning.space import Params
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 from dikin.vectors import Table
 
 T = TypeVar("T")
 
 TRIM_AT_ONCE = 10_000
 """Rows removed in one transaction while others wait: some hundredths of a second."""
-FORGET_AT_ONCE = 500
-"""Queries closed in one transaction: some hundredths of a second."""
+ASK_AT_ONCE = FORGET_AT_ONCE = 500
+"""Queries asked or closed in one transaction: about a tenth of a second."""
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
 
 
-class Key(NamedTuple):
-    """The key of a request, and which of the queries that it asks for this is."""
-
-    text: str
-    n: int | None = None
-    """How many it asks for; None for one, not in a list."""
-    place: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name under which the query is noted; that of the last one says how many there are."""
-        if self.n is None:
-            return self.text
-        return self._last(self.n) if self.place == self.n - 1 else f"{self.text}{UNIT}{self.place}"
-
-    def _last(self, n: int) -> str:
-        return f"{self.text}{UNIT}{n - 1}."
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names to look for: the first query decides whether the request is the same."""
-        if self.place:
-            return (self.name,)
-        first = f"{self.text}{UNIT}0"
-        longer = () if self.n is None else (f"{self.text}{UNIT}{self.n - 1}", self._last(self.n))
-        return tuple({self.name, self.text, first, self._last(1), *longer})
-
-    def is_of_another(self, noted: Collection[str]) -> bool:
-        """Whether what is noted under these names was noted by a request with another n."""
-        if self.place or not noted:
-            return False
-        if self.n is None or self.text in noted:
-            return self.n is not None or self.text not in noted
-        return self._last(self.n) not in noted and f"{self.text}{UNIT}{self.n - 1}" in noted
-
-    def shorter(self, noted: Collection[str]) -> tuple[str, ...]:
-        """The names that a request for fewer would have left; none if it need not be asked."""
-        if self.n is None or self.place or not noted or self._last(self.n) in noted:
-            return ()
-        return tuple(map(self._last, range(1, self.n)))
-
-
 UNIT = "\x1f"
-"""A character that no key of a user's has."""
+"""A character that no key of a user's has: after a key that several trials were asked under."""
 
 
-class LocalBackend(Backend):
-    """A study in a database."""
+class LocalBackend:
+    """A study in a database; its methods do what `Study` documents for those of the same name."""
 
-    def __init__(self, opening: Opening) -> None:
-        _refuse_token(opening.token)
-        self.client, self._name = opening.client, opening.name
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        name: str,
+        tuner: Tuner | None,
+        client: str,
+        patience: float | None,
+        token: str | None,
+    ) -> None:
+        _refuse_token(token)
+        self.client, self._name, self.created = client, name, False
         # Makes every row differ from any that another client writes.
         self._nonce = secrets.token_hex(4)
-        patience = opening.patience
         patience = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        commit_within = seconds(opening.commit_within, "commit_within", 0.0, patience / 2)
-        database = open_database(opening.url, patience)
+        database = open_database(url, patience)
         self.place = f"in {database.name}"
-        self.journal = Journal(database, opening.name)
-        self.session = Session(database, self.journal, commit_within)
+        self.journal = Journal(database, name)
+        self.session = Session(database, self.journal)
         self._has_keys = False
         try:
-            self.space = self.session.retry(self._open, opening.player)
-            self.session.shorten_replays()
+            self.space = self.session.retry(self._open, tuner).space
         except BaseException:
             self.session.close()
             raise
-
-    def flush_by_hand(self) -> None:
-        self.session.timed = False
 
     @property
     def _signature(self) -> str:
@@ -132,33 +91,32 @@ class LocalBackend(Backend):
 
     # --- opening -------------------------------------------------------------------------------
 
-    def _open(self, learner: Player[Any] | None) -> Space | None:
+    def _open(self, tuner: Tuner | None) -> Tuner:
         if not self.journal.find():
-            if learner is None:
+            if tuner is None:
                 raise _unknown_study(self.journal.database, self._name)
-            self._create(learner)
+            self._create(tuner)
         # Before the read: whatever is committed meanwhile only adds rows.
         marked = self.journal.database.marked(self.journal.study)
 
-        def look(replica: Replica) -> Player[Any]:
+        def look(replica: Replica) -> Tuner:
             self.journal.check_mark(marked)
             self.journal.check_recent()
-            return replica.player
+            return replica.tuner
 
-        player = self.session.read(look)
-        if learner is not None:
-            self._refuse_other(learner, player)
-        space: Space | None = player.space
-        return space
+        stored = self.session.read(look)
+        if tuner is not None:
+            self._refuse_other(tuner, stored)
+        return stored
 
-    def _create(self, player: Player[Any]) -> None:
-        ids = [query.id for query in player.open_queries]
+    def _create(self, tuner: Tuner) -> None:
+        ids = [trial.id for trial in tuner.open_queries]
         if ids:
             raise ParameterError(
-                f"{player!r} has open queries {few_of(ids)}: answer or forget them "
-                "before it becomes a study"
+                f"{tuner!r} has open trials {few_of(ids)}: answer or forget them before it becomes "
+                "a study"
             )
-        state = snapshot_text(player, {})
+        state = snapshot_text(tuner, {})
         Replica.of(Snapshot(0, "", state))  # refuse now what could not be read back later
         database = self.journal.database
         with database.lock:
@@ -172,137 +130,95 @@ class LocalBackend(Backend):
                 database.rollback()
                 raise
 
-    def _refuse_other(self, learner: Player[Any], player: Player[Any]) -> None:
-        ours, theirs = player.identity(), learner.identity()
+    def _refuse_other(self, tuner: Tuner, stored: Tuner) -> None:
+        ours, theirs = stored.identity(), tuner.identity()
         for part, value in ours.items():
             if value != theirs[part]:
                 raise StudyExistsError(
                     f"study {self._name!r} in {self.journal.database.name} exists with the {part} "
-                    f"{value}, not {theirs[part]}; open it without a learner or tuner, or choose "
-                    "another name"
+                    f"{value}, not {theirs[part]}; open it without a tuner, or choose another name"
                 )
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
         _refuse_token(token)
         database = open_database(url, PATIENCE)
-        session = Session(database, Journal(database, ""), 0.0)
-        try:
+        with closing(Session(database, Journal(database, ""))) as session:
             return session.retry(study_names, database)
-        finally:
-            session.close()
 
     @classmethod
     def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
         _refuse_token(token)
         database = open_database(url, PATIENCE)
         journal = Journal(database, name)
-        session = Session(database, journal, 0.0)
-        try:
+        with closing(Session(database, journal)) as session:
             if not session.retry(lambda _: journal.find(), None):
                 raise _unknown_study(database, name)
             with session.transaction():  # not opened before: it may be damaged
                 journal.delete()
-        finally:
-            session.close()
 
     def close(self) -> None:
         self.session.close()
 
-    def flush(self) -> None:
-        self.session.flush()
-
     # --- the game ------------------------------------------------------------------------------
 
-    def ask(self, arguments: AskArguments, key: str | None) -> Query:
-        return self._ask(arguments)[1] if key is None else self._ask_under(Key(key), arguments)
+    def ask(self, arguments: AskArguments, key: str | None) -> Trial:
+        return self._ask(arguments, None, key)[0]
 
-    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Query]:
+    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Trial]:
         if key is not None:
-            return [self._ask_under(Key(key, n, place), arguments) for place in range(n)]
-        pairs: list[tuple[Event, Query]] = []
-        try:
-            for _ in range(n):
-                pairs.append(self._ask(arguments))
-        except BaseException:
-            self.session.unclaimed += pairs  # written, but the caller does not get them
-            raise
-        return [query for _, query in pairs]
+            return self._ask(arguments, n, key)
+        trials: list[Trial] = []
+        while len(trials) < n:
+            trials += self._ask(arguments, min(n - len(trials), ASK_AT_ONCE), None)
+        return trials
 
-    def _ask_under(self, key: Key, arguments: AskArguments) -> Query:
-        """Ask under a key, or return the query that was asked under it."""
-        if not self._has_keys:
-            with self.session.transaction(SCHEMA_LOCK):
-                self.journal.create_keys()
-            self._has_keys = True
-        session, now = self.session, _now()
+    def _ask(self, arguments: AskArguments, n: int | None, key: str | None) -> list[Trial]:
+        """Ask for `n` trials in one transaction, or return those that were asked under the key."""
+        names: tuple[str, ...] = ()
+        if key is not None:
+            if not self._has_keys:
+                with self.session.transaction(SCHEMA_LOCK):
+                    self.journal.create_keys()
+                self._has_keys = True
+            # Noted is the first trial: of several under two names, of which one says how many.
+            names = (key,) if n is None else (key + UNIT, f"{key}{UNIT}{n}")
 
-        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
-            noted = self.journal.noted_under(key.names)
-            self._refuse_other_count(key, noted)
-            query = noted.get(key.name)
-            if query is not None:
-                return (), self._asked_before(replica, query, key.text, arguments)
-            event, question = replica.ask(arguments, self._signature, now)
-            session.keyed.add(question.id)
-            session.remember(key.name, question.id, now)
-            return (event,), question
+        def act(replica: Replica) -> tuple[Sequence[Event], list[Trial]]:
+            if key is not None:
+                noted = self.journal.noted_under(tuple({key, key + UNIT, *names}))
+                if noted:
+                    if names[-1] not in noted:
+                        raise ParameterError(
+                            f"the key {key!r} was used by another request, with another n; a key "
+                            "is for one request"
+                        )
+                    first = noted[names[-1]]
+                    ids = range(first, first + (n or 1))
+                    return (), [self._asked_before(replica, id, key, arguments) for id in ids]
+            now = _now()
+            asked = replica.ask(arguments, n or 1, self._signature, now)
+            for name in names:
+                self.session.remember(name, asked[0][1].id, now)
+            return [event for event, _ in asked], [trial for _, trial in asked]
 
-        question = session.write(act)
-        session.keyed.discard(question.id)
-        return question
+        return self.session.write(act)
 
-    def _refuse_other_count(self, key: Key, noted: Collection[str]) -> None:
-        """Refuse a key under which another number of queries was asked for."""
-        shorter = key.shorter(noted)  # or the same request, which was cut off
-        if key.is_of_another(noted) or (shorter and self.journal.noted_under(shorter)):
-            raise ParameterError(
-                f"the key {key.text!r} was used by another request, with another n; a key is for "
-                "one request"
-            )
-
-    def _asked_before(
-        self, replica: Replica, query: int, key: str, arguments: AskArguments
-    ) -> Query:
+    def _asked_before(self, replica: Replica, id: int, key: str, arguments: AskArguments) -> Trial:
         self.session.insert_pending()
-        body, word = self.journal.ask_body(query), replica.player.noun
-        if body is None and query not in replica.asked:
+        body = self.journal.ask_body(id)
+        if body is None and id not in replica.asked:
             raise ClosedQueryError(
-                f"{word} {query}, which was asked under the key {key!r}, was answered and trimmed "
-                "from the history; use another key"
+                f"trial {id}, which was asked under the key {key!r}, was answered and trimmed from "
+                "the history; use another key"
             )
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
-                f"the key {key!r} was used by another request, which asked {word} {query} with "
-                "another forecast, context or covariates; a key is for one request"
+                f"the key {key!r} was used by another request, which asked trial {id} with another "
+                "forecast, context or covariates; a key is for one request"
             )
-        point = replica.asked[query].point if body is None else point_in(body)
-        values = json.loads(point)
-        return replica.query_at(query, frozen(values, "point", np.ndim(values)))
-
-    def _ask(self, arguments: AskArguments) -> tuple[Event, Query]:
-        session, result = self.session, list[tuple[Event, Query]]()
-        again = list[tuple[Event, Query]]()
-
-        def act(replica: Replica) -> tuple[Sequence[Event], Query]:
-            session.unclaimed[:0] = again  # of an attempt before, which failed
-            again[:] = [pair for pair in session.unclaimed if replica.is_open(*pair, arguments)][:1]
-            result[:] = again or [replica.ask(arguments, self._signature, _now())]
-            # Only now: after a refused ask, the next one gets them.
-            session.unclaimed = [
-                pair
-                for pair in session.unclaimed
-                if pair not in again and pair[1].id in replica.asked
-            ]
-            event, question = result[0]
-            return () if again else (event,), question
-
-        try:
-            session.write(act)
-        except BaseException:
-            session.unclaimed += again  # found, but the caller does not get it
-            raise
-        return result[0]
+        point = replica.asked[id].point if body is None else point_in(body)
+        return replica.trial_at(id, frozen(json.loads(point), "point", 1))
 
     def tell(self, query: Query | int, answer: Answer) -> None:
         id = query_id(query)
@@ -360,13 +276,13 @@ class LocalBackend(Backend):
 
     def standing(self) -> Standing:
         def look(replica: Replica) -> Standing:
-            player = replica.player
-            return Standing(player.rounds, player.center, player.certificate)
+            tuner = replica.tuner
+            return Standing(tuner.rounds, tuner.center, tuner.certificate)
 
         return self.session.read(look)
 
     def status(self) -> Status:
-        self.flush()
+        self.session.flush()
         return self.session.read(lambda replica: study_status(replica, self.journal))
 
     def summary(self) -> Status:
@@ -377,12 +293,12 @@ class LocalBackend(Backend):
 
     def first_round(self) -> int:
         def look(replica: Replica) -> int:
-            return self.journal.first_round() or replica.player.rounds + 1
+            return self.journal.first_round() or replica.tuner.rounds + 1
 
         return self.session.read(look)
 
     def certificate_for(self, **constants: float) -> float:
-        return self.session.read(lambda replica: replica.player.certificate_for(**constants))
+        return self.session.read(lambda replica: replica.tuner.certificate_for(**constants))
 
     def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         def look(replica: Replica) -> list[OpenQuery]:
@@ -392,25 +308,22 @@ class LocalBackend(Backend):
         return self.session.read(look)
 
     def _open_query(self, id: int, record: AskRecord) -> OpenQuery:
-        values = json.loads(record.point)
-        point = frozen(values, "point", np.ndim(values))
-        params = None if self.space is None else self.space.params(point)
-        return OpenQuery(id, point, *record.client_and_time(), params)
+        point = frozen(json.loads(record.point), "point", 1)
+        return OpenQuery(id, point, self.space.params(point), *record.client_and_time())
 
     def state(self) -> dict[str, Any]:
-        return self.session.read(lambda replica: replica.player.state())
+        return self.session.read(lambda replica: replica.tuner.state())
 
     def history(self, first: int, last: int | None) -> Table:
         def look(replica: Replica, journal: Journal) -> Table:
             row, seal = journal.row_before_round(first)
             answers = answers_between(journal.events(row, seal), first, last)
-            columns = HistoryColumns.of(self.space, replica.player.status())
-            return in_parts(answers, columns)
+            return in_parts(answers, self.space, replica.tuner.summary())
 
         return self._read_apart(look)
 
     def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
-        self.flush()
+        self.session.flush()
 
         def look(_: Replica) -> list[dict[str, Any]]:
             row, seal = self.journal.row_before_round(first)
@@ -420,49 +333,32 @@ class LocalBackend(Backend):
 
     def _read_apart(self, look: Callable[[Replica, Journal], T]) -> T:
         """A long read, over a separate connection: calls of other threads do not wait for it."""
-        self.flush()
+        self.session.flush()
         self.session.read(lambda _: None)  # refuses a study that was closed or deleted
+        with self._apart() as (session, journal):
+            return session.read(lambda replica: look(replica, journal))
+
+    @contextmanager
+    def _apart(self) -> Iterator[tuple[Session, Journal]]:
+        """Another session of the same study, with a connection of its own."""
         database = self.journal.database.another()
         journal = Journal(database, self._name)
-        session = Session(database, journal, 0.0)
-        try:
+        with closing(Session(database, journal)) as session:
             session.retry(lambda _: journal.find(), None)
-            return session.read(lambda replica: look(replica, journal))
-        finally:
-            session.close()
+            yield session, journal
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, workers: int, progress: bool) -> int:
-        self.flush()
+    def verify(self, progress: bool) -> int:
+        self.session.flush()
         ours = self.session.read(lambda replica: replica.snapshot())
-        database = self.journal.database.another()
-        journal = Journal(database, self._name)
-        with closing(Session(database, journal, 0.0)) as session:
-            return session.retry(lambda _: self._verify(journal, ours, workers, progress), None)
-
-    def _verify(self, journal: Journal, ours: Snapshot, workers: int, progress: bool) -> int:
-        journal.find()
-        parts = verification.pieces(journal, ours)
-        rows = sum(part.rows for part in parts)
-        workers = min(workers, 1 + rows // verification.WORTH_A_PROCESS, max(1, len(parts)))
-        try:
-            with Progress(rows, progress) as bar:
-                if workers > 1:
-                    verification.check_in_processes(journal, parts, workers, bar.move)
-                else:
-                    for part in parts:
-                        verification.check(journal, part, bar.move)
-        except StateError:
-            if parts and journal.first_snapshot().number > parts[0].begin.number:
-                raise verification.trimmed_meanwhile(journal) from None
-            raise
-        return rows
+        with self._apart() as (session, journal):
+            return session.retry(lambda _: verification.verify(journal, ours, progress), None)
 
     def skip_ids(self, count: int) -> int:
         def act(replica: Replica) -> tuple[Sequence[Event], int]:
             event = replica.skip_ids(count, self._signature, _now())
-            return (event,), replica.player.asked
+            return (event,), replica.tuner.asked
 
         return self.session.write(act)
 
@@ -489,7 +385,7 @@ class LocalBackend(Backend):
 
 
 def _replayed_on(base: Snapshot, last: int, _: Replica, journal: Journal) -> Snapshot:
-    """The snapshot of the learner some rows after another one."""
+    """The snapshot of the tuner some rows after another one."""
     replica = Replica.of(base)
     rows = min(last - base.number, TRIM_AT_ONCE)
     replica.replay(islice(journal.events(base.number, base.seal), rows))
@@ -516,11 +412,11 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
             )
         return UnknownStudyError(
             f"there is no file {database.path}, so no study {name!r}. To create one, give a "
-            "learner or tuner: Study(url, name, learner), or dikin study create"
+            "tuner: Study(url, name, tuner), or dikin study create"
         )
     names = study_names(database)
     others = did_you_mean(name, names) if names else " It has none at all."
     return UnknownStudyError(
-        f"{database.name} has no study {name!r}.{others} To create one, give a learner "
-        "or tuner: Study(url, name, learner), or dikin study create"
+        f"{database.name} has no study {name!r}.{others} To create one, give a tuner: "
+        "Study(url, name, tuner), or dikin study create"
     )

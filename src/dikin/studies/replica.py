@@ -1,8 +1,8 @@
-"""The learner of a journal: an event changes it live, and in the same way in a replay.
+"""The tuner of a journal: an event changes it live, and in the same way in a replay.
 
-Learners are deterministic: replaying the asks and tells gives the same learner, bit for bit. A
-replay checks this against the recorded points. On a machine that computes other numbers (another
-processor, another NumPy) it stops instead of playing a different game.
+Tuners are deterministic: replaying the asks and tells gives the same tuner, bit for bit. A replay
+checks this against the recorded points. On a machine that computes other numbers (another
+processor, another NumPy) it stops instead of asking for other settings.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from dikin import serialization
 from dikin.errors import (
     AnsweredError,
+    ContextError,
     CovariateError,
     FeedbackError,
-    ParameterError,
     QueryError,
     StateError,
     shown,
@@ -27,7 +27,6 @@ from dikin.errors import (
 from dikin.loading import restore
 from dikin.log_limit import SILENCE, silence
 from dikin.open_queries import Query
-from dikin.players import Player
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
     NO_ARGUMENTS,
@@ -69,34 +68,26 @@ def clock(microseconds: int) -> datetime:
 
 
 class Replica:
-    """A learner or tuner, and the last row of the journal that it has replayed."""
+    """A tuner, and the last row of the journal that it has replayed."""
 
-    def __init__(
-        self, player: Player[Any], asked: dict[int, AskRecord], number: int, seal: str
-    ) -> None:
-        self.player, self.asked = player, asked
+    def __init__(self, tuner: Tuner, asked: dict[int, AskRecord], number: int, seal: str) -> None:
+        self.tuner, self.asked = tuner, asked
         self.number, self.seal = number, seal
         self.consistent = True
-        """Whether the learner agrees with the journal up to here: False during an event, and for
-        good if an event failed half-way."""
-
-    @property
-    def tuner(self) -> Tuner:
-        """The player as a tuner; an error if it is a learner."""
-        if self.player.space is None:
-            raise ParameterError(
-                f"this is the study of a learner, {type(self.player).__name__}: best, best_for, "
-                "held, hold, resume and summary need the study of a dikin.Tuner. Use center, "
-                "certificate and history instead"
-            )
-        return cast(Tuner, self.player)
+        """Whether the tuner agrees with the journal up to here: False during an event, and for good
+        if an event failed half-way."""
 
     # --- snapshots -----------------------------------------------------------------------------
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Replica:
-        """The learner from its snapshot."""
+        """The tuner from its snapshot."""
         stored = json.loads(snapshot.state)
+        if "tuner" not in stored["learner"]:
+            raise StateError(
+                f"this is the study of a bare learner ({stored['learner'].get('learner')}), which "
+                "an earlier dikin wrote: a study holds a tuner now. Nothing was changed"
+            )
         # Before version 3 it was not stored.
         version = stored.get("version", 2)
         serialization.refuse_version("the state of this study", version, serialization.VERSION)
@@ -105,51 +96,51 @@ class Replica:
 
     def snapshot(self) -> Snapshot:
         """Everything that the future depends on."""
-        return Snapshot(self.number, self.seal, snapshot_text(self.player, self.asked))
+        return Snapshot(self.number, self.seal, snapshot_text(self.tuner, self.asked))
 
     # --- events --------------------------------------------------------------------------------
 
-    def ask(self, arguments: AskArguments, client: str, time: int) -> tuple[Event, Query]:
-        if len(self.asked) >= MOST_OPEN:
+    def ask(
+        self, arguments: AskArguments, n: int, client: str, time: int
+    ) -> list[tuple[Event, Trial]]:
+        """Ask for `n` trials, or for none if that is refused."""
+        if len(self.asked) + n > MOST_OPEN:
             self._refuse_more()
-        self.consistent = False  # an ask that fails may have drawn from the generator
-        try:
-            query = arguments.ask(self.player)
-        except (CovariateError, FeedbackError):
-            self.consistent = True  # what cannot be used is refused before anything is drawn
-            raise
-        body = ask_body(query, arguments)
-        return self._record("ask", query.id, client, time, body, arguments), query
+        asked = list[tuple[Event, Trial]]()
+        while len(asked) < n:
+            self.consistent = False  # an ask that fails may have drawn from the generator
+            try:
+                trial = arguments.ask(self.tuner)
+            except (ContextError, CovariateError, FeedbackError):
+                # What cannot be used is refused before anything is drawn.
+                self.consistent = not asked
+                raise
+            body = ask_body(trial, arguments)
+            asked.append((self._record("ask", trial.id, client, time, body, arguments), trial))
+        return asked
 
     def _refuse_more(self) -> None:
         who, when = next(iter(self.asked.values())).client_and_time()
-        many = "queries" if self.player.space is None else "trials"
         raise QueryError(
-            f"{len(self.asked):,} {many} of this study wait for their answers, the oldest since "
+            f"{len(self.asked):,} trials of this study wait for their answers, the oldest since "
             f"{when:%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: tell "
             "them, or close those whose answers will never come, "
             "study.forget(older_than=SECONDS) or dikin study forget NAME --older-than SECONDS. "
             "Nothing was changed"
         )
 
-    def is_open(self, event: Event, query: Query, arguments: AskArguments) -> bool:
-        """Whether the query of an ask row is still open and was asked with these arguments."""
-        same = query.id in self.asked and event.body == ask_body(query, arguments)
-        return same and self.player.is_current(query)
-
     def tell(self, query: Query | int, answer: Answer, client: str, time: int) -> Event:
-        player, id = self.player, query if isinstance(query, int) else query.id
-        notes = player.notes(id) if id in self.asked else {}
-        answer.tell(player, query)
+        tuner, id = self.tuner, query_id(query)
+        notes = tuner.notes(id) if id in self.asked else {}
+        answer.tell(tuner, query)
         self.consistent = False
-        noted = f", {json.dumps(notes)[1:-1]}" if notes else ""
-        certificate = player.certificate
+        certificate = tuner.certificate
         bound = repr(certificate) if isfinite(certificate) else "null"
         # The point again, so that one row has the whole round and the ask can be trimmed.
         body = (
-            f'{{"round": {player.rounds}, "point": {self.asked[id].point}, '
-            f"{answer.text(player.told_as)}{noted}{self.asked[id].noted}, "
-            f'"center": {player.center.tolist()!r}, "certificate": {bound}}}'
+            f'{{"round": {tuner.rounds}, "point": {self.asked[id].point}, '
+            f"{answer.text()}, {json.dumps(notes)[1:-1]}{self.asked[id].noted}, "
+            f'"center": {tuner.center.tolist()!r}, "certificate": {bound}}}'
         )
         return self._record("tell", id, client, time, body)
 
@@ -158,33 +149,31 @@ class Replica:
         kind, body = closed
         if kind != "tell":
             return False
-        row, noun, name = json.loads(body), self.player.noun, self.player.told_as
+        row = json.loads(body)
         if isinstance(query, Query) and query.point.tolist() != row["point"]:
             raise QueryError(
-                f"{noun} {query.id} of this study asked about {row['point']}, got one about "
+                f"trial {query.id} of this study asked about {row['point']}, got one about "
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )
         # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-        stored = json.dumps({part: row[part] for part in Answer.parts(name) if part in row})
-        if f"{{{answer.text(name)}}}" == stored:
+        stored = json.dumps({part: row[part] for part in Answer._fields if part in row})
+        if f"{{{answer.text()}}}" == stored:
             return True
-        beside = "" if not row.keys() & set(Answer._fields[2:]) else f" ({stored})"
+        beside = f" ({stored})" if row.keys() & set(Answer._fields[2:]) else ""
         raise AnsweredError(
-            f"{noun} {query_id(query)} was already answered with {name} {row[name]} and curvature "
-            f"{row['curvature']}{beside}, got {shown(answer.loss)} and {shown(answer.curvature)}"
+            f"trial {query_id(query)} was already answered with value {row['value']} and curvature "
+            f"{row['curvature']}{beside}, got {shown(answer.value)} and {shown(answer.curvature)}"
             f"{_beside(answer)}. Nothing was changed."
         )
 
-    def query_at(self, id: int, point: Array) -> Query:
-        """The earlier query with this id and point."""
-        player: Player[Query] = self.player
+    def trial_at(self, id: int, point: Array) -> Trial:
+        """The earlier trial with this id and point."""
         if id in self.asked:
-            return player._again(id)
-        space = player.space
-        return Query(id, point) if space is None else Trial(id, space.params(point), point)
+            return self.tuner._again(id)
+        return Trial(id, self.tuner.space.params(point), point)
 
     def forget(self, query: Query | int, client: str, time: int) -> Event:
-        self.player.forget(query)
+        self.tuner.forget(query)
         self.consistent = False
         return self._record("forget", query_id(query), client, time, "{}")
 
@@ -206,7 +195,7 @@ class Replica:
     def skip_ids(self, count: int, client: str, time: int) -> Event:
         """Leave out that many ids: the next query has a later one."""
         self.consistent = False
-        following = self.player._skip_ids(count)
+        following = self.tuner._skip_ids(count)
         return self._record("skip", -(self.number + 1), client, time, f'{{"next": {following}}}')
 
     def _record(
@@ -239,30 +228,30 @@ class Replica:
                 self._replay(event)
 
     def _replay(self, event: Event) -> None:
-        player, arguments = self.player, NO_ARGUMENTS
+        tuner, arguments = self.tuner, NO_ARGUMENTS
         if event.kind == "ask":
             arguments = AskArguments.read(event.body)
             self._ask_again(event, arguments)
         elif event.kind == "tell":
             fields, _ = DECODER.raw_decode(event.body)
-            Answer.read(fields, player.told_as).tell(player, event.query)
+            Answer.read(fields).tell(tuner, event.query)
         elif event.kind == "forget":
-            player.forget(event.query)
+            tuner.forget(event.query)
         elif event.kind in SWITCHES:
-            SWITCHES[event.kind](self.tuner)
+            SWITCHES[event.kind](tuner)
         elif event.kind == "skip":
-            player._skip_ids(json.loads(event.body)["next"] - player.asked)
+            tuner._skip_ids(json.loads(event.body)["next"] - tuner.asked)
         else:
             raise StateError(f"row {event.number} of the journal has the kind {event.kind!r}")
         self._advance(event, arguments)
 
     def _ask_again(self, event: Event, arguments: AskArguments) -> None:
-        query = arguments.ask(self.player)
+        query = arguments.ask(self.tuner)
         body = ask_body(query, arguments)
         if query.id != event.query or body != event.body:
             raise StateError(
-                f"row {event.number} of the journal asked query {event.query} with {event.body}, "
-                f"here the learner asks query {query.id} with {body}: this machine computes other "
+                f"row {event.number} of the journal asked trial {event.query} with {event.body}, "
+                f"here the tuner asks trial {query.id} with {body}: this machine computes other "
                 "numbers than the one that wrote it. Use a study on machines with the same "
                 "processor and the same versions of NumPy and dikin"
             )
@@ -281,7 +270,7 @@ SWITCHES: dict[str, Callable[[Tuner], None]] = {"hold": Tuner.hold, "resume": Tu
 
 
 class _NotAgain(logging.Filter):
-    """Suppresses a learner's log messages during a replay, which were logged live."""
+    """Suppresses a tuner's log messages during a replay, which were logged live."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not SILENCE.now
@@ -290,7 +279,6 @@ class _NotAgain(logging.Filter):
 logging.getLogger("dikin").addFilter(_NotAgain())
 
 
-def snapshot_text(player: Player[Any], asked: dict[int, AskRecord]) -> str:
-    """The state of a player and its open queries as text; refused if it cannot be read back."""
-    player.require_storable()
-    return json.dumps({"version": serialization.VERSION, "asked": asked, "learner": player.state()})
+def snapshot_text(tuner: Tuner, asked: dict[int, AskRecord]) -> str:
+    """The state of a tuner and its open trials as text."""
+    return json.dumps({"version": serialization.VERSION, "asked": asked, "learner": tuner.state()})

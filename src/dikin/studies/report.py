@@ -16,7 +16,7 @@ import numpy as np
 from dikin.plotting.curves import marks, stretches
 from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
-from dikin.status import CONFIDENCE, Status, explained_text, setting_text, value_text
+from dikin.status import Status, explained_text, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
@@ -68,29 +68,13 @@ text { fill: var(--soft); font-size: 12px; font-family: inherit; }
 
 
 def report_page(status: Status, rounds: Table, times: tuple[float, float]) -> str:
-    """The report on a tuner as an HTML page.
-
-    Parameters
-    ----------
-    status : Status
-        Of the study.
-    rounds : numpy.ndarray
-        Its history, with at least one round.
-    times : tuple of float
-        When the first and the last of them were told, in seconds since 1970.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """The report as an HTML page; `times` are those of the first and the last round, since 1970."""
     title = f"{status.name}: what tuning is worth"
     parts = (
         _head(status, rounds, times),
         _gain(status, rounds),
         _settings(status),
         _pictures(status, rounds),
-        _exploring(status),
         _guard(status, rounds),
         _certificate(status),
         _explained(status),
@@ -150,9 +134,6 @@ def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
         f"{uplift.tuned_rounds:,} tuned rounds. {uplift.held_back_rounds:,} rounds were held back; "
         f"the control's mean value is {number_text(uplift.control_mean)}.</p>"
     )
-    recent = status.recent_uplift
-    if recent is not None and recent.is_known and recent.rounds < uplift.rounds:
-        yield f"<p>In the last {recent.rounds:,} rounds: {escape(str(recent))}.</p>"
     yield _uplift_picture(course)
     yield (
         '<p class="how">How to read it: an independent coin held rounds back, which played the '
@@ -220,43 +201,6 @@ def _pictures(status: Status, rounds: Table) -> Iterator[str]:
     yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
 
 
-def _with_share(status: Status, cost: float) -> str:
-    """A cost, and which share of the control's value that is, where there is a control."""
-    if status.uplift is None or not status.uplift.control_mean:
-        return number_text(cost)
-    part = 100 * cost / abs(status.uplift.control_mean)
-    share = f", {part:.2g} % of the control's value," if isfinite(part) else ""
-    return number_text(cost) + share
-
-
-def _exploring(status: Status) -> Iterator[str]:
-    yield "<section><h2>What exploring costs</h2>"
-    bounded, measured = isfinite(status.exploring_cost), isfinite(status.exploring_measured)
-    if bounded:
-        most = _with_share(status, status.exploring_cost)
-        yield f"<p>At most {most} a round now, as declared.</p>"
-    if measured:
-        shape = "concave" if status.maximize else "convex"
-        most = _with_share(status, status.exploring_measured)
-        yield (
-            f"<p>Measured over the last {status.exploring_rounds:,} rounds: 0 to {most} a round "
-            f"(95 %), if values are {shape} and the best setting did not jump.</p>"
-        )
-    if not bounded and not measured:
-        yield "<p>Not known: a bound needs a declared smoothness or lipschitz.</p>"
-    if status.ahead and isfinite(status.outlook):
-        each = status.outlook / status.ahead
-        yield (
-            f"<p>In the next {status.ahead:,} rounds the values are expected to be at most about "
-            f"{number_text(each)} a round from those of the best fixed setting, if it and the "
-            "surprises stay as they are.</p>"
-        )
-    yield (
-        '<p class="how">How to read it: values around the best guess are needed to learn. The gain '
-        "above is after this cost.</p></section>"
-    )
-
-
 def _guard(status: Status, rounds: Table) -> Iterator[str]:
     yield "<section><h2>Guard and holds</h2>"
     if status.guard is None:
@@ -266,11 +210,6 @@ def _guard(status: Status, rounds: Table) -> Iterator[str]:
         yield (
             f"<p>The guard plays the control as soon as tuned rounds are surely worse by more than "
             f"{100 * status.guard:g} %, until somebody resumes. {escape(state)}</p>"
-        )
-    if status.budget is not None:
-        yield (
-            f"<p>The budget lets tuning cost at most {100 * status.budget:g} % of what the control "
-            "earns or costs.</p>"
         )
     spans = stretches(rounds["held"], 0)
     texts = [f"{rounds['round'][a]:,} to {rounds['round'][b - 1]:,}" for a, b in spans]
@@ -291,20 +230,7 @@ def _certificate(status: Status) -> Iterator[str]:
         '<p class="how">How to read it: on average, all tuned rounds together were at most so much '
         "worse than the best fixed setting would have been, for values with the declared "
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
-        f"{_of_this_run(status)}</section>"
-    )
-
-
-def _of_this_run(status: Status) -> str:
-    """The bound for the rounds that were played, where it says anything."""
-    if not isfinite(status.run_certificate):
-        return ""
-    return (
-        f"<p>{number_text(status.run_certificate)} for these very rounds, with "
-        f"{100 * CONFIDENCE:g} % confidence.</p>"
-        '<p class="how">How to read it: chance may have been kind or unkind to this study. But '
-        "for a chance of one in twenty its own rounds were never farther behind the best fixed "
-        "setting than this.</p>"
+        "</section>"
     )
 
 
@@ -358,20 +284,7 @@ class Scale(NamedTuple):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers in a range, about as many as wanted, and two at least.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends of the range.
-    count : int
-        How many steps are wanted.
-
-    Returns
-    -------
-    list of float
-        In increasing order.
-    """
+    """Round numbers in a range in increasing order, about as many as wanted, and two at least."""
     if not high > low:
         return [low]
     rough = (high - low) / count

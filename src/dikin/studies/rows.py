@@ -1,7 +1,6 @@
 """The content of a journal's rows: points, arguments of an ask and answers, as JSON.
 
-A value is written so that a replay reads back every bit: a learner is told the same in a replay as
-live.
+A value is written so that a replay reads back every bit: a tuner gets the same in a replay as live.
 """
 
 from __future__ import annotations
@@ -9,14 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dikin import serialization
 from dikin.arguments import as_float, is_whole, real_number
 from dikin.errors import FeedbackError, UnknownQueryError, shown
 from dikin.open_queries import Query
-from dikin.players import Player
 from dikin.tuning.covariates import Values, checked_values
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import Tuner
 
 
 class AskArguments(NamedTuple):
@@ -43,17 +41,9 @@ class AskArguments(NamedTuple):
         context = serialization.decode(fields.get("context"))
         return cls(context, fields.get("forecast"), fields.get("covariates"))
 
-    def ask(self, player: Player[Any]) -> Query:
-        """Ask a player; what it cannot use is refused before anything is drawn."""
-        # With what there is alone: a learner of the user's may know of nothing else.
-        context = () if self.context is None else (self.context,)
-        named: dict[str, Any] = {}
-        if self.forecast is not None:
-            named["forecast"] = self.forecast
-        if self.covariates is not None:
-            named["covariates"] = self.covariates
-        query: Query = player.ask(*context, **named)
-        return query
+    def ask(self, tuner: Tuner) -> Trial:
+        """Ask a tuner; what it cannot use is refused before anything is drawn."""
+        return tuner.ask(self.context, forecast=self.forecast, covariates=self.covariates)
 
     def text(self) -> str:
         """The arguments as they are written in a row, after the point."""
@@ -70,9 +60,7 @@ class AskArguments(NamedTuple):
         """What the row of the answer repeats, so that a round stands in one row."""
         if self.context is None and self.covariates is None:
             return ""
-        named = isinstance(self.context, dict)
-        context = self.context if named else serialization.encode(self.context)
-        parts = {"context": context, "covariates": self.covariates}
+        parts = {"context": self.context, "covariates": self.covariates}
         parts = {name: part for name, part in parts.items() if part is not None}
         return f', "asked": {json.dumps(parts)}'
 
@@ -83,69 +71,43 @@ NO_ARGUMENTS = AskArguments(None, None)
 
 
 class Answer(NamedTuple):
-    """The loss or value of an answer, in the form in which it will be read back."""
+    """An answer, in the form in which it will be read back; its parts have the names of a row."""
 
-    loss: Any
+    value: Any
     curvature: Any
     covariates: Values | None = None
     sem: float | None = None
-    smoothness: Any = None
-    lipschitz: Any = None
 
     @classmethod
-    def of(
-        cls,
-        loss: Any,
-        curvature: Any,
-        covariates: Any = None,
-        sem: Any = None,
-        smoothness: Any = None,
-        lipschitz: Any = None,
-    ) -> Answer:
+    def of(cls, value: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
         if covariates is not None:
             covariates = checked_values(covariates) or None
-        constants = map(_as_read, (smoothness, lipschitz))
-        return cls(_as_read(loss), _as_read(curvature), covariates, sem, *constants)
+        return cls(_as_read(value), _as_read(curvature), covariates, sem)
 
     @classmethod
-    def read(cls, fields: dict[str, Any], name: str) -> Answer:
-        """What the row of a tell says under this name."""
-        loss = serialization.decode(fields[name])
-        return cls(loss, fields["curvature"], *map(fields.get, cls._fields[2:]))
+    def read(cls, fields: dict[str, Any]) -> Answer:
+        """The answer in the row of a tell."""
+        return cls(*map(fields.get, cls._fields))
 
-    def tell(self, player: Player[Any], query: Query | int) -> None:
-        """Tell a player."""
-        player.tell(query, self.loss, self.curvature, **self.beside())
+    def tell(self, tuner: Tuner, query: Any) -> None:
+        """Tell a tuner."""
+        tuner.tell(query, self.value, self.curvature, covariates=self.covariates, sem=self.sem)
 
     def beside(self) -> dict[str, Any]:
-        """What came with loss and curvature, by name; what there is alone, as for an ask."""
-        if self[2:] == NOTHING_BESIDE:  # as in most rounds
-            return {}
-        named = dict(zip(self._fields[2:], self[2:], strict=True))
-        return {name: part for name, part in named.items() if part is not None}
+        """Covariates and standard error, by name, where there are any."""
+        given = {"covariates": self.covariates, "sem": self.sem}
+        return {name: part for name, part in given.items() if part is not None}
 
-    def text(self, name: str) -> str:
-        """As it stands in a row, under this name."""
-        loss, curvature = self[:2]
-        if type(loss) is float and type(curvature) is float:
-            text = f'"{name}": {loss!r}, "curvature": {curvature!r}'
+    def text(self) -> str:
+        """The answer as it is written in a row."""
+        value, curvature = self[:2]
+        if type(value) is float and type(curvature) is float:
+            text = f'"value": {value!r}, "curvature": {curvature!r}'
         else:
-            fields = {
-                name: serialization.encode(loss),
-                "curvature": serialization.encode(curvature),
-            }
-            text = json.dumps(fields)[1:-1]
-        for part, value in self.beside().items():
-            text += f', "{part}": {json.dumps(value, default=str)}'
+            text = json.dumps({"value": value, "curvature": curvature}, default=str)[1:-1]
+        for part, known in self.beside().items():
+            text += f', "{part}": {json.dumps(known)}'
         return text
-
-    @classmethod
-    def parts(cls, name: str) -> tuple[str, ...]:
-        """The keys of an answer in a row, in their order."""
-        return (name, *cls._fields[1:])
-
-
-NOTHING_BESIDE = (None,) * len(Answer._fields[2:])
 
 
 def ask_body(query: Query, arguments: AskArguments) -> str:
@@ -165,7 +127,7 @@ def query_or_id(query: Any) -> Query | int:
         return query
     if is_whole(query):
         return int(query)
-    raise UnknownQueryError(f"pass the query or trial, or its id, got {shown(query)}")
+    raise UnknownQueryError(f"pass the trial or its id, got {shown(query)}")
 
 
 def query_id(query: Query | int) -> int:
@@ -174,13 +136,9 @@ def query_id(query: Query | int) -> int:
 
 
 def _as_read(value: Any) -> Any:
-    """The value that a replay will read; the learner refuses anything but a number."""
+    """The value that a replay will read; the tuner refuses what it cannot use."""
     if value is None or type(value) is float:
         return value
-    if isinstance(value, list | tuple):
-        return tuple(_as_read(part) for part in value)
-    if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiu":
-        return value.astype(float)
     if isinstance(value, dict):
         return {name: _as_read(value[name]) for name in sorted(value, key=str)}
     number = as_float(value)

@@ -1,27 +1,25 @@
-"""A client of a study: its copy of the learner, its turns at the database, and its failures.
+"""A client of a study: its copy of the tuner, its turns at the database, and its failures.
 
-The journal in the database is authoritative; the client's learner is a replay of it. An event is
-one transaction:
+The journal in the database is authoritative; the client's tuner is a replay of it. An event is one
+transaction:
 
     wait for a turn; replay new rows; ask, tell or forget; append a row; commit
 
-and only then does the call return (with `commit_within` several rows share a commit soon after).
-A failure before the commit leaves the database as it was; the copy is discarded and rebuilt. If the
-connection breaks during the commit, the row's seal tells afterwards whether it was written: no
-event is lost or made twice.
+and only then does the call return. The service lets the events of several calls share a commit
+(`share_seconds`), and answers after it. A failure before the commit leaves the database as it was;
+the copy is discarded and rebuilt. If the connection breaks during the commit, the call finds out by
+the row's seal whether it was written: no event is lost or made twice.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from dikin.errors import BusyError, DikinError, StateError, StoreError
-from dikin.open_queries import Query
 from dikin.studies import forks
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal, row_seal
@@ -29,10 +27,6 @@ from dikin.studies.replica import Replica
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: a new client replays at most this many, in some ten milliseconds."""
-MANY_OPEN = 5000
-"""The number of open queries with which a snapshot takes a tenth of a second. With more, only a
-client that had to replay many rows at its start writes one."""
-LONG_REPLAY = 5 * SNAPSHOT_EVERY
 REPLAY_IN_TURN = 400
 """Rows that may be replayed during this client's turn while others wait: some ten milliseconds, and
 more rows than many clients write in one round of turns."""
@@ -40,22 +34,17 @@ more rows than many clients write in one round of turns."""
 S = TypeVar("S")
 T = TypeVar("T")
 Act = Callable[[Replica], tuple[Sequence[Event], T]]
-"""Changes the learner by one event, by several that are written together, or by none."""
+"""Changes the tuner by one event, by several that are written together, or by none."""
 
 
 class Session:
-    """One client of one study; an event may wait `commit_within` seconds to share a commit."""
+    """One client of one study."""
 
-    def __init__(self, database: Database, journal: Journal, commit_within: float) -> None:
+    def __init__(self, database: Database, journal: Journal) -> None:
         self.database, self.journal = database, journal
         self.lock = database.lock
-        self.unclaimed: list[tuple[Event, Query]] = []
-        """Queries that were written but whose caller got an error: the next asks return them."""
-        self.keyed: set[int] = set()
-        """Queries that this client asked under a key and whose commit is uncertain."""
-        self._commit_within = commit_within
-        self.timed = True
-        """Whether a timer commits what waits; otherwise whoever calls has to flush."""
+        self.share_seconds = 0.0
+        """For how long events wait for others, to share a commit; above 0 the caller flushes."""
         self._process = os.getpid()
         self._replayed: Replica | None = None
         self._snapshot = 0
@@ -73,11 +62,10 @@ class Session:
         """Events of the open transaction that are not in the database yet."""
         self._keys: list[tuple[str, int, int]] = []
         """Keys that were noted in the open transaction: name, query and time."""
-        self._timer: threading.Timer | None = None
         self._failure: DikinError | None = None
-        """The error of a commit that no call waited for."""
+        """The error of a commit before a fork, that no call waited for."""
         self._uncertain: tuple[Event, Any] | None = None
-        """An event whose commit has begun, and the result of its call."""
+        """The last event of the present call, if its commit has begun, and the call's result."""
         self._closed = False
         forks.register(self)
 
@@ -89,7 +77,7 @@ class Session:
             pass
         with self.lock:
             self._refuse_unusable()
-            self._inside = True
+            self._inside, self._uncertain = True, None
             try:
                 result = self.retry(self._transact, act)
             except Exception:
@@ -99,7 +87,7 @@ class Session:
             return result
 
     def read(self, look: Callable[[Replica], T]) -> T:
-        """Read the learner, up to date, and the database at the same instant.
+        """Read the tuner, up to date, and the database at the same instant.
 
         Never blocks on writers.
         """
@@ -147,10 +135,10 @@ class Session:
     def _unreachable(self, lost: LostConnection) -> StoreError:
         return StoreError(
             f"{self.database.name} is unavailable: {lost}. Repeat the call later: an answer counts "
-            "once, and the next ask returns a query that was written"
+            "once, and so does an ask with a key"
         )
 
-    # --- the learner ----------------------------------------------------------------------------
+    # --- the tuner -----------------------------------------------------------------------------
 
     def _view(self, look: Callable[[Replica], T]) -> T:
         if self._writing:
@@ -163,13 +151,13 @@ class Session:
             return look(self._current())
 
     def _current(self) -> Replica:
-        """The learner, with all rows that others have appended."""
+        """The tuner, with all rows that others have appended."""
         if self._replayed is not None and self._returned:
             return self._replayed  # nobody else has had a turn since
         return self._up_to(*self.journal.head())
 
     def _up_to(self, last: int, seal: str) -> Replica:
-        """The learner after the row with this number and seal, the last one."""
+        """The tuner after the row with this number and seal, the last one."""
         replayed = self._replayed
         if replayed is not None and (last, seal) == (replayed.number, replayed.seal):
             return replayed
@@ -191,7 +179,7 @@ class Session:
         return replayed
 
     def _snapshot_is_nearer(self, replayed: Replica, last: int) -> bool:
-        """Whether a snapshot is nearer to the last row than the learner is."""
+        """Whether a snapshot is nearer to the last row than the tuner is."""
         far = last - replayed.number > SNAPSHOT_EVERY
         return far and self.journal.newest_snapshot_number() > replayed.number
 
@@ -210,8 +198,14 @@ class Session:
         refusal: DikinError | None = None
         try:
             replayed = self._current() if self._writing else self._take_turn()
-            if self._uncertain is not None:
-                self._resolve_uncertain()
+            uncertain = self._uncertain
+            if uncertain is not None:  # of an attempt before, whose connection broke
+                written = self.journal.seal_at(uncertain[0].number) == uncertain[0].seal
+                self._uncertain = None  # only now: the connection may break in reading, too
+                if written:
+                    self._finish((), None)
+                    result: T = uncertain[1]
+                    return result
             try:
                 events, result = act(replayed)
             except DikinError as error:
@@ -254,11 +248,10 @@ class Session:
             self._abandon()
             return
         self._pending += events
-        if time.monotonic() - self._began >= self._commit_within:
+        if time.monotonic() - self._began >= self.share_seconds:
             self._commit(events, result)
-        elif events:
+        else:
             self._returned += events
-            self._commit_later()
 
     def _undo(self, error: BaseException) -> None:
         """Clean up after a failure; raises another error if it affects more than one call."""
@@ -345,20 +338,10 @@ class Session:
         self.journal.remember(key, query, time)
         self._keys.append((key, query, time))
 
-    def _resolve_uncertain(self) -> None:
-        """Find out whether an event was written although the connection broke during its commit."""
-        assert self._uncertain is not None
-        event, result = self._uncertain
-        is_written = self.journal.seal_at(event.number) == event.seal
-        self._uncertain = None  # only now: the connection may break in reading, too
-        # A query asked under a key is found by its key.
-        if is_written and isinstance(result, Query) and result.id not in self.keyed:
-            self.unclaimed.append((event, result))
-
     def _commit(self, events: Sequence[Event], result: Any) -> None:
         replayed = self._replayed
         assert replayed is not None
-        if replayed.number - self._snapshot >= SNAPSHOT_EVERY and len(replayed.asked) <= MANY_OPEN:
+        if replayed.number - self._snapshot >= SNAPSHOT_EVERY:
             self._save_snapshot(replayed)
         self.insert_pending()
         self.journal.move_head(replayed.number, replayed.seal)
@@ -374,49 +357,17 @@ class Session:
             self.journal.save_snapshot(replayed.snapshot())
             self._snapshot = replayed.number
 
-    def shorten_replays(self) -> None:
-        """Write a snapshot after a long replay: with many open queries no call has done so."""
-        with self.lock:
-            replayed = self._replayed
-            if replayed is None or replayed.number - self._snapshot < LONG_REPLAY:
-                return
-            snapshot = replayed.snapshot()  # slow, but nobody waits for it
-            with suppress(DikinError), self.transaction():  # the file may be read-only
-                newest = self.journal.newest_snapshot_number()
-                if (
-                    newest < snapshot.number
-                    and self.journal.seal_at(snapshot.number) == snapshot.seal
-                ):
-                    self.journal.save_snapshot(snapshot)
-                    self._snapshot = snapshot.number
-
-    def _commit_later(self) -> None:
-        if self._timer is None and self.timed:
-            # Not a daemon: a program that ends waits for it.
-            self._timer = threading.Timer(self._commit_within, self._commit_on_timer)
-            self._timer.start()
-
-    def _commit_on_timer(self) -> None:
-        """Called by the timer if no call has committed in the meantime."""
-        with self.lock:
-            if threading.current_thread() is self._timer:
-                self._flush_for_nobody()
-
-    def _flush_for_nobody(self) -> None:
-        """Commit waiting events without a call to raise an error in: the next call raises it."""
-        try:
-            self.flush()
-        except DikinError as failure:
-            self._failure = failure
-
     def before_fork(self) -> None:
         """Commit waiting events and close the connection, which the next call opens again."""
         if not self._inside:  # otherwise the call itself cleans up and commits them
-            self._flush_for_nobody()
+            try:
+                self.flush()
+            except DikinError as failure:
+                self._failure = failure  # the next call raises it
         self.database.cut_off()
 
     def flush(self) -> None:
-        """Commit waiting events; raises an unreported error of the timer, too."""
+        """Commit waiting events; raises an error that no call has raised yet, too."""
         with self.lock:
             self._raise_failure()
             if self._inside:  # a call was interrupted, perhaps before it could clean up
@@ -438,9 +389,6 @@ class Session:
     def _end(self) -> None:
         self._writing = self._queueing = False
         self._returned, self._pending, self._keys = [], [], []
-        timer, self._timer = self._timer, None
-        if timer is not None:
-            timer.cancel()
 
     @contextmanager
     def transaction(self, key: int | None = None) -> Iterator[None]:
@@ -482,4 +430,4 @@ def _in_child() -> StateError:
 
 
 def _nothing(replayed: Replica) -> None:
-    """Read nothing: only bring the learner up to date."""
+    """Read nothing: only bring the tuner up to date."""

@@ -1,28 +1,23 @@
-"""A learner or tuner in a database: durable, shared, and the same after any crash."""
+"""A tuner in a database: durable, shared, and the same after any crash."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
 from dikin.files import path_of, replace_file
-from dikin.learners.base import Learner, late_forecast
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
-from dikin.plotting.learner import draw_learner
 from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
 from dikin.status import Status
-from dikin.studies.backend import Backend, Opening, OpenQuery, Standing
+from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
@@ -33,32 +28,21 @@ from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import NO_HOLDBACK, Tuner
-from dikin.tuning.tuner_arguments import count_instead_of_context
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from typing_extensions import TypeVar  # one with a default: `Study` alone is any study
-
-    Q = TypeVar("Q", default=Any)
-else:
-    from typing import TypeVar
-
-    Q = TypeVar("Q")
-
 
 LONGEST_AGE = 1e9
 """Seconds: thirty years."""
 
 
-class Study(Generic[Q]):
-    """A learner or tuner in a database, under a name.
+class Study:
+    """A tuner in a database, under a name.
 
-    `ask` and `tell` are durable when they return, or soon afterwards with `commit_within`. Any
-    number of processes and threads may have the same study open. The study of a `Tuner` returns
-    trials with named values (`Study[Trial]` for a type checker), that of a learner queries with
-    points (`Study[Query]`).
+    `ask` and `tell` are durable when they return. Any number of processes and threads may have the
+    same study open.
 
     Parameters
     ----------
@@ -67,18 +51,14 @@ class Study(Generic[Q]):
         one: `https://host`.
     name : str
         The name of the study there.
-    learner : Learner or Tuner, optional
+    tuner : Tuner, optional
         Without it the study must exist. With it the study is created, or opened if it exists with a
-        learner of the same class, domain and arguments, or with a tuner of the same parameters,
-        constraints, direction and arguments.
+        tuner of the same parameters, constraints, direction and arguments.
     client : str, optional
-        The name of this client in the list of open queries; host and process by default.
+        The name of this client in the list of open trials; host and process by default.
     patience : float, optional
         Seconds to wait for another client or for the server before an error: 0.8 by default, and 30
         for a service, which may restart meanwhile.
-    commit_within : float, default 0.0
-        Seconds that an event may wait to be written together with others; 0 makes it durable before
-        the call returns.
     token : str, optional
         The token of this client at a service (`dikin serve`) such as `https://studies.example.com`;
         the environment variable `DIKIN_TOKEN` by default. Not for a database.
@@ -87,19 +67,19 @@ class Study(Generic[Q]):
     ----------
     name : str
         The name of the study.
-    space : Space or None
-        The parameters of a tuner; None in the study of a learner.
+    space : Space
+        The parameters of the tuner.
     created : bool
         Whether opening it created the study.
 
     Raises
     ------
     UnknownStudyError
-        If there is no such study, and no learner to create it with.
+        If there is no such study, and no tuner to create it with.
     StudyExistsError
-        If it exists with another learner.
+        If it exists with another tuner.
     ParameterError
-        If an argument is invalid.
+        If an argument is invalid: a study holds a tuner, not a learner.
     StoreError
         If the database cannot be reached.
 
@@ -108,83 +88,32 @@ class Study(Generic[Q]):
     >>> import dikin, tempfile, pathlib
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name) / "studies.db"
-    >>> study = dikin.Study(file, "prices", dikin.AdaptiveSmooth(dikin.Box([0], [9]), 1.0, seed=7))
-    >>> query = study.ask()
-    >>> study.tell(query, 0.25)
-    >>> study.tell(query, 0.25)  # a repetition is accepted, and counted once
-    >>> study.rounds, len(study.history())
-    (1, 1)
-    >>> study.close()
-
-    A tuner in the same file:
-
     >>> tuner = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, maximize=True, seed=7)
     >>> with dikin.Study(file, "shop", tuner) as shop:
     ...     trial = shop.ask()
     ...     shop.tell(trial, 512.0)
-    ...     print(list(trial.params), shop.rounds)
-    ['price'] 1
+    ...     shop.tell(trial, 512.0)  # a repetition is accepted, and counted once
+    ...     print(list(trial.params), shop.rounds, len(shop.history()))
+    ['price'] 1 1
     >>> folder.cleanup()
     """
-
-    @overload
-    def __init__(
-        self: Study[Query],
-        url: str | os.PathLike[str],
-        name: str,
-        learner: Learner,
-        *,
-        client: str | None = None,
-        patience: float | None = None,
-        commit_within: float = 0.0,
-        token: str | None = None,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Study[Trial],
-        url: str | os.PathLike[str],
-        name: str,
-        learner: Tuner,
-        *,
-        client: str | None = None,
-        patience: float | None = None,
-        commit_within: float = 0.0,
-        token: str | None = None,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Study[Any],
-        url: str | os.PathLike[str],
-        name: str,
-        learner: Learner | Tuner | None = None,
-        *,
-        client: str | None = None,
-        patience: float | None = None,
-        commit_within: float = 0.0,
-        token: str | None = None,
-    ) -> None: ...
 
     def __init__(
         self,
         url: str | os.PathLike[str],
         name: str,
-        learner: Learner | Tuner | None = None,
+        tuner: Tuner | None = None,
         *,
         client: str | None = None,
         patience: float | None = None,
-        commit_within: float = 0.0,
         token: str | None = None,
     ) -> None:
-        if learner is not None and not isinstance(learner, Player):
-            raise ParameterError(
-                f"learner must be a dikin learner or a dikin.Tuner, got {shown(learner)}"
-            )
+        if tuner is not None and not isinstance(tuner, Tuner):
+            hint = " A learner saves itself to a file: save." if isinstance(tuner, Player) else ""
+            raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
         self.name = printable(name, "name")
-        client_name = printable(client or own_name(), "client")
-        opening = Opening(url, self.name, learner, client_name, patience, commit_within, token)
-        self._backend = _backend_at(url)(opening)
+        client = printable(client or own_name(), "client")
+        self._backend = _backend_at(url)(url, self.name, tuner, client, patience, token)
         self.space, self.created = self._backend.space, self._backend.created
 
     @property
@@ -254,192 +183,153 @@ class Study(Generic[Q]):
     ) -> None:
         self.close()
 
-    # --- the game ------------------------------------------------------------------------------
+    # --- rounds --------------------------------------------------------------------------------
 
     @overload
     def ask(
         self,
-        context: Mapping[str, Any] | ArrayLike | None = None,
+        context: Mapping[str, Any] | None = None,
         *,
-        n: None = None,
         forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> Q: ...
+    ) -> Trial: ...
 
     @overload
     def ask(
         self,
-        context: Mapping[str, Any] | ArrayLike | None = None,
+        context: Mapping[str, Any] | None = None,
         *,
         n: int,
         forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> list[Q]: ...
+    ) -> list[Trial]: ...
 
     def ask(
         self,
-        context: Mapping[str, Any] | ArrayLike | None = None,
+        context: Mapping[str, Any] | None = None,
         *,
         n: int | None = None,
         forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> Q | list[Q]:
-        """Ask for the next query or trial; it is in the database when this returns.
+    ) -> Trial | list[Trial]:
+        """Ask for the next trial; it is in the database when this returns.
 
         Parameters
         ----------
-        context : mapping or array_like, optional
-            What is known of the round beforehand, for a learner or tuner that needs it. Others
-            refuse it.
+        context : mapping, optional
+            What is known of the round beforehand, for a tuner that was declared with a context.
         n : int, optional
-            How many to ask for at once, for several machines that play at the same time.
+            How many to ask for at once, for several machines that run at the same time.
         forecast : float, optional
-            The loss or value that you expect, for a tuner or a learner that uses it. Others refuse
-            it.
+            The value that you expect.
         covariates : mapping, optional
-            What explains the value besides the setting, by name, for a tuner: `Tuner.ask`.
+            What explains the value besides the setting, by name: `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
-            week, because the answer was lost, returns the same query.
+            week, because the answer was lost, returns the same trial.
 
         Returns
         -------
-        Query or Trial, or list
-            From a learner a query: its id, and the point to play in the user's units. From a tuner
-            a trial: its id, and the setting to play by name in `params`. With `n` a list.
+        Trial, or list
+            Its id, and the setting to use by name in `params`. With `n` a list.
 
         Raises
         ------
         ParameterError
             If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
-            or the key was given to a request with another context, forecast or covariates.
+            or the key was given to a request with another n, context, forecast or covariates.
         ClosedQueryError
-            If the query of the key was answered and trimmed from the history.
+            If the trial of the key was answered and trimmed from the history.
         """
-        if context is not None and self.space is not None:
-            context, n = count_instead_of_context(context, n)
         arguments = AskArguments.of(context, forecast, covariates)
         key = None if key is None else printable(key, "key")
         if n is None:
-            return cast(Q, self._backend.ask(arguments, key))
+            return self._backend.ask(arguments, key)
         count = whole(n, "n", 1, "how many to ask for")
-        return cast(list[Q], self._backend.ask_several(arguments, count, key))
+        return self._backend.ask_several(arguments, count, key)
 
     def tell(
         self,
-        query: Query | Trial | OpenQuery | int,
-        loss: Any = None,
+        trial: Query | int,
+        value: Any = None,
         curvature: float = 0.0,
         *,
-        value: Any = None,
         covariates: Mapping[str, Any] | None = None,
         values: Iterable[float] | None = None,
         sem: float | None = None,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        forecast: None = None,
     ) -> None:
-        """Answer a query or trial of any client; durable when this returns.
+        """Answer a trial of any client; durable when this returns.
 
         The same answer again is accepted and changes nothing; a different answer is an error. So if
         you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
-        query : Query, Trial, OpenQuery or int
+        trial : Trial, OpenQuery or int
             What was asked, or its id.
-        loss : float
-            The loss at its point, or whatever the learner's `feedback` requires. For a tuner the
-            value, as you measure it.
+        value : float
+            The value, as you measure it.
         curvature : float, default 0.0
-            How strongly convex the loss of this round is; 0 if that is not known.
-        value : float, optional
-            The same as `loss`, by the name that it has in `Tuner.tell`.
+            How strongly convex the loss of this round is on the cube; 0 if that is not known.
         covariates : mapping, optional
-            What explains the value besides the setting and is known only now, for a tuner.
+            What explains the value besides the setting and is known only now.
         values : iterable of float, optional
             Several values of a trial in place of one.
         sem : float, optional
-            The standard error of the value, for a tuner.
-        smoothness, lipschitz : float, optional
-            The constants of this round's loss, where they are smaller than those that the learner
-            was given for all losses. The point that was played must not influence them.
-        forecast : None
-            Refused: once the point is known it is too late.
+            The standard error of the value.
 
         Raises
         ------
-        ParameterError
-            If there are both a loss and a value.
         LossError
             If there are both a value and several, or the standard error is not a number of at least
             0.
         """
-        if forecast is not None:
-            raise late_forecast()
-        if loss is not None and value is not None:
-            raise ParameterError(
-                f"tell one number: got the loss {shown(loss)} and the value {shown(value)}"
-            )
-        number = loss if value is None else value
         if values is not None or sem is not None:
-            number, sem = value_and_error(number, values, sem)
-        answer = Answer.of(number, curvature, covariates, sem, smoothness, lipschitz)
-        self._backend.tell(query_or_id(query), answer)
+            value, sem = value_and_error(value, values, sem)
+        self._backend.tell(query_or_id(trial), Answer.of(value, curvature, covariates, sem))
 
-    @overload
-    def forget(self, query: Query | Trial | OpenQuery | int) -> None: ...
+    def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
+        """Close a trial that will never be answered; repeating this is allowed.
 
-    @overload
-    def forget(self, *, older_than: float) -> int: ...
-
-    def forget(
-        self,
-        query: Query | Trial | OpenQuery | int | None = None,
-        *,
-        older_than: float | None = None,
-    ) -> int | None:
-        """Close a query or trial that will never be answered; repeating this is allowed.
-
-        A study has at most 10,000 open queries. Where answers may be lost, let a program forget
+        A study has at most 10,000 open trials. Where answers may be lost, let a program forget
         those that are too old from time to time.
 
         Parameters
         ----------
-        query : Query, Trial, OpenQuery or int
+        trial : Trial, OpenQuery or int
             What was asked, or its id.
         older_than : float, optional
-            In place of a query: all that were asked more than so many seconds ago, by this
+            In place of a trial: all that were asked more than so many seconds ago, by this
             machine's clock.
 
         Returns
         -------
-        int or None
-            With `older_than`, how many were closed.
+        int
+            Number of trials that are closed now: with `older_than` those that were open.
 
         Raises
         ------
         ParameterError
-            If there are both a query and a number of seconds, or the number is negative.
+            If there are both a trial and a number of seconds, or the number is negative.
         UnknownQueryError
-            If there is neither, or no such query.
+            If there is neither, or no such trial.
         """
         if older_than is not None:
-            if query is not None:
+            if trial is not None:
                 raise ParameterError(
-                    "forget one query, forget(query), or all that were asked long ago, "
-                    f"forget(older_than=3600): got both {shown(query)} and {shown(older_than)}"
+                    "forget one trial, forget(trial), or all that were asked long ago, "
+                    f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
                 )
             age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
             return self._backend.forget_older(age)
-        self._backend.forget(query_or_id(query))
-        return None
+        self._backend.forget(query_or_id(trial))
+        return 1
 
     def hold(self) -> None:
-        """Make the tuner play its best setting and learn nothing until `resume`.
+        """Let trials be at the best setting, and learn nothing, until `resume`.
 
         This holds for all clients, and is durable when this returns. Repeating it is allowed.
         """
@@ -452,13 +342,15 @@ class Study(Generic[Q]):
         """
         self._backend.resume()
 
-    def flush(self) -> None:
-        """Commit the events that wait because of `commit_within`."""
-        self._backend.flush()
+    def _share_commits(self, seconds: float) -> None:
+        """For the service: let the events of several calls share a commit, by `_flush` at last."""
+        assert isinstance(self._backend, LocalBackend)
+        self._backend.session.share_seconds = seconds
 
-    def _flush_by_hand(self) -> None:
-        """Let no timer commit what waits: to start one takes longer than a round."""
-        self._backend.flush_by_hand()
+    def _flush(self) -> None:
+        """Commit the events that wait for others, because of `_share_commits`."""
+        assert isinstance(self._backend, LocalBackend)
+        self._backend.session.flush()
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -476,11 +368,6 @@ class Study(Generic[Q]):
         """
         return self._backend.status()
 
-    def overview(self) -> Status:
-        """Deprecated: use `status`."""
-        warnings.warn("use Study.status() instead of overview()", DeprecationWarning, stacklevel=2)
-        return self.status()
-
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
@@ -488,34 +375,27 @@ class Study(Generic[Q]):
 
     @property
     def first_round(self) -> int:
-        """The first round that the history contains; the next one to be played if it is empty."""
+        """The first round that the history contains; the next one if it is empty."""
         return self._backend.first_round()
 
     @property
-    def restarts(self) -> int:
-        """How often an unknown range of losses had to be widened."""
-        return self._backend.status().restarts
-
-    @property
     def center(self) -> Array:
-        """The learner's estimate of the best point; for a tuner, the best values in order."""
+        """The tuner's best values, in the order of its columns."""
         return self.standing().center
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret so far; NaN if the learner has none."""
+        """The bound on the regret so far; NaN if there is none."""
         return self.standing().certificate
 
     def certificate_for(self, **constants: float) -> float:
-        """Bound the regret for losses with a given constant: `Predictive.certificate_for`.
-
-        `dikin.restore(study.state())` returns the learner itself, with its other methods.
+        """Bound the regret for values with a given constant: `Tuner.certificate_for`.
 
         Parameters
         ----------
         **constants : float
             One of `smoothness` and `lipschitz`; `memory`, to bound the regret of about so many
-            rounds; `confidence`, to bound that of this run; `nonconvexity`.
+            rounds; `nonconvexity`.
 
         Returns
         -------
@@ -525,14 +405,14 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If the learner is neither a `Predictive` nor a tuner, or a constant is unknown.
+            If a constant is unknown.
         """
         return self._backend.certificate_for(**constants)
 
     @property
     def best(self) -> Params:
         """The tuner's current best guess by name; see `best_for` if it has contexts."""
-        return self.summary().best or {}
+        return self.summary().best
 
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
         """The tuner's current best guess in a context: `Tuner.best_for`.
@@ -551,8 +431,6 @@ class Study(Generic[Q]):
         ------
         ContextError
             If a name is missing or was not declared, or a value cannot be one.
-        ParameterError
-            If this is the study of a learner.
         """
         return self._backend.best_for(context)
 
@@ -581,17 +459,17 @@ class Study(Generic[Q]):
         Returns
         -------
         Status
-            Rounds, best setting, recent mean, cost of exploring, outlook.
+            Rounds, best setting, recent mean, gain over the control.
         """
         return self._backend.summary()
 
     @property
     def open_queries(self) -> list[OpenQuery]:
-        """The open queries, oldest first, with who asked each and when."""
+        """The open trials, oldest first, with who asked each and when."""
         return self.waiting()
 
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of the open queries, oldest first; `open_queries` has all of them.
+        """Read some of the open trials, oldest first; `open_queries` has all of them.
 
         Parameters
         ----------
@@ -603,7 +481,7 @@ class Study(Generic[Q]):
         Returns
         -------
         list of OpenQuery
-            The queries, with who asked each and when.
+            The trials, with who asked each and when.
 
         Raises
         ------
@@ -615,14 +493,8 @@ class Study(Generic[Q]):
         return self._backend.waiting(after, most)
 
     def state(self) -> dict[str, Any]:
-        """The state, for `dikin.restore`: a copy of the learner or tuner outside the study."""
+        """The state, for `dikin.restore`: a copy of the tuner outside the study."""
         return self._backend.state()
-
-    def facts(self) -> Iterator[tuple[str, str]]:
-        """Deprecated: use `status().lines()`."""
-        text = "use Study.status().lines() instead of facts()"
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.status().lines()
 
     def _repr_html_(self) -> str:
         return pairs_table([("study", self.name), *self.status().lines()])
@@ -640,13 +512,11 @@ class Study(Generic[Q]):
         Returns
         -------
         numpy.ndarray
-            A structured array with the columns round, point, loss, curvature, center (after the
-            round) and certificate: `study.history()["loss"]`. For a tuner the columns are round, a
-            value for each name, value, expected, held (nothing was learnt of the round), the best
-            guess after the round (`best.` before each name) and certificate; then the contexts
-            (`context.` before each name), the covariates (`covariate.` before each name) and, where
-            any was told, the standard error sem; with a holdback held_back and expected_control,
-            NaN where no coin decided the round.
+            A structured array with the columns round, a value for each name, value, expected, held
+            (nothing was learnt of the round), the best guess after the round (`best.` before each
+            name) and certificate; then the contexts (`context.` before each name), the covariates
+            (`covariate.` before each name) and, where there was any, the standard error sem; with a
+            holdback held_back and expected_control, NaN where no coin decided the round.
 
         Raises
         ------
@@ -669,11 +539,11 @@ class Study(Generic[Q]):
         -------
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
-            seconds since 1970), point, loss or value, curvature, center and certificate (None for
-            NaN); of a tuner expected and held too, with a holdback held_back and expected_control
-            (None where no coin decided the round); and what was given besides: covariates and sem
-            with the value, context and covariates when it was asked under `asked`. For many rounds
-            `history` takes less memory.
+            seconds since 1970), point, value, curvature, expected, held, center and certificate
+            (None for NaN); with a holdback held_back and expected_control (None where no coin
+            decided the round); and what was given besides: covariates and sem with the value,
+            context and covariates when it was asked under `asked`. For many rounds `history` takes
+            less memory.
 
         Raises
         ------
@@ -683,7 +553,7 @@ class Study(Generic[Q]):
         return self._backend.records(*first_and_last(first, last))
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read the rounds as a pandas DataFrame, with a column for each entry of a point.
+        """Read the rounds as a pandas DataFrame.
 
         Parameters
         ----------
@@ -707,9 +577,8 @@ class Study(Generic[Q]):
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history.
 
-        For a tuner: each parameter over the rounds with the explored range, the value and its
-        recent mean, the size of surprises, the best setting over the contexts and, with a holdback,
-        what tuning gains over the control. For a learner: losses, curvature and certificate.
+        Each parameter over the rounds with the explored range, the value and its recent mean, the
+        best setting over the contexts and, with a holdback, what tuning gains over the control.
 
         Parameters
         ----------
@@ -728,32 +597,27 @@ class Study(Generic[Q]):
         """
         if path is not None:
             figure_format(path)  # checked before the history is read
-        rounds, title = self.history(), f"study {self.name}"
+        rounds = self.history()
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
-        if self.space is None:
-            figure = draw_learner(rounds, title)
-        else:
-            status, panels = self.summary(), panels_of(self.space)
-            course = None if status.uplift is None else uplift_course(rounds, status)
-            contexts = Tuner.restore(self.state())._context_panels() if status.contexts else ()
-            figure = draw_history(
-                rounds,
-                panels,
-                maximize=status.maximize,
-                title=title,
-                contexts=contexts,
-                uplift=course,
-            )
+        status = self.summary()
+        figure = draw_history(
+            rounds,
+            panels_of(self.space),
+            maximize=status.maximize,
+            title=f"study {self.name}",
+            contexts=Tuner.restore(self.state())._context_panels() if status.contexts else (),
+            uplift=None if status.uplift is None else uplift_course(rounds, status),
+        )
         if path is not None:
             save_figure(figure, path)
         return figure
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report on a tuner: one HTML page that needs nothing else, to read or to print.
+        """Write a report: one HTML page that needs nothing else, to read or to print.
 
         What was tuned, for how long, what it gains over the control, the settings before and after,
-        what exploring costs, what the guard did, the certificate, and how to read each.
+        what the guard did, the certificate, and how to read each.
 
         Parameters
         ----------
@@ -768,14 +632,13 @@ class Study(Generic[Q]):
         Raises
         ------
         ParameterError
-            If this is the study of a learner, or the name of the file ends otherwise.
+            If the name of the file ends otherwise.
         StateError
             If no round has been told yet.
         """
         file = path_of(path)
         if file.suffix.lower() not in (".html", ".htm"):
             raise ParameterError(f"a report is an HTML page: name it .html, got {shown(path)}")
-        self.summary()  # refuses the study of a learner
         rounds = self.history()
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no rounds to report on yet")
@@ -784,18 +647,13 @@ class Study(Generic[Q]):
         replace_file(file, report_page(self.status(), rounds, (times[0], times[1])).encode())
         return file
 
-    def verify(self, *, workers: int = 1, progress: bool = False, jobs: int | None = None) -> int:
-        """Replay the whole journal, compare it with the learner, and return the number of rows.
+    def verify(self, *, progress: bool = False) -> int:
+        """Replay the whole journal of a database and compare it with the tuner.
 
         Parameters
         ----------
-        workers : int, default 1
-            Processes that share a long journal. More than one requires a script that can be
-            imported (`if __name__ == "__main__":`), as always when Python starts processes.
         progress : bool, default False
             Whether a progress bar may appear, on a terminal, after two seconds.
-        jobs : int, optional
-            Deprecated: use `workers`.
 
         Returns
         -------
@@ -805,19 +663,16 @@ class Study(Generic[Q]):
         Raises
         ------
         StateError
-            If the journal was altered or damaged, or its replay gives another learner.
+            If the journal was altered or damaged, or its replay gives another tuner.
         """
-        if jobs is not None:
-            warnings.warn("use workers instead of jobs", DeprecationWarning, stacklevel=2)
-            workers = jobs
-        return self._backend.verify(whole(workers, "workers", 1, "how many processes"), progress)
+        return self._backend.verify(progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:
-        """Leave out ids of queries, once, after the study was restored from a backup.
+        """Leave out ids of trials, once, after the study was restored from a backup.
 
-        Clients may still have queries that were asked after the backup was taken. Without this,
-        their ids would be given again, and an answer told by its id would count for another query.
-        What a learner plays does not change; which rounds a holdback gives to the control does.
+        Clients may still have trials that were asked after the backup was taken. Without this,
+        their ids would be given again, and an answer told by its id would count for another trial.
+        What the tuner asks for does not change; which rounds a holdback gives to the control does.
 
         Parameters
         ----------
@@ -827,14 +682,14 @@ class Study(Generic[Q]):
         Returns
         -------
         int
-            The id of the next query.
+            The id of the next trial.
         """
         return self._backend.skip_ids(whole(count, "count", 1, "how many ids to leave out"))
 
     def trim(self, before: int, *, progress: bool = False) -> int:
-        """Remove the history of early rounds.
+        """Remove the history of early rounds from a database.
 
-        The learner, its open queries and everything that it will play do not change.
+        The tuner, its open trials and everything that it will ask for do not change.
 
         Parameters
         ----------
@@ -857,7 +712,7 @@ class Study(Generic[Q]):
         return self._backend.trim(before, progress)
 
 
-def _backend_at(url: Any) -> type[Backend]:
+def _backend_at(url: Any) -> type[HttpBackend | LocalBackend]:
     """The backend of an address: that of a service, or of a database."""
     service = isinstance(url, str) and url.lower().startswith(("http://", "https://"))
     return HttpBackend if service else LocalBackend

@@ -1,4 +1,4 @@
-"""The status of a study: that of its learner or tuner, with figures from the journal."""
+"""The status of a study: that of its tuner, with figures from the journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import nan
 
 from dikin.status import OpenQueries, Status, value_text
-from dikin.studies.history import records_between, value_or_loss
 from dikin.studies.journal import Journal
 from dikin.studies.replica import Replica
 from dikin.tuning.recent_values import RECENT
@@ -20,11 +19,11 @@ LATE_ASKS = 1000
 
 
 def study_status(replica: Replica, journal: Journal) -> Status:
-    """The status of a study whose learner is up to date with its journal."""
+    """The status of a study whose tuner is up to date with its journal."""
     first = next(iter(replica.asked), None)
     oldest = nan if first is None else _age(replica.asked[first].time)
     told_at = journal.last_tell_time()
-    status = replica.player.status()
+    status = replica.tuner.summary()
     status = replace(
         status,
         name=journal.name,
@@ -32,9 +31,7 @@ def study_status(replica: Replica, journal: Journal) -> Status:
         last_told_seconds=nan if told_at is None else _age(told_at),
         first_round=journal.first_round() or status.rounds + 1,
     )
-    if status.kind == "learner":  # a tuner remembers its recent values, a learner does not
-        status = _with_recent_losses(status, journal)
-    warnings = *status.warnings, *_warnings(status, replica.player.space)
+    warnings = *status.warnings, *_warnings(status, replica.tuner.space)
     return replace(status, warnings=warnings)
 
 
@@ -42,23 +39,15 @@ def _age(microseconds: int) -> float:
     return max(0.0, time.time() - microseconds / 1e6)
 
 
-def _with_recent_losses(status: Status, journal: Journal) -> Status:
-    first = max(1, status.rounds - RECENT + 1)
-    records = records_between(journal.events(*journal.row_before_round(first)), first, None)
-    losses = [loss for loss in map(value_or_loss, records) if loss is not None]
-    mean = sum(losses) / len(losses) if losses else nan
-    return replace(status, recent_rounds=len(losses), recent_mean=mean)
-
-
 # --- warnings ------------------------------------------------------------------------------------
 
 
-def _warnings(status: Status, space: Space | None) -> Iterator[str]:
+def _warnings(status: Status, space: Space) -> Iterator[str]:
     yield from _late(status)
     if status.restarts:
         times = "once" if status.restarts == 1 else f"{status.restarts} times"
         yield f"the range of the values had to be widened {times}, and learning restarted"
-    if space is not None and status.rounds >= RECENT:
+    if status.rounds >= RECENT:
         yield from _at_bounds(status, space)
 
 
@@ -68,8 +57,7 @@ def _late(status: Status) -> Iterator[str]:
         return
     behind = status.asked - 1 - first
     if age > LATE_SECONDS or behind > LATE_ASKS:
-        one, many = ("trial", "trials") if status.kind == "tuner" else ("query", "queries")
-        subject = f"1 {one} waits" if count == 1 else f"{count} {many} wait"
+        subject = "1 trial waits" if count == 1 else f"{count} trials wait"
         yield (
             f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and "
             f"{behind:,} were asked since. Tell their results, or forget them (dikin study "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
@@ -21,10 +21,9 @@ from dikin.tuning.tuner import Tuner
 F = TypeVar("F", bound=Callable[..., Any])
 
 RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
-CALL = '"NAME=Levels([16, 32, 64])"'
+CALLS = "\"NAME=Levels([16, 32, 64])\" or \"NAME=Shares(['old', 'new'])\""
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
 CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
-PARTS = "NAME=PART,PART or NAME=PART:SHARE,PART:SHARE"
 
 _OPTIONS = (
     click.option(
@@ -33,13 +32,7 @@ _OPTIONS = (
         multiple=True,
         metavar=RANGE,
         help="A number to tune: its bounds, its current value, log to search in the logarithm, int "
-        f"for whole numbers. Any other kind as in Python: {CALL}. May be repeated.",
-    ),
-    click.option(
-        "--shares",
-        multiple=True,
-        metavar="NAME=PART[:SHARE],...",
-        help="Shares of a whole to tune, with their current values if given. May be repeated.",
+        f"for whole numbers. Any other kind as in Python: {CALLS}. May be repeated.",
     ),
     click.option(
         "--constraint",
@@ -60,7 +53,7 @@ _OPTIONS = (
         type=float,
         nargs=2,
         metavar="LOW HIGH",
-        help="The least and the largest possible value. Default: found while playing.",
+        help="The least and the largest possible value. Default: found as values come.",
     ),
     click.option(
         "--separable",
@@ -71,8 +64,8 @@ _OPTIONS = (
     click.option(
         "--by-lot",
         is_flag=True,
-        help="You play trials at random, such as --shares as probabilities. Always so with :int "
-        "and Levels.",
+        help="You draw from trials at random, such as from Shares as probabilities. Always so with "
+        ":int and Levels.",
     ),
     click.option(
         "--covariate",
@@ -94,7 +87,7 @@ _OPTIONS = (
     click.option(
         "--holdback",
         type=float,
-        help="The share of rounds that play the control, to say what tuning gains; 0.05 is usual. "
+        help="The share of rounds at the control, to say what tuning gains; 0.05 is usual. "
         "Default: none.",
     ),
     click.option(
@@ -107,14 +100,8 @@ _OPTIONS = (
     click.option(
         "--guard",
         type=float,
-        help="Play the control as soon as tuned rounds are surely worse by more than this share, "
+        help="Use the control as soon as tuned rounds are surely worse by more than this share, "
         "such as 0.02, until somebody resumes. Needs --holdback.",
-    ),
-    click.option(
-        "--budget",
-        type=float,
-        help="The share of what the control earns or costs that tuning may cost, such as 0.05. "
-        "Needs --holdback.",
     ),
     click.option("--seed", type=click.IntRange(0), help="Of all randomness. Default: a fresh one."),
 )
@@ -129,7 +116,6 @@ def tuner_options(command: F) -> F:
 
 def tuner_from_options(
     params: tuple[str, ...],
-    shares: tuple[str, ...],
     covariates: tuple[str, ...] = (),
     contexts: tuple[str, ...] = (),
     memory: str | None = None,
@@ -139,30 +125,23 @@ def tuner_from_options(
 ) -> Tuner | None:
     """The tuner that options describe; None if there are none.
 
-    >>> tuner_from_options(("price=1:14:4",), ("traffic=old,new",), maximize=True).best
-    {'price': 4.0, 'traffic': {'old': 0.5, 'new': 0.5}}
+    >>> tuner_from_options(("price=1:14:4", "level=1:9:6:int"), maximize=True).best
+    {'price': 4.0, 'level': 6}
     """
-    if not params and not shares:
+    if not params:
         named = {"covariates": covariates, "contexts": contexts, "controls": controls}
         _refuse_alone({"memory": memory, "holdback": holdback} | more | named)
         return None
-    parameters: dict[str, ParameterKind] = {}
-    for option, texts, read in (("--param", params, _parameter), ("--shares", shares, _shares)):
-        for text in texts:
-            name, parameter = _split_option(option, text, read)
-            if name in parameters:
-                raise ParameterError(f"{option} {text}: the parameter {name!r} is given twice")
-            parameters[name] = parameter
+    parameters = by_name("--param", params, _parameter) or {}
     kinds = by_name("--covariate", covariates, _covariate)
     chosen_by = by_name("--context", contexts, _context)
     remembered = {} if memory is None else {"memory": _memory(memory)}
-    control = dict(_control(text, parameters) for text in controls)
     return Tuner(
         parameters,
         covariates=kinds,
         context=chosen_by,
         holdback=holdback or 0.0,
-        control=control or None,
+        control=dict(map(_control, controls)) or None,
         **remembered,
         **more,
     )
@@ -194,13 +173,11 @@ def _memory(text: str) -> Any:
         ) from None
 
 
-def _control(text: str, parameters: Mapping[str, ParameterKind]) -> tuple[str, Any]:
-    """`price=4`, `level=auto`, or `traffic=old:0.9,new:0.1`."""
+def _control(text: str) -> tuple[str, Any]:
+    """`price=4` or `level=auto`."""
     name, equals, rest = (part.strip() for part in text.partition("="))
     if not (name and equals and rest):
         raise ParameterError(f"--control wants NAME=VALUE, such as price=4, got {text!r}")
-    if name in parameters and len(parameters[name].columns(name)) > 1:
-        return name, dict(zip(*_names_and_shares(name, rest), strict=True))
     try:
         return name, _number(name, rest)
     except ParameterError:  # a level may be a word
@@ -246,60 +223,30 @@ def _refuse_alone(more: dict[str, Any]) -> None:
     names = [name for name, value in more.items() if not any(value is each for each in absent)]
     if names:
         options = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in names)
-        raise ParameterError(
-            f"{options} needs --param {RANGE} or --shares; in a JSON object it is a key"
-        )
+        raise ParameterError(f"{options} needs --param {RANGE}; in a JSON object it is a key")
 
 
-def _split_option(
-    option: str, text: str, read: Callable[[str, str], ParameterKind]
-) -> tuple[str, ParameterKind]:
+def _parameter(text: str) -> tuple[str, ParameterKind]:
+    """`price=1:14:4`, with `:log` or `:int` at the end, or a call as in `size=Levels([16, 32])`."""
     name, equals, rest = text.partition("=")
     name = name.strip()
     if not (name and equals and rest.strip()):
-        form = PARTS if read is _shares else f"{RANGE} or {CALL}"
-        raise ParameterError(f"{option} wants {form}, got {text!r}")
-    return name, read(name, rest)
-
-
-def _parameter(name: str, text: str) -> ParameterKind:
-    """`1:14:4`, with `:log` or `:int` at the end, or a call such as `Levels([16, 32, 64])`."""
-    if text.rstrip().endswith(")"):
-        return parameter_from_text(name, text)
-    *numbers, last = text.split(":")
+        raise ParameterError(f"--param wants {RANGE} or {CALLS}, got {text!r}")
+    if rest.rstrip().endswith(")"):
+        return name, parameter_from_text(name, rest)
+    *numbers, last = rest.split(":")
     form = last.strip() if last.strip() in ("log", "int") else ""
     if not form:
         numbers.append(last)
     if not 2 <= len(numbers) <= 3:
-        raise ParameterError(f"--param wants {RANGE} or {CALL}, got {name}={text}")
+        raise ParameterError(f"--param wants {RANGE} or {CALLS}, got {text!r}")
     with refusals_about(name):
         spec = {
             what: _number(what, number)
             for what, number in zip(("low", "high", "start"), numbers, strict=False)
         }
     more = {"kind": "integer"} if form == "int" else {"kind": "real", "log": form == "log"}
-    return parameter_from_spec(name, spec | more)
-
-
-def _shares(name: str, text: str) -> ParameterKind:
-    """`old,new` or `old:0.9,new:0.1`."""
-    names, start = _names_and_shares(name, text)
-    return parameter_from_spec(name, {"kind": "shares", "names": names, "start": start or None})
-
-
-def _names_and_shares(name: str, text: str) -> tuple[list[str], list[float]]:
-    parts = [part.partition(":") for part in text.split(",")]
-    names = [part.strip() for part, _, _ in parts]
-    colons = [colon for _, colon, _ in parts]
-    if any(colons) and not all(colons):
-        raise ParameterError(f"--shares wants {PARTS}, got {name}={text}")
-    with refusals_about(name):
-        start = [
-            _number(f"the share of {part}", s)
-            for part, (_, colon, s) in zip(names, parts, strict=True)
-            if colon
-        ]
-    return names, start
+    return name, parameter_from_spec(name, spec | more)
 
 
 def _number(what: str, text: str) -> float:

@@ -191,22 +191,8 @@ def _number(name: str, value: Any) -> float:
 class Contexts:
     """The contexts that a tuner was declared with.
 
-    Parameters
-    ----------
-    parts : mapping
-        From names to a list of words, a `Cycle`, or the two ends of a range of numbers.
-
-    Attributes
-    ----------
-    parts : dict
-        What each name can be.
-    size : int
-        How many weights a context has.
-
-    Raises
-    ------
-    ParameterError
-        If one of them cannot be a context, or there are more combinations than 64.
+    Each name has a list of words, a `Cycle`, or the two ends of a range of numbers. `size` is the
+    number of weights of a context.
     """
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
@@ -233,23 +219,7 @@ class Contexts:
         return [", ".join(labels) for labels in product(*names)]
 
     def checked(self, context: Any) -> Values:
-        """A context as it is kept.
-
-        Parameters
-        ----------
-        context : mapping
-            A value for each name that was declared.
-
-        Returns
-        -------
-        dict
-            Floats and texts.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
-        """
+        """Return a context as it is kept: floats and texts, a value for each declared name."""
         if not isinstance(context, Mapping):
             raise ContextError(
                 f"this tuner chooses by context: ask(context={{{self._example()}}}); got "
@@ -273,41 +243,25 @@ class Contexts:
         return ", ".join(f'"{name}": ...' for name in self.parts)
 
     def weights(self, context: Values) -> list[float]:
-        """The weights of a context, one for each of `labels`.
-
-        Parameters
-        ----------
-        context : dict
-            As `checked` gives it.
-
-        Returns
-        -------
-        list of float
-            Not negative; they add up to one.
-        """
+        """Return the weights of a checked context, one for each of `labels`; they add up to one."""
         each = (part.weights(context[name]) for name, part in self.parts.items())
         return [prod(weights) for weights in product(*each)]
 
-    def covariates(self) -> dict[str, Any]:
-        """The same names as covariates are declared: what chooses a setting explains noise too.
+    def with_covariates(self, covariates: Any) -> Any:
+        """Declared covariates, and the contexts: what chooses a setting explains noise too.
 
         Without those of more words than a covariate has.
         """
-        return {name: self.parts[name].covariate for name in self._explain}
+        both = set(self.parts) & set(covariates if isinstance(covariates, Mapping) else ())
+        if both:
+            raise ParameterError(
+                f"{shown(min(both))} is declared as a context and as a covariate: a context is a "
+                "covariate as well, leave it out there"
+            )
+        return {name: self.parts[name].covariate for name in self._explain} | (covariates or {})
 
     def explaining(self, context: Values) -> Values:
-        """What of a context is a covariate as well.
-
-        Parameters
-        ----------
-        context : dict
-            As `checked` gives it.
-
-        Returns
-        -------
-        dict
-            Values by name.
-        """
+        """Return the part of a checked context that is a covariate as well."""
         return {name: context[name] for name in self._explain}
 
     def grid(self) -> Iterator[tuple[str, Values]]:

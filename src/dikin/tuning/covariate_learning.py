@@ -21,23 +21,9 @@ from dikin.tuning.trial import Trial
 
 
 class CovariateLearning:
-    """A learner that is told covariates and standard errors with its losses.
+    """A learner of losses that come with covariates and standard errors.
 
-    Parameters
-    ----------
-    learner : Predictive
-        What learns; losses are in its sense.
-    covariates : Covariates
-        Those that are known.
-
-    Attributes
-    ----------
-    covariates : Covariates
-        As given; names and words that are new are taken in.
-    precision : Precision
-        What a loss teaches by its standard error.
-    fits : dict
-        What the loss of each open trial is forecast with, by id.
+    `fits` has what the loss of each open trial is forecast with, by id.
     """
 
     def __init__(self, learner: Predictive, covariates: Covariates) -> None:

@@ -278,15 +278,7 @@ def _declared_kind(name: str, declaration: Any) -> Kind:
 
 
 class Covariates:
-    """The covariates that a tuner knows, and the regression on them.
-
-    Attributes
-    ----------
-    kinds : dict
-        The kind of each name.
-    regression : Regression
-        On their features.
-    """
+    """The covariates that a tuner knows, and the regression on their features."""
 
     def __init__(self, kinds: dict[str, Kind]) -> None:
         self.kinds: dict[str, Kind] = {}

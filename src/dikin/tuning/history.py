@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,15 +33,6 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 """Of covariates or contexts."""
 
 
-class Columns(Protocol):
-    """What a table needs to know of a space."""
-
-    columns: tuple[str, ...]
-    """The name of each value."""
-    types: tuple[Any, ...]
-    """Its NumPy type."""
-
-
 class Row(NamedTuple):
     """One round of a tuner."""
 
@@ -66,7 +57,7 @@ class Row(NamedTuple):
 
 
 def history_table(
-    space: Columns,
+    space: Space,
     rows: Sequence[Row],
     covariates: Mapping[str, Any] = NOTHING,
     *,

@@ -16,12 +16,9 @@ RECENT = 100
 
 
 class RecentValues:
-    """The last values, in the user's sense.
+    """The last values, in the user's sense, and by how much each differed from what was expected.
 
-    Parameters
-    ----------
-    values, surprises : iterable
-        Values, and by how much each differed from what was expected; NaN or None where nothing was.
+    A surprise is NaN or None where nothing was expected.
     """
 
     def __init__(self, values: Iterable[Any] = (), surprises: Iterable[Any] = ()) -> None:
@@ -37,18 +34,7 @@ class RecentValues:
         self._surprises.append(value - expected)
 
     def without(self, is_fault: Callable[[float], bool]) -> RecentValues:
-        """Leave out the values whose surprises are taken for faults.
-
-        Parameters
-        ----------
-        is_fault : callable
-            Whether a surprise is taken for a fault.
-
-        Returns
-        -------
-        RecentValues
-            The others.
-        """
+        """Return the values whose surprises are not taken for faults."""
         pairs = zip(self._values, self._surprises, strict=True)
         kept = [pair for pair in pairs if not is_fault(pair[1])]
         return RecentValues([value for value, _ in kept], [surprise for _, surprise in kept])

@@ -29,15 +29,7 @@ RECENT = 64.0
 
 @dataclass
 class Precision:
-    """How much a value teaches by its standard error, compared with recent ones.
-
-    Parameters
-    ----------
-    mean : float
-        The mean of p.
-    count : float
-        Values with a standard error so far.
-    """
+    """The mean of p over recent values, and the number of values with a standard error so far."""
 
     mean: float = 0.0
     count: float = 0.0

@@ -52,32 +52,9 @@ class _Place(NamedTuple):
 class Space:
     """The set that named parameters span, and the way there and back.
 
-    Parameters
-    ----------
-    parameters : mapping
-        From names to parameters such as `Real`.
-    constraints : sequence of str, default ()
-        Linear constraints between parameters, such as "ads + 3 * staff <= 100".
-
-    Attributes
-    ----------
-    parameters : dict
-        As given.
-    constraints : list of str
-        As given.
-    domain : Domain
-        The set of working points.
-    columns : tuple of str
-        A name for each value: "price", and "traffic.old" for a part of a Shares.
-    types : tuple of type
-        The NumPy type of each value: int64 for whole numbers.
-    by_lot : bool
-        Whether some value is drawn by lot.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter or a constraint is unusable, or no setting satisfies the constraints.
+    `domain` is the set of working points, `columns` has a name for each value ("price", or
+    "traffic.old" for a part of a Shares), `types` its NumPy type, and `by_lot` says whether some
+    value is drawn at random.
     """
 
     def __init__(self, parameters: Mapping[str, ParameterKind], constraints: Any = ()) -> None:
@@ -135,58 +112,36 @@ class Space:
         """How the values of each column are drawn."""
         return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
 
+    def refuse_smoothness(self, smoothness: float | None) -> None:
+        """Refuse a constant that cannot hold: between whole numbers values have corners."""
+        for name, parameter in self.parameters.items():
+            if parameter.has_corners and smoothness is not None:
+                raise ParameterError(
+                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
+                    "values have corners there, as between whole numbers. Give lipschitz instead, "
+                    "or neither"
+                )
+
     # --- from points to values -----------------------------------------------------------------
 
     def played(self, point: Array, uniform: float) -> Array:
-        """The values to play at a working point.
+        """Return the values of a trial at a working point.
 
-        Parameters
-        ----------
-        point : Array
-            In the domain.
-        uniform : float
-            A random number in [0, 1), the lot of all parameters that draw one: with one lot for all
-            of them the mean value stays convex for more than sums of one term each.
-
-        Returns
-        -------
-        Array
-            One value for each column.
+        `uniform` is a random number in [0, 1), the lot of all parameters that draw one: with one
+        lot for all of them the mean value stays convex for more than sums of one term each.
         """
         at = point.tolist()
         rows = [each.played_values(at[where], uniform) for each, where, _ in self._places]
         return np.array([value for row in rows for value in row], dtype=float)
 
     def best(self, point: Array) -> Array:
-        """The values to settle on at a working point: whole numbers are the nearest ones.
-
-        Parameters
-        ----------
-        point : Array
-            In the domain.
-
-        Returns
-        -------
-        Array
-            One value for each column.
-        """
+        """Return the values to settle on at a working point: whole numbers are the nearest ones."""
         at = point.tolist()
         rows = [each.best_values(at[where]) for each, where, _ in self._places]
         return np.array([value for row in rows for value in row], dtype=float)
 
     def params(self, values: Array) -> Params:
-        """The values by name.
-
-        Parameters
-        ----------
-        values : Array
-            One for each column.
-
-        Returns
-        -------
-        dict
-            What each parameter is set to: a float, an int, a level, or a dictionary of shares.
-        """
+        """Return the values by name: a float, an int, a level, or a dictionary of shares."""
         row = values.tolist()
         settings = (each.setting(row[where]) for each, _, where in self._places)
         return dict(zip(self.parameters, settings, strict=True))
@@ -228,22 +183,9 @@ class Space:
         return values
 
     def control_values(self, control: Any) -> Array:
-        """The values of a setting to compare with, checked.
+        """Return the values of a setting to compare with, checked.
 
-        Parameters
-        ----------
-        control : mapping or None
-            The setting by name; what is left out, or all of it, is as at the start.
-
-        Returns
-        -------
-        Array
-            One value for each column.
-
-        Raises
-        ------
-        ParameterError
-            If a name is unknown, a value lies outside its range, or a constraint is broken.
+        A parameter that is left out is as at the start.
         """
         if control is None:
             control = {}
@@ -302,13 +244,7 @@ class Space:
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Space:
-        """The space that `spec` described.
-
-        Parameters
-        ----------
-        spec : dict
-            What `spec` gave.
-        """
+        """Return the space that `spec` described."""
         parameters = spec["parameters"]
         if not isinstance(parameters, dict):
             raise ParameterError(f"parameters must be an object of names, got {shown(parameters)}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -20,7 +19,6 @@ import numpy as np
 
 from dikin import serialization
 from dikin.arguments import LARGEST, real_number, true_or_false
-from dikin.deprecation import renamed
 from dikin.errors import (
     ContextError,
     CurvatureError,
@@ -50,7 +48,6 @@ from dikin.tuning.covariates import (
     merged,
     specs_of,
 )
-from dikin.tuning.exploring import ExploringCost
 from dikin.tuning.history import (
     Row,
     context_panels,
@@ -64,15 +61,8 @@ from dikin.tuning.recent_values import RecentValues
 from dikin.tuning.several_values import value_and_error
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
-from dikin.tuning.tuner_arguments import (
-    count_instead_of_context,
-    either_range,
-    range_of_losses,
-    refuse_smooth_corners,
-    with_contexts,
-)
+from dikin.units import checked_range
 from dikin.vectors import Array, Table
-from dikin.worth.pipeline import PipelineWatch
 from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
@@ -84,18 +74,16 @@ HISTORY = 10_000
 """Rounds that a tuner keeps for tables and figures: some megabytes."""
 MOST_SHOWN = 16
 """Contexts whose best setting is part of the summary."""
-AHEAD = 1000
-"""Rounds that the outlook covers."""
 NO_HOLDBACK = (
-    "without a holdback nothing is compared: Tuner(..., holdback=0.05) plays the control in 5 % of "
-    "the rounds and measures what tuning gains over it"
+    "without a holdback nothing is compared: Tuner(..., holdback=0.05) uses the control in 5 % of "
+    "the rounds and measures the gain of tuning over it"
 )
 
 
 class Tuner(Player[Trial]):
     """Tune named parameters from one number per round, without constants to be known beforehand.
 
-    Ask for a setting, play it, and tell the result: in any order, late or never. The tuner explores
+    Ask for a setting, use it, and tell the result: in any order, late or never. The tuner explores
     around its best guess, a little less every round, and never leaves the ranges. It runs
     `Predictive` on the cube of the ranges, with the guarantee of that learner for values that are
     convex (concave, with `maximize`) in the parameters.
@@ -121,8 +109,7 @@ class Tuner(Player[Trial]):
         Neither is required.
     value_range : tuple of float, optional
         The smallest and the largest possible value. Without it the tuner measures the range while
-        it plays. With it `exact_uplift` is known and `budget` is kept exactly, and so begins later;
-        a value outside counts as the nearer end.
+        it runs. A value outside counts as the nearer end.
     seed : int, optional
         The whole number from which all randomness is derived; a fresh one by default.
     separable : bool, default False
@@ -142,18 +129,13 @@ class Tuner(Player[Trial]):
         `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
         requires a value for each name. A setting is learnt for every combination, at most 64.
     holdback : float, default 0.0
-        The share of rounds, drawn by a coin, that play the control instead, so that `uplift` can
-        measure what tuning gains. 0.05 is usual; at most 0.5.
+        The share of rounds, drawn by a coin, that use the control instead, so that `uplift` can
+        measure the gain of tuning. 0.05 is usual; at most 0.5.
     control : mapping, optional
         The setting to compare with, by name; the start by default.
     guard : float, optional
         The share of the control's value by which tuned rounds may be worse, such as 0.02. As soon
-        as they are worse with confidence, the control is played until someone calls `resume`.
-    budget : float, optional
-        The share of what the control earns or costs that tuning may cost, such as 0.05. Tuned
-        rounds are played only while it is not used up. Values must not be negative.
-    loss_range : tuple of float, optional
-        The former name of `value_range`.
+        as they are worse with confidence, the control is used until someone calls `resume`.
 
     Attributes
     ----------
@@ -196,7 +178,6 @@ class Tuner(Player[Trial]):
     """
 
     kind = Predictive.kind
-    noun, told_as = "trial", "value"
     space: Space
 
     def __init__(
@@ -217,35 +198,41 @@ class Tuner(Player[Trial]):
         holdback: float = 0.0,
         control: Mapping[str, Any] | None = None,
         guard: float | None = None,
-        budget: float | None = None,
-        loss_range: tuple[float, float] | None = None,
     ) -> None:
         self.contexts = None if context is None else Contexts(context)
-        self._declared = declared_kinds(with_contexts(covariates, self.contexts))
+        if self.contexts is not None:
+            covariates = self.contexts.with_covariates(covariates)
+        self._declared = declared_kinds(covariates)
         self.space = Space(parameters, constraints)
         self.separable = true_or_false(separable, "separable")
-        refuse_smooth_corners(self.space, smoothness)
+        self.space.refuse_smoothness(smoothness)
         self.maximize = true_or_false(maximize, "maximize")
         self._sign = -1.0 if maximize else 1.0
-        value_range = either_range(value_range, loss_range)
         self.learner = Predictive(
             self.space.domain,
             smoothness=smoothness,
             lipschitz=lipschitz,
-            loss_range=range_of_losses(value_range, maximize),
+            loss_range=self._losses_of(value_range),
             start=self.space.start,
             memory=memory,
             seed=seed,
             by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
             contexts=self.contexts.size if self.contexts else 0,
         )
-        share, comparison = checked_holdback(holdback, control, guard, budget), None
+        share, comparison = checked_holdback(holdback, control, guard), None
         if share > 0.0:
             values = self.space.control_values(control)
-            comparison = Comparison(share, values, guard, budget, self.maximize, value_range)
+            comparison = Comparison(share, values, guard, self.maximize, value_range)
         key = secrets.token_hex(8) if seed is None else str(seed)
         learning = CovariateLearning(self.learner, Covariates(self._declared))
         self._begin(key, self.learner.center, learning, comparison)
+
+    def _losses_of(self, value_range: Any) -> tuple[float, float] | None:
+        """A range of values as one of losses."""
+        if value_range is None:
+            return None
+        low, high = checked_range(value_range, "value")
+        return (-high, -low) if self.maximize else (low, high)
 
     def _begin(
         self,
@@ -255,30 +242,19 @@ class Tuner(Player[Trial]):
         comparison: Comparison | None,
     ) -> None:
         self._open = self.learner._open
-        self._open.noun = self.noun
+        self._open.noun = "trial"
         self._key = key
         """With a trial's id, decides how whole numbers are rounded and whether it is held back."""
         self._first = first
         """The learner's centre before it learns."""
         self._learning, self._comparison = learning, comparison
-        self._watch = PipelineWatch(0.0 if comparison is None else comparison.holdback)
-        self._reported: set[str] = set()
-        """The faults of the pipeline that were logged and are not over."""
         self.learner._user_sense = "value", self._sign
         self._recent = RecentValues()
-        self._exploring = ExploringCost(self.learner.geometry.size)
         self._history: deque[Row] = deque(maxlen=HISTORY)
         """The centres in it are iterates of the learner: most of them nobody asks for."""
         self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
 
     # --- the game ------------------------------------------------------------------------------
-
-    if not TYPE_CHECKING:  # where a whole number is no context
-
-        def ask(self, context=None, *, n=None, forecast=None, covariates=None):
-            if context is not None:
-                context, n = count_instead_of_context(context, n)
-            return super().ask(context, n=n, forecast=forecast, covariates=covariates)
 
     def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
         covariates, context = checked_values(covariates), self._checked_context(context)
@@ -294,8 +270,6 @@ class Tuner(Player[Trial]):
             make = partial(self._trial, self._sign * loss, covariates, context)
             trial = self.learner._ask(self._weights(context), forecast, None, make)
             self._learning.ask(trial.id, covariates)
-            self._watch.asked()
-            self._report_faults()
             return trial
         finally:
             self._open.lock.release()
@@ -331,16 +305,6 @@ class Tuner(Player[Trial]):
         values.setflags(write=False)
         params = self.space.params(values)
         return Trial(id, params, values, expected, self.held, covariates, context, held_back)
-
-    def _report_faults(self) -> None:
-        """A line in the log for each fault of the pipeline, when it is first seen."""
-        notices = [*self._watch.notices()]
-        if not notices and not self._reported:
-            return
-        faults = {notice.rpartition(":")[2]: notice for notice in notices}
-        for fault in faults.keys() - self._reported:
-            logger.warning("trial %d: %s", self.asked - 1, faults[fault])
-        self._reported = set(faults)
 
     def _center_in(self, context: Values) -> Array:
         """The current best guess in a context, as a row of numbers."""
@@ -396,7 +360,7 @@ class Tuner(Player[Trial]):
             If the trial is not an open one of this tuner.
         LossError
             If the value is not a finite number, or the standard error not one of at least 0; if
-            there are both a value and several, or neither; if it is negative and there is a budget.
+            there are both a value and several, or neither.
         CurvatureError
             If there is a smoothness or a Lipschitz constant.
         CurvatureError
@@ -421,11 +385,8 @@ class Tuner(Player[Trial]):
             if covariates and not held:
                 self._learn_from_control(asked, memo, number, covariates, error)
         else:
-            loss, memo = self._sign * number, self._open[asked.id][1]
-            clipped = self._learning.tell(asked, loss, curvature, covariates, error)
-            self.clipped += clipped
-            if not clipped:
-                self._measure_exploring(asked, memo, loss)
+            loss = self._sign * number
+            self.clipped += self._learning.tell(asked, loss, curvature, covariates, error)
         self._learning.fits.pop(asked.id, None)
         expected_control = self._compare(asked, number)
         self.rounds += 1
@@ -449,12 +410,6 @@ class Tuner(Player[Trial]):
             )
         )
 
-    def _measure_exploring(self, trial: Trial, memo: Any, loss: float) -> None:
-        """Count a round that was learnt; in contexts there is a minimum for each, and none is."""
-        explored = None if self.contexts else self.learner._explored(memo)
-        if explored is not None:
-            self._exploring.add(self.rounds, *explored, loss - self._sign * trial.expected)
-
     def _checked_value(self, id: int, value: Any) -> float:
         number = value if type(value) is float else real_number(value, "value", LossError)
         if not abs(number) < LARGEST:
@@ -463,8 +418,6 @@ class Tuner(Player[Trial]):
                 f"{number}. Tell a number, or forget the trial if its value was lost. Nothing was "
                 "changed."
             )
-        if self._comparison is not None:
-            self._comparison.refuse(number)
         return number
 
     def _late(self, trial: Trial, covariates: Any) -> Values:
@@ -484,12 +437,10 @@ class Tuner(Player[Trial]):
     def _compare(self, trial: Trial, value: float) -> float:
         """Count a value in the comparison; the guard may put the tuner on hold.
 
-        What was expected of the control comes back, NaN where no coin decided the round.
+        Return the value that was expected of the control, NaN where no coin decided the round.
         """
         comparison = self._comparison
         draw = None if comparison is None else comparison.draws.get(trial.id)
-        by_coin = draw is not None and draw.by_coin
-        self._watch.told(value, trial.held_back if by_coin else None)
         if comparison is not None and comparison.add(trial.id, value, trial.expected):
             self.held = True
             logger.warning("the guard holds. %s", comparison.reason)
@@ -504,7 +455,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def hold(self) -> None:
-        """Play the best setting and learn nothing until `resume`."""
+        """Use the best setting and learn nothing until `resume`."""
         self.held = True
 
     @locked
@@ -562,33 +513,10 @@ class Tuner(Player[Trial]):
         """
         return self.space.params(self._center_in(self._checked_context(context)))
 
-    open_trials = renamed("open_trials", "open_queries")
-
-    def open_trial(self, id: int) -> Trial | None:
-        """Deprecated: look in `open_queries`.
-
-        Parameters
-        ----------
-        id : int
-            The number of a trial.
-
-        Returns
-        -------
-        Trial or None
-            None where it was never asked, or is closed.
-        """
-        warnings.warn("open_trial(id): see open_queries", DeprecationWarning, stacklevel=2)
-        return next((trial for trial in self.open_queries if trial.id == id), None)
-
     @property
     def expected(self) -> float:
         """The expected next value; NaN before the first one."""
         return self._sign * self.learner.forecast
-
-    @property
-    def surprise(self) -> float:
-        """How far recent values were from the expected ones; NaN before any is known."""
-        return self.learner.surprise
 
     @property
     @locked
@@ -604,40 +532,14 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def uplift(self) -> Uplift:
-        """What a tuned round gains over the control, with an interval that is valid at any time.
+        """The gain of a tuned round over the control, with an interval that is valid at any time.
 
         Raises
         ------
         StateError
             If the tuner was made without a holdback.
         """
-        return self._compared().uplift
-
-    @property
-    @locked
-    def recent_uplift(self) -> Uplift:
-        """The same over the recent rounds: the last 50/holdback of them, up to twice as many.
-
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
-        """
-        return self._compared().recent_uplift
-
-    @property
-    @locked
-    def exact_uplift(self) -> Uplift | None:
-        """The uplift with an interval that is exact in every round, for values in `value_range`.
-
-        It needs no large number of rounds to be right, and is wider; None without that argument.
-
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
-        """
-        return self._compared().exact_uplift
+        return self._compared().estimate.uplift()
 
     @property
     def _value_range(self) -> list[float] | None:
@@ -680,9 +582,7 @@ class Tuner(Player[Trial]):
         *,
         smoothness: float | None = None,
         lipschitz: float | None = None,
-        varies: float | None = None,
         memory: float | None = None,
-        confidence: float | None = None,
         nonconvexity: float = 0.0,
     ) -> float:
         """Bound the regret for a constant of your choice: `Predictive.certificate_for`.
@@ -691,13 +591,8 @@ class Tuner(Player[Trial]):
         ----------
         smoothness, lipschitz : float, optional
             The constant of the values on the cube: one of the two.
-        varies : float, optional
-            The most by which the values of one round vary.
         memory : float, optional
             With `memory="auto"`, 4000, 1000 or 250: bounds the regret of about that many rounds.
-        confidence : float, optional
-            Such as 0.95: bounds the regret of this run with at least that probability, at all times
-            together; by default the mean is bounded. It needs a declared `value_range`.
         nonconvexity : float, default 0.0
             How far the mean value may be from a convex one (concave, to maximise) at any setting.
 
@@ -713,20 +608,18 @@ class Tuner(Player[Trial]):
             If not exactly one of the two is given, or `smoothness` where a parameter has
             corners, as an `Integer` does; or there is no bound for that memory.
         """
-        refuse_smooth_corners(self.space, smoothness)
+        self.space.refuse_smoothness(smoothness)
         bound = self.learner.certificate_for(
             smoothness=smoothness,
             lipschitz=lipschitz,
-            varies=varies,
             memory=memory,
-            confidence=confidence,
             nonconvexity=nonconvexity,
         )
         return nan if self._lots_interact else bound
 
     @locked
     def summary(self) -> Status:
-        """The status: rounds, best setting, recent mean, cost of exploring, outlook.
+        """The status: rounds, best setting, recent mean, gain over the control.
 
         Returns
         -------
@@ -737,7 +630,6 @@ class Tuner(Player[Trial]):
         space, axes = self.space, self.space.axes
         explained, compared = self.explained, self._comparison
         return Status(
-            kind="tuner",
             learner=self.learner.kind,
             space=space.spec(),
             columns=space.columns,
@@ -757,12 +649,7 @@ class Tuner(Player[Trial]):
             recent_mean=recent.mean,
             recent_sem=recent.sem,
             expected=self.expected,
-            surprise=self.surprise,
-            exploring_cost=self.learner.exploring_cost,
-            ahead=AHEAD,
-            outlook=self.learner.outlook(AHEAD),
             certificate=self.certificate,
-            run_certificate=nan if self._lots_interact else self.learner._run_certificate(),
             contexts=self._context_specs() or None,
             context_count=self.contexts.size if self.contexts else 0,
             by_context=self._by_context(),
@@ -774,7 +661,6 @@ class Tuner(Player[Trial]):
             restarts=self.learner.restarts,
             control=self.control,
             warnings=tuple(self._warnings()),
-            **self._exploring.standing(),
             **({} if compared is None else compared.standing()),
         )
 
@@ -796,7 +682,9 @@ class Tuner(Player[Trial]):
     def _warnings(self) -> Iterator[str]:
         if self.guard_reason is not None:
             yield f"The guard holds. {self.guard_reason}"
-        yield from self._watch.notices()
+        lost = None if self._comparison is None else self._comparison.lost_answers
+        if lost is not None:
+            yield lost
 
     def status(self) -> Status:
         return self.summary()
@@ -806,9 +694,6 @@ class Tuner(Player[Trial]):
         expected = serialization.finite_or_none(trial.expected)
         notes = {"expected": expected, "held": trial.held or self.held}
         return notes if self._comparison is None else notes | self._comparison.notes(id)
-
-    def is_current(self, query: Query) -> bool:
-        return isinstance(query, Trial) and query.held == self.held
 
     @locked
     def history(self) -> Table:
@@ -849,7 +734,7 @@ class Tuner(Player[Trial]):
         return to_frame(self.history())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history: each parameter, the value, and how large surprises were.
+        """Draw the history: each parameter and the value.
 
         With contexts also the best setting over them, and with a holdback what tuning gains over
         the control, and its interval.
@@ -927,8 +812,6 @@ class Tuner(Player[Trial]):
             ],
             "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
             "comparison": self._comparison and self._comparison.state(),
-            "watch": self._watch.state(),
-            "exploring": self._exploring.state(),
             **self._learning.state(),
             **self._recent.state(),
         }
@@ -986,11 +869,9 @@ class Tuner(Player[Trial]):
         compared = state["comparison"] and Comparison.restore(state["comparison"])
         first = np.array(state["first"], dtype=float)
         tuner._begin(str(state["key"]), first, learning, compared)
-        tuner._watch = PipelineWatch.restore(state["watch"])
         tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
         tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
         tuner._recent = RecentValues(state["recent"], state["surprises"])
-        tuner._exploring.take_over(state["exploring"])
         if [row[0] for row in state["open"]] != list(tuner._open):
             raise StateError("the open trials of a state are not the open queries of its learner")
         known = {

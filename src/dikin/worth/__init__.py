@@ -1,28 +1,14 @@
-"""What tuning is worth: a comparison with the control, what it guarantees, and when to stop.
+"""The gain of tuning over the control, and the guard that stops harm.
 
-`holdback` draws the rounds that play the control, `estimate` finds the gain over it (`uplift`, with
-`sums`, `offsets`, `clipping` and `intervals`), `guard` stops what does harm, `budget` limits what
-tuning may cost, `pipeline` notices values that cannot be right, and `power` says how many rounds it
-takes to see a gain.
+`holdback` draws the rounds that use the control and notices answers that get lost, `estimate` finds
+the gain (`uplift`, with `sums`, `offsets`, `clipping` and `intervals`), `guard` stops harm, and
+`power` computes the number of rounds that it takes to see a gain.
 """
 
 from __future__ import annotations
 
-from dikin.worth.budget import Budget
-from dikin.worth.estimate import UpliftEstimate
-from dikin.worth.guard import Guard
-from dikin.worth.holdback import holdback_share, is_held_back
-from dikin.worth.pipeline import PipelineWatch
+from dikin.worth.holdback import is_held_back
 from dikin.worth.power import rounds_to_see
 from dikin.worth.uplift import Uplift
 
-__all__ = [
-    "Budget",
-    "Guard",
-    "PipelineWatch",
-    "Uplift",
-    "UpliftEstimate",
-    "holdback_share",
-    "is_held_back",
-    "rounds_to_see",
-]
+__all__ = ["Uplift", "is_held_back", "rounds_to_see"]

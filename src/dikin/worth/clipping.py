@@ -13,20 +13,10 @@ ones; it follows in steps of up to a factor exp(1/2)."""
 
 
 def next_level(level: float, size: float) -> float:
-    """The level of clipping after a residual of some size.
+    """The level of clipping after a residual, of which `size` is the absolute value, not clipped.
 
-    Parameters
-    ----------
-    level : float
-        The level so far; infinite before a residual was other than zero.
-    size : float
-        The absolute value of the residual, not clipped.
-
-    Returns
-    -------
-    float
-        Larger if the size is above a third of the level, slightly smaller otherwise, so that one
-        residual in fifty is above that third in the long run.
+    Larger if the size is above a third of the level, slightly smaller otherwise, so that one
+    residual in fifty is above that third in the long run. Infinite before a residual was not zero.
     """
     if size == 0.0:
         return level
@@ -36,57 +26,15 @@ def next_level(level: float, size: float) -> float:
 
 
 def declared_range(ends: Any) -> tuple[float, float] | None:
-    """A declared range of values, checked.
-
-    Parameters
-    ----------
-    ends : tuple of float or None
-        The least and the largest possible value; None if they are not known.
-
-    Returns
-    -------
-    tuple of float or None
-        The same.
-
-    Raises
-    ------
-    ParameterError
-        If they are no such range.
-    """
+    """A declared range of values, checked; None if there is none."""
     return None if ends is None else checked_range(ends, "value")
 
 
 def in_range(value: float, ends: tuple[float, float] | None) -> float:
-    """A value as it counts: outside the declared range it is a fault, and counts as an end of it.
-
-    Parameters
-    ----------
-    value : float
-        A value, or a guess of one.
-    ends : tuple of float or None
-        The declared range; None if there is none.
-
-    Returns
-    -------
-    float
-        The nearest value of the range; NaN for NaN.
-    """
+    """A value as it counts: outside the declared range it is a fault, and counts as its end."""
     return value if ends is None else limited(value, *ends)
 
 
 def limited(x: float, low: float, high: float) -> float:
-    """The number of a range that is nearest.
-
-    Parameters
-    ----------
-    x : float
-        Any number.
-    low, high : float
-        The ends of the range.
-
-    Returns
-    -------
-    float
-        It, or the nearer end; NaN for NaN.
-    """
+    """The number of a range that is nearest; NaN for NaN."""
     return x if isnan(x) else min(max(x, low), high)

@@ -12,8 +12,7 @@ estimand at a time is the mean of the true gains of the rounds so far, in which 
 c from its guess.
 
 `sums` has the interval, `offsets` the guesses, `clipping` the level (docs/mathematics.md, 14).
-Where the values lie in a declared range nothing is clipped, and `exact` gives an interval that
-needs no limit: an empirical Bernstein bound.
+Where the values lie in a declared range nothing is clipped.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.serialization import finite_or_none
 from dikin.worth.clipping import declared_range, in_range, limited, next_level
 from dikin.worth.holdback import share_above_zero
-from dikin.worth.intervals import empirical_bernstein
 from dikin.worth.offsets import Offsets
 from dikin.worth.states import number_or, refuse_altered, whole_state
 from dikin.worth.sums import Sums
@@ -38,49 +36,14 @@ RECENT = 50
 
 
 class UpliftEstimate:
-    """Estimate what tuned rounds gain over the control, while they are played.
+    """Estimate the gain of tuned rounds over the control, round by round.
 
-    Each round that a coin decided is added once its value has come. Numbers that do not change with
-    the number of rounds: a few dozen in all.
+    Each round that a coin decided is added once its value has come. `holdback` is the probability
+    of the coin, `value_range` the least and the largest possible value (with it nothing is
+    clipped), `confidence` the probability that the truth never leaves the interval. `level` is how
+    far from its guess a value counts, and `clipped` the number of rounds beyond it.
 
-    Parameters
-    ----------
-    holdback : float
-        The probability of the coin that holds a round back, above 0 and at most 0.5.
-    maximize : bool, default False
-        Whether large values are good.
-    value_range : tuple of float, optional
-        The least and the largest possible value. With it nothing is clipped, and `exact` has an
-        interval.
-    confidence : float, default 0.95
-        The probability that the truth never leaves the interval.
-
-    Attributes
-    ----------
-    holdback : float
-        As given.
-    maximize : bool
-        As given.
-    value_range : tuple of float or None
-        As given.
-    confidence : float
-        As given.
-    level : float
-        How far from its guess a value counts; infinite where nothing is clipped.
-    clipped : int
-        The rounds whose values were clipped.
-    window : int
-        The number of rounds after which a window of recent rounds begins; `recent` counts as many,
-        and up to twice as many.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is unusable.
-
-    Examples
-    --------
-    >>> from dikin.worth import UpliftEstimate, is_held_back
+    >>> from dikin.worth import is_held_back
     >>> estimate = UpliftEstimate(0.1, maximize=True)
     >>> for id in range(500):
     ...     held_back = is_held_back("key", id, 0.1)
@@ -107,51 +70,29 @@ class UpliftEstimate:
                 f"confidence must be between 0 and 1, such as 0.95, got {shown(confidence)}"
             )
         self.level, self.clipped = inf, 0
-        self.window = ceil(RECENT / self.holdback)
+        self._window = ceil(RECENT / self.holdback)
         self._offsets = Offsets()
-        self._reach = [0.0, 0.0]
-        """The least that a term of the sum can be, and of its negative: for the exact interval."""
         self._all = Sums()
         self._windows = [Sums()]
-        """Those of recent rounds; a new one begins every `window` rounds."""
+        """Those of recent rounds, for the guard; a new one begins every `window` rounds."""
         self._first_window = 0
         """The number of the first of them."""
 
     # --- rounds --------------------------------------------------------------------------------
 
     def control_guess(self, forecast: float) -> float:
-        """What to expect of the control in the next round: ask before its coin is known.
+        """Return the value to expect of the control in the next round, before its coin is known.
 
-        Parameters
-        ----------
-        forecast : float
-            The expected value of a tuned round; NaN if nothing is known.
-
-        Returns
-        -------
-        float
-            The guess; NaN if nothing is known.
+        `forecast` is the expected value of a tuned round; NaN gives NaN.
         """
         return in_range(forecast + self._offsets.control, self.value_range)
 
     def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:
         """Add a round that a coin decided, once its value has come.
 
-        Parameters
-        ----------
-        value : float
-            The value, in the user's sense.
-        held_back : bool
-            Whether the round played the control.
-        forecast, control_guess : float
-            What was expected of a tuned round and of the control, before the coin fell, of the two
-            alike whichever way it fell. What tuned rounds were off by before is added to the
-            forecast. If one is NaN, the round is not counted: nothing was known.
-
-        Raises
-        ------
-        LossError
-            If the value is not a finite number, or lies outside the declared range.
+        The guesses were made before the coin fell, alike whichever way it fell. The mean error of
+        earlier forecasts of tuned rounds is added. If one is NaN, nothing was known, and the round
+        is not counted. Raise a `LossError` if the value is not finite, or outside of its range.
         """
         self._refuse(value)
         if isnan(forecast) or isnan(control_guess):
@@ -166,8 +107,6 @@ class UpliftEstimate:
         self._turn_windows()
         if self.value_range is None:
             self.level = next_level(self.level, abs(residual))
-        else:
-            self._widen_reach(*guesses)
         self._offsets.learn(guess + clipped - forecast, held_back, forecast)
 
     def _refuse(self, value: float) -> None:
@@ -179,24 +118,21 @@ class UpliftEstimate:
         if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
             raise LossError(
                 f"a value must lie in the declared value_range {self.value_range}, got "
-                f"{shown(value)}: the exact interval depends on it. Nothing was changed"
+                f"{shown(value)}. Nothing was changed"
             )
 
     def _turn_windows(self) -> None:
         """Begin a window, and end the one that has grown to twice its length."""
-        if self._all.rounds % self.window == 0:
+        if self._all.rounds % self._window == 0:
             self._windows.append(Sums())
             if len(self._windows) > 2:
                 del self._windows[0]
                 self._first_window += 1
 
-    def _widen_reach(self, guess_tuned: float, guess_control: float) -> None:
-        """Count how far a round of these guesses could have gone, below and above."""
-        low, high = self.value_range or (nan, nan)
-        q = self.holdback
-        below = max((guess_tuned - low) / (1 - q), (high - guess_control) / q)
-        above = max((high - guess_tuned) / (1 - q), (guess_control - low) / q)
-        self._reach = [max(self._reach[0], below), max(self._reach[1], above)]
+    @property
+    def answers(self) -> tuple[int, int]:
+        """The answers of tuned rounds and of those held back."""
+        return self._all.tuned, self._all.held_back
 
     # --- what is known -------------------------------------------------------------------------
 
@@ -204,41 +140,12 @@ class UpliftEstimate:
         """The gain over all rounds."""
         return self._uplift(self._all, 1.0 - self.confidence)
 
-    def recent(self) -> Uplift:
-        """The gain over the recent rounds: the last `window` of them, and up to twice as many.
-
-        The intervals of all windows together are valid at any time: the one with number j = 0, 1,
-        ... may fail with a probability of 1/((j + 1)(j + 2)) of the whole.
-        """
-        return self._uplift(self._windows[0], self._window_alpha(0))
-
-    def exact(self) -> Uplift:
-        """The gain over all rounds with an interval that is exact in every round.
-
-        It needs a declared `value_range`, and no limit, many rounds or control answers; it is wide
-        while the range of a value, times 1/holdback, is not small in comparison with the rounds.
-        Without a range it is infinite.
-        """
-        sums, sense = self._all, 1.0 if self.maximize else -1.0
-        found = self._uplift(sums, 1.0 - self.confidence)
-        ends = self._exact_ends() if self.value_range is not None and sums.rounds else (-inf, inf)
-        low, high = sorted(sense * end for end in ends)
-        unknown = {"low_percent": -inf, "high_percent": inf}
-        return Uplift(**vars(found) | unknown | {"low": low, "high": high})
-
-    def _exact_ends(self) -> tuple[float, float]:
-        """The ends of the exact interval of v(tuned) - v(control)."""
-        sums, q, alpha = self._all, self.holdback, 1.0 - self.confidence
-        low, high = self.value_range or (nan, nan)
-        squares = sums.tuned_squares / (1 - q) ** 2 + sums.control_squares / q**2
-        below, above = (
-            empirical_bernstein(squares, reach, (high - low) / q, alpha / 2)
-            for reach in self._reach
-        )
-        middle = sums.tuned_values - sums.control_values
-        return (middle - below) / sums.rounds, (middle + above) / sums.rounds
-
     def _window_alpha(self, place: int) -> float:
+        """The chance that the interval of a window fails.
+
+        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
+        the whole, so that the intervals of all windows together are valid at any time.
+        """
         index = self._first_window + place
         return (1.0 - self.confidence) / ((index + 1.0) * (index + 2.0))
 
@@ -266,17 +173,9 @@ class UpliftEstimate:
         )
 
     def shortfall(self, limit: float) -> Uplift | None:
-        """The rounds, all or recent, in which tuning is surely worse than a limit allows.
+        """The rounds, all or recent, in which tuning is surely worse than a limit allows, or None.
 
-        Parameters
-        ----------
-        limit : float
-            The share of the control's mean value by which tuned rounds may be worse.
-
-        Returns
-        -------
-        Uplift or None
-            That of the rounds that show it; None if none do.
+        `limit` is the share of the control's mean value by which tuned rounds may be worse.
         """
         alpha = 1.0 - self.confidence
         windows = ((sums, self._window_alpha(i)) for i, sums in enumerate(self._windows))
@@ -307,7 +206,6 @@ class UpliftEstimate:
             "level": finite_or_none(self.level),
             "clipped": self.clipped,
             "offsets": asdict(self._offsets),
-            "reach": list(self._reach),
             "all": asdict(self._all),
             "first_window": self._first_window,
             "windows": [asdict(sums) for sums in self._windows],
@@ -315,23 +213,7 @@ class UpliftEstimate:
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """An estimate that continues exactly as the one that gave the state would have.
-
-        Parameters
-        ----------
-        state : dict
-            What `state` gave.
-
-        Returns
-        -------
-        UpliftEstimate
-            With the same future.
-
-        Raises
-        ------
-        StateError
-            If the state was altered.
-        """
+        """The estimate that gave the state."""
         with whole_state("an uplift"):
             found = cls(
                 state["holdback"],
@@ -344,9 +226,10 @@ class UpliftEstimate:
             found.level = number_or(inf, state["level"])
             found.clipped = int(state["clipped"])
             found._offsets = Offsets(**state["offsets"])
-            found._reach = [float(each) for each in state["reach"]]
             found._all = Sums(**state["all"])
             found._first_window = int(state["first_window"])
+            for sums in state["windows"]:
+                refuse_altered(sums, asdict(Sums()), "an uplift")
             found._windows = [Sums(**sums) for sums in state["windows"]]
             if not 1 <= len(found._windows) <= 2:
                 raise StateError(f"an uplift has one or two windows, got {len(found._windows)}")

@@ -19,30 +19,8 @@ from dikin.worth.uplift import Uplift
 class Guard:
     """Hold at the control as soon as tuned rounds are surely worse than a limit allows.
 
-    Parameters
-    ----------
-    limit : float
-        The share of the control's mean value by which tuned rounds may be worse; 0.02 is usual.
-    holdback : float
-        The probability of the coin that holds a round back.
-    maximize : bool, default False
-        Whether large values are good.
-    value_range : tuple of float, optional
-        The least and the largest possible value, if they are known: nothing is clipped then.
-
-    Attributes
-    ----------
-    limit : float
-        As given.
-    reason : str or None
-        Why it holds, as a sentence; None while it does not.
-    shown_by : Uplift or None
-        The uplift that decided it.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is unusable.
+    `limit` is the share of the control's mean value by which tuned rounds may be worse; `reason` is
+    a sentence while it holds, and None while it does not.
     """
 
     def __init__(
@@ -55,27 +33,20 @@ class Guard:
     ) -> None:
         self.limit = limit_share(limit, "guard")
         self._estimate = UpliftEstimate(holdback, maximize=maximize, value_range=value_range)
-        self.shown_by: Uplift | None = None
         self.reason: str | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether the control is to be played."""
+        """Return whether every round is to use the control."""
         return self.reason is not None
 
     def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:
-        """Add a round that a coin decided.
-
-        Parameters
-        ----------
-        value, held_back, forecast, control_guess
-            As for `UpliftEstimate.add`.
-        """
+        """Add a round that a coin decided, as `UpliftEstimate.add`."""
         self._estimate.add(value, held_back, forecast, control_guess)
         if self.reason is None:
-            self.shown_by = self._estimate.shortfall(self.limit)
-            if self.shown_by is not None:
-                self.reason = self._sentence(self.shown_by)
+            found = self._estimate.shortfall(self.limit)
+            if found is not None:
+                self.reason = self._sentence(found)
 
     def _sentence(self, found: Uplift) -> str:
         least, most = -found.high_percent, -found.low_percent
@@ -92,42 +63,23 @@ class Guard:
         self._estimate = UpliftEstimate(
             old.holdback, maximize=old.maximize, value_range=old.value_range
         )
-        self.reason = self.shown_by = None
+        self.reason = None
 
     def state(self) -> dict[str, Any]:
         """Everything that the future depends on, as plain JSON values."""
-        shown_by = None if self.shown_by is None else self.shown_by.to_json()
         return {
             "limit": self.limit,
             "reason": self.reason,
-            "shown_by": shown_by,
             "estimate": self._estimate.state(),
         }
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """A guard that continues exactly as the one that gave the state would have.
-
-        Parameters
-        ----------
-        state : dict
-            What `state` gave.
-
-        Returns
-        -------
-        Guard
-            With the same future.
-
-        Raises
-        ------
-        StateError
-            If the state was altered.
-        """
+        """The guard that gave the state."""
         with whole_state("a guard"):
             estimate = UpliftEstimate.restore(state["estimate"])
             found = cls(state["limit"], estimate.holdback)
             found._estimate = estimate
             if state["reason"] is not None:
                 found.reason = str(state["reason"])
-                found.shown_by = Uplift.from_json(state["shown_by"])
         return found

@@ -1,4 +1,4 @@
-"""The holdback: rounds, drawn by an independent coin, that play the control.
+"""The holdback: rounds, drawn by an independent coin, that use the control.
 
 The coin of a round is a function of a key and the trial's id. So a journal that has both replays
 the same coins, and no generator has a state that could be lost or shared.
@@ -7,6 +7,7 @@ the same coins, and no generator has a state that could be lost or shared.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import lgamma, log, log1p
 from typing import Any
 
 from dikin.arguments import number
@@ -15,48 +16,18 @@ from dikin.rng import lot
 
 MOST = 0.5
 """The largest share: more control than tuning would be another experiment."""
+LOST_ALPHA, PRIOR = 1e-4, 100.0
+"""The chance of a false alarm about lost answers, ever; the weight of the Beta distribution."""
 
 
 def holdback_share(value: Any) -> float:
-    """The share of rounds to hold back, checked.
-
-    Parameters
-    ----------
-    value : float
-        From 0, for none, to 0.5; 0.05 is usual.
-
-    Returns
-    -------
-    float
-        The share.
-
-    Raises
-    ------
-    ParameterError
-        If it is not such a number.
-    """
+    """The share of rounds to hold back, checked: from 0, for none, to 0.5."""
     wanted = f"the share of rounds that play the control, from 0 (none) to {MOST:g}"
     return _checked_share(value, "holdback", wanted, lambda share: 0.0 <= share <= MOST)
 
 
 def share_above_zero(value: Any) -> float:
-    """The share of rounds to hold back, where there must be some.
-
-    Parameters
-    ----------
-    value : float
-        Above 0 and at most 0.5.
-
-    Returns
-    -------
-    float
-        The share.
-
-    Raises
-    ------
-    ParameterError
-        If it is not such a number.
-    """
+    """The share of rounds to hold back, where there must be some."""
     share = holdback_share(value)
     if share == 0.0:
         raise ParameterError(
@@ -67,25 +38,7 @@ def share_above_zero(value: Any) -> float:
 
 
 def limit_share(value: Any, name: str) -> float:
-    """A share of what the control earns, checked.
-
-    Parameters
-    ----------
-    value : float
-        Above 0 and below 1.
-    name : str
-        The name of the argument, for the message.
-
-    Returns
-    -------
-    float
-        The share.
-
-    Raises
-    ------
-    ParameterError
-        If it is not such a number.
-    """
+    """A share of what the control earns, checked: above 0 and below 1."""
     wanted = "a share of what the control earns, above 0 and below 1"
     return _checked_share(value, name, wanted, lambda share: 0.0 < share < 1.0)
 
@@ -99,7 +52,7 @@ def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float
 
 
 def is_held_back(key: str, id: int, share: float) -> bool:
-    """Whether a trial plays the control: true with probability `share`, independently of all else.
+    """Return whether a trial uses the control: with probability `share`, independent of all else.
 
     Parameters
     ----------
@@ -122,3 +75,34 @@ def is_held_back(key: str, id: int, share: float) -> bool:
     """
     # The personalisation separates this stream from every other hash of the same key and id.
     return lot(key, id, b"holdback") < share
+
+
+def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
+    """Return a warning where answers of one arm get lost, by their counts; else None.
+
+    By Ville's inequality the martingale of `evidence` exceeds 1/alpha at some time with a
+    probability of alpha at most if no answers get lost.
+    """
+    if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
+        return None
+    answers = tuned + held_back
+    return (
+        f"Of {answers:,} answers {held_back:,} came from rounds that were held back, where about "
+        f"{share * answers:,.0f} are expected: answers of one arm get lost or come late, and the "
+        "uplift cannot be trusted."
+    )
+
+
+def evidence(share: float, tuned: int, held_back: int) -> float:
+    """The logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022).
+
+    It is the likelihood of the counts for a share that is drawn from a Beta distribution, over
+    that for the share of the coin.
+    """
+    a, b = PRIOR * share, PRIOR * (1.0 - share)
+    drawn = _log_beta(a + held_back, b + tuned) - _log_beta(a, b)
+    return drawn - held_back * log(share) - tuned * log1p(-share)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

@@ -19,54 +19,33 @@ LONG = 64.0
 
 @dataclass(slots=True)
 class Offsets:
-    """The offsets of both arms.
-
-    Parameters
-    ----------
-    tuned : float
-        What tuned values are above the forecast, on average.
-    tuned_answers, control_answers : int
-        The answers that came of either arm.
-    moving, still : float
-        What the control is above the forecast, if it moves with the forecast, and if it does not.
-    moving_square, still_square : float
-        The mean squared errors of these two.
-    mean_forecast : float
-        The recent mean of the forecasts.
-    rounds : int
-        The forecasts that it is made of.
-    """
+    """The offsets of both arms."""
 
     tuned: float = 0.0
+    """By how much tuned values are above the forecast, on average."""
     tuned_answers: int = 0
     control_answers: int = 0
     moving: float = 0.0
     still: float = 0.0
+    """By how much the control is above the forecast, if it moves with it, and if it does not."""
     moving_square: float = 0.0
     still_square: float = 0.0
+    """The mean squared errors of these two."""
     mean_forecast: float = 0.0
+    """The recent mean of the forecasts."""
     rounds: int = 0
+    """The forecasts that it is made of."""
 
     @property
     def control(self) -> float:
-        """What the control is above the forecast."""
+        """Return by how much the control is above the forecast."""
         total = self.moving_square + self.still_square
         if not total > 0.0:
             return self.moving
         return (self.still_square * self.moving + self.moving_square * self.still) / total
 
     def learn(self, distance: float, held_back: bool, forecast: float) -> None:
-        """Take in the value of a round.
-
-        Parameters
-        ----------
-        distance : float
-            The value less the forecast.
-        held_back : bool
-            Whether the round played the control.
-        forecast : float
-            What was expected of it as a tuned round.
-        """
+        """Take in a round; `distance` is the value less the forecast of it as a tuned round."""
         if held_back:
             self._learn_control(distance)
         else:

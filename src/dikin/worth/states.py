@@ -13,18 +13,7 @@ from dikin.serialization import refuse_infinite, refuse_other_form
 
 @contextmanager
 def whole_state(what: str) -> Iterator[None]:
-    """Say in a `StateError` that a state lacks a part, or that one is unusable.
-
-    Parameters
-    ----------
-    what : str
-        What the state is of, for the message: "a budget".
-
-    Raises
-    ------
-    StateError
-        For what is raised within while a state is read.
-    """
+    """Raise a `StateError` where a state of something lacks a part, or one is unusable."""
     try:
         yield
     except (KeyError, TypeError, ParameterError) as reason:
@@ -32,44 +21,11 @@ def whole_state(what: str) -> Iterator[None]:
 
 
 def refuse_altered(state: Any, form: dict[str, Any], what: str) -> None:
-    """Refuse a state that has other keys or kinds of values than it should, or infinite numbers.
-
-    Parameters
-    ----------
-    state : dict
-        What was read.
-    form : dict
-        A state as it should be; None where anything is right.
-    what : str
-        What the state is of, for the message.
-
-    Raises
-    ------
-    StateError
-        If it is not like the form.
-    """
+    """Refuse a state unlike its form, or with infinite numbers; None in the form takes anything."""
     refuse_other_form(state, form, what)
     refuse_infinite(state, what)
 
 
 def number_or(missing: float, value: Any) -> float:
-    """The number that `finite_or_none` was given.
-
-    Parameters
-    ----------
-    missing : float
-        The number that stands for None.
-    value : float or None
-        What `finite_or_none` gave.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    ParameterError
-        If the value is neither.
-    """
+    """The number that `finite_or_none` was given; `missing` stands for None."""
     return missing if value is None else number(value, "what stands for a number")

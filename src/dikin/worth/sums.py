@@ -22,28 +22,18 @@ NARROWEST = 60
 
 @dataclass(slots=True)
 class Sums:
-    """What is added up over some rounds.
-
-    Parameters
-    ----------
-    tuned, held_back : int
-        Rounds in either arm.
-    tuned_values, control_values : float
-        The sums of the unbiased estimates of the values in either arm, over all of the rounds.
-    tuned_squares, control_squares : float
-        The sums of the squared residuals of the rounds of either arm.
-    first_spread : float
-        The variance when there was an interval for the first time, which fixes the mixture; zero
-        before.
-    """
+    """Sums over some rounds."""
 
     tuned: int = 0
     held_back: int = 0
     tuned_values: float = 0.0
     control_values: float = 0.0
+    """The sums of the unbiased estimates of the values in either arm, over all of the rounds."""
     tuned_squares: float = 0.0
     control_squares: float = 0.0
+    """The sums of the squared residuals of the rounds of either arm."""
     first_spread: float = 0.0
+    """The variance when there was an interval for the first time, which fixes the mixture."""
 
     @property
     def rounds(self) -> int:

@@ -1,4 +1,4 @@
-"""The uplift as it is read: what a tuned round gains over the control, with its interval."""
+"""The uplift as it is read: the gain of a tuned round over the control, with its interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dikin.worth.sums import FEWEST
 
 @dataclass(frozen=True, kw_only=True)
 class Uplift:
-    """What a tuned round gains over the control; `print` it, or read its parts.
+    """The gain of a tuned round over the control; `print` it, or read its parts.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Uplift:
 
     @property
     def total(self) -> float:
-        """What all tuned rounds together have gained: the mean times their number."""
+        """The gain of all tuned rounds together: the mean times their number."""
         return self.mean * self.tuned_rounds
 
     @property

@@ -163,7 +163,7 @@ class RateCase:
 
 DISC, SEGMENT, SQUARE = dikin.Ball(2), dikin.Box([-1], [1]), dikin.Box([-1, -1], [1, 1])
 FALLS = (Fraction(0), Fraction(1, 4), Fraction(1, 2))
-"""The a of constants that fall as t^(-a) and are told: Theorem 22 of docs/mathematics.md."""
+"""The a of constants that fall as t^(-a) and are told: Theorem 20 of docs/mathematics.md."""
 CONE = Losses(dikin.Distance, DISC, {"lipschitz": 1.0})
 CURVED_CONE = Losses(dikin.Distance, DISC, {"lipschitz": 1.0, "curvature": 0.5})
 RIDGE = Losses(dikin.Ridge, DISC, {"smoothness": 1.0})

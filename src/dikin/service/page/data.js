@@ -9,7 +9,6 @@ export class History {
   constructor(width) {
     this.round = [];
     this.value = [];
-    this.expected = [];
     this.held = [];
     this.certificate = [];
     this.time = [];
@@ -30,7 +29,7 @@ export class History {
     const known = this.last;
     const from = known === null ? 0 : rounds.round.findIndex((round) => round > known);
     if (from < 0 || !rounds.round.length) return;
-    for (const key of ["round", "value", "expected", "held", "certificate", "time"]) {
+    for (const key of ["round", "value", "held", "certificate", "time"]) {
       this[key] = joined(this[key], rounds[key], from);
     }
     for (const key of ["played", "best"]) {

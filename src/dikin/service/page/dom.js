@@ -48,7 +48,6 @@ const ICONS = {
   warning: ["M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.5h1.6V11z"],
   live: ["M8 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8"],
   waiting: ["M8 2.4a5.6 5.6 0 1 1-5.2 3.5l1.5.6A4 4 0 1 0 8 4z"],
-  screen: ["M2 2h5v1.6H3.6V7H2zM9 2h5v5h-1.6V3.6H9zM2 9h1.6v3.4H7V14H2zM12.4 9H14v5H9v-1.6h3.4z"],
 };
 
 /** A small picture beside a word; the word says the same, so it is hidden from screen readers. */

@@ -74,12 +74,12 @@ export function decisionModel(frame, column, fitted) {
     dots: frame.shown <= FEW ? points(history, played, from) : [],
     line: path,
     format,
-    note: `last ${late.length} played: ${between}`,
+    note: `last ${late.length} tried: ${between}`,
     summary: `${name} ${reach(frame)}. Best guess now ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
-      + `Played in the last ${late.length} rounds: ${between}.${allowed}`,
+      + `Tried in the last ${late.length} rounds: ${between}.${allowed}`,
     at: (round) => {
       const i = history.indexOf(round);
-      return reading(frame, i, best[i], `played ${format(played[i])}, best ${format(best[i])}`);
+      return reading(frame, i, best[i], `tried ${format(played[i])}, best ${format(best[i])}`);
     },
   };
 }
@@ -172,29 +172,6 @@ function robustDomain(values, path) {
   return padded(extent([...inner, ...path.map(([, v]) => v)]));
 }
 
-// --- the surprise ---------------------------------------------------------------------------------
-
-export function surpriseModel(frame) {
-  const { history, from } = frame;
-  const errors = withoutFarOff(history.value).map((v, i) => (isNumber(history.expected[i]) && isNumber(v) ? Math.abs(v - history.expected[i]) : null));
-  const mean = rollingMean(errors, frame.recent, frame.whole);
-  if (!mean.slice(from).some(isNumber)) return null;
-  const path = line(history.round, mean, from, frame.step);
-  const top = extent(path.map(([, v]) => v))[1];
-  return {
-    ...base(frame, { domain: [0, top * 1.15 || 1] }),
-    line: path,
-    format: (v) => steady(v),
-    note: `|value − expected|, mean of ${frame.recent}`,
-    summary: `Surprise ${reach(frame)}: how far the values are from what was expected. Now ${number(mean.at(-1))}, `
-      + `at the beginning ${number(mean.slice(from).find(isNumber))}.`,
-    at: (round) => {
-      const i = history.indexOf(round);
-      return reading(frame, i, mean[i], `expected ${number(history.expected[i])}, mean error ${number(mean[i])}`);
-    },
-  };
-}
-
 // --- the certificate ------------------------------------------------------------------------------
 
 /** The range of the values: the largest regret of a round that they allow. */
@@ -233,18 +210,7 @@ export function certificateWords(study, history) {
   const spread = spreadOf(history);
   const proved = `Proved: on average at most ${steady(each)} per round worse than the best fixed setting.`;
   if (spread !== null && each >= spread) return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
-  if (!isNumber(study.run_certificate)) return proved;
-  return `${proved} Of this very run: at most ${steady(study.run_certificate / Math.max(1, study.rounds))} per round, with 95 % confidence at all times together.`;
+  return proved;
 }
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);
-
-/** What exploring costs at most, and in which sense: as declared, or else as measured. */
-export function exploringOf(study) {
-  if (isNumber(study.exploring_cost)) return [study.exploring_cost, "at most, in the next round, as declared"];
-  const shape = study.maximize ? "concave" : "convex";
-  const measured = `at most (95 %), over the last ${count(study.exploring_rounds)}, if values are ${shape} and the best setting did not jump`;
-  return [study.exploring_measured, measured];
-}
-
-export const outlookOf = (study) => (isNumber(study.outlook) ? study.outlook / Math.max(1, study.ahead || 1) : null);

@@ -5,7 +5,6 @@ import { icon, make, setAttribute, setIcon, setText } from "./dom.js";
 import { ago, bestPairs, count, duration, isNumber, plural, sense, stateOf, steady, upliftText } from "./words.js";
 
 const EVERY_MS = 5000;
-const FILTER_FROM = 9;
 const SHOWN_NAMES = 6;
 const PAGE = 50;
 
@@ -29,14 +28,12 @@ class Overview {
   build(main) {
     this.title = make("h1", { text: "Studies", tabindex: "-1" });
     this.summary = make("p", { class: "summary" });
-    this.input = make("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false", input: () => this.filter() });
-    this.filterBox = make("div", { class: "filter", hidden: true }, make("label", { for: "filter", text: "Filter by name" }), this.input);
     this.trouble = make("p", { class: "trouble", role: "alert", hidden: true });
     this.list = make("ul", { class: "cards" });
     this.empty = emptyState();
     this.wait = make("p", { class: "plain", text: "Reading the studies …" });
     main.replaceChildren(
-      make("div", { class: "overview-head" }, make("div", {}, this.title, this.summary), this.filterBox),
+      make("div", { class: "overview-head" }, this.title, this.summary),
       this.trouble, this.wait, this.empty, this.list);
     document.title = "Studies · dikin";
   }
@@ -76,9 +73,8 @@ class Overview {
     this.page.connection({ kind: "live", failures: 0 });
     this.trouble.hidden = this.wait.hidden = true;
     this.empty.hidden = studies.length > 0;
-    this.filterBox.hidden = studies.length < FILTER_FROM;
     this.keep(studies.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })));
-    this.filter();
+    this.summarize();
   }
 
   /** Change the cards in place, so that focus and scroll stay where they are. */
@@ -97,21 +93,10 @@ class Overview {
     });
   }
 
-  filter() {
-    const wanted = this.filterBox.hidden ? "" : this.input.value.trim().toLowerCase();
-    let shown = 0;
-    for (const [name, card] of this.cards) {
-      card.element.hidden = !name.toLowerCase().includes(wanted);
-      if (!card.element.hidden) shown += 1;
-    }
-    this.summarize(wanted, shown);
-  }
-
-  summarize(wanted, shown) {
+  summarize() {
     const total = this.cards.size;
-    if (wanted) return setText(this.summary, `${count(shown)} of ${plural(total, "study", "studies")}`);
     const playing = [...this.cards.values()].filter((card) => card.kind === "playing").length;
-    setText(this.summary, total ? `${plural(total, "study", "studies")}, ${count(playing)} playing` : "");
+    setText(this.summary, total ? `${plural(total, "study", "studies")}, ${count(playing)} running` : "");
   }
 }
 
@@ -151,7 +136,7 @@ class Card {
     this.best = make("dl", { class: "card-best" });
     this.facts = { rounds: fact("Rounds"), open: fact("Open trials"), told: fact("Last answer") };
     this.warned = make("p", { class: "card-warned", hidden: true }, icon("warning"), make("span"));
-    this.rest = make("div", { class: "card-rest" }, this.gain, this.mean, this.meanNote, this.bestLabel, this.best,
+    this.rest = make("div", { class: "card-rest" }, this.mean, this.meanNote, this.gain, this.bestLabel, this.best,
       make("dl", { class: "card-facts" }, ...Object.values(this.facts).map((f) => f.element)), this.warned);
     this.element = make("li", { class: "card" },
       make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.problem, this.rest);
@@ -184,7 +169,7 @@ class Card {
   }
 
   fillBest(study) {
-    setText(this.bestLabel, !study.rounds ? "Start" : study.kind === "learner" ? "Best point" : "Best setting");
+    setText(this.bestLabel, study.rounds ? "Best setting" : "Start");
     const pairs = bestPairs(study);
     const key = JSON.stringify(pairs);
     if (key === this.bestKey) return;

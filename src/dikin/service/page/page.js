@@ -20,12 +20,9 @@ const linkText = make("span", { text: "connecting" });
 const linkBox = make("p", { class: "link link-waiting", hidden: true }, linkIcon, linkText);
 const who = make("p", { class: "who", hidden: true });
 const signOut = make("button", { type: "button", class: "button quiet", text: "Sign out", hidden: true, click: leave });
-const screenButton = make("button", { type: "button", class: "button quiet screen", click: toggleScreen },
-  icon("screen"), make("span", { text: "Full screen" }));
 
 function buildBar() {
-  if (!document.fullscreenEnabled) screenButton.hidden = true;
-  document.getElementById("side").append(linkBox, who, signOut, screenButton);
+  document.getElementById("side").append(linkBox, who, signOut);
   const version = document.querySelector('meta[name="dikin-version"]').content;
   // Without a server that fills it in, the text in braces is still there.
   setText(document.getElementById("version"), version.startsWith("{") ? "dikin" : `dikin ${version}`);
@@ -162,31 +159,6 @@ async function learnVisitor() {
   }
 }
 
-// --- full screen ------------------------------------------------------------------------------------
-
-async function toggleScreen() {
-  try {
-    if (document.fullscreenElement) await document.exitFullscreen();
-    else await document.documentElement.requestFullscreen();
-  } catch {
-    // The browser may refuse; the page works without.
-  }
-}
-
-let awake = null;
-
-/** A screen on the wall must not fall asleep while the page fills it. */
-async function onScreenChange() {
-  const full = Boolean(document.fullscreenElement);
-  setText(screenButton.lastChild, full ? "Leave full screen" : "Full screen");
-  try {
-    if (full) awake = await navigator.wakeLock?.request("screen");
-    else await awake?.release();
-  } catch {
-    // Not every browser can; otherwise the settings of the machine decide.
-  }
-}
-
 // --- start ------------------------------------------------------------------------------------------
 
 function onHash() {
@@ -206,7 +178,6 @@ function onSkip(event) {
 buildBar();
 addEventListener("hashchange", onHash);
 addEventListener("online", () => view?.nudge());
-document.addEventListener("fullscreenchange", onScreenChange);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) view?.nudge();
 });

@@ -4,9 +4,7 @@ import { follow, get, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
 import { History, KEEP } from "./data.js";
 import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
-import {
-  certificateModel, certificateOf, certificateWords, decisionModel, exploringOf, frameOf, outlookOf, spreadOf, surpriseModel, valueModel,
-} from "./models.js";
+import { certificateModel, certificateOf, certificateWords, decisionModel, frameOf, spreadOf, valueModel } from "./models.js";
 import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady, upliftText } from "./words.js";
 
 const FIRST_CHARTS = 6;
@@ -92,8 +90,8 @@ class StudyView {
       return { name, value, note, element: make("div", { class: "number" }, name, value, note) };
     };
     this.numbers = {
-      uplift: item("Gain over the control"), rounds: item("Rounds"), mean: item("Mean of the last rounds"), surprise: item("Surprise"),
-      cost: item("Cost of exploring"), outlook: item("Remaining potential"), certificate: item("Certificate per round"),
+      uplift: item("Gain over the control"), rounds: item("Rounds"), mean: item("Mean of the last rounds"),
+      certificate: item("Certificate per round"),
       clipped: item("Clipped values"), explained: item("Explained by covariates"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
@@ -109,11 +107,7 @@ class StudyView {
   }
 
   buildOutcome() {
-    this.outcome = {
-      value: this.chart("Value", "value"),
-      surprise: this.chart("Surprise", "surprise"),
-      certificate: this.chart("Certificate per round", "certificate"),
-    };
+    this.outcome = { value: this.chart("Value", "value"), certificate: this.chart("Certificate per round", "certificate") };
     this.certificateText = make("p", { class: "chart-words" });
     this.outcome.certificate.element.append(this.certificateText);
     this.outcomeBox = make("div", { class: "charts charts-outcome" }, ...Object.values(this.outcome).map((c) => c.element));
@@ -131,14 +125,14 @@ class StudyView {
       `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`,
     ];
     return make("div", { class: "first" },
-      make("p", { text: "The charts begin with the first answer. Ask what to play, play it, and tell the result:" }),
+      make("p", { text: "The charts begin with the first answer. Ask for a setting, use it, and tell the value that it gave:" }),
       make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
   }
 
   buildDecisions() {
     this.decisionBox = make("div", { class: "charts" });
     this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
-    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: what was played, to explore." });
+    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: what was tried, to explore." });
     return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
       make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
       this.decisionBox, this.more);
@@ -304,7 +298,7 @@ class StudyView {
     this.showHold();
     this.showContexts();
     setText(this.certificateText, certificateWords(this.study, this.history));
-    this.noProof.hidden = isNumber(this.study.certificate) || this.study.kind === "learner";
+    this.noProof.hidden = isNumber(this.study.certificate);
     const empty = !this.history.length;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
@@ -327,15 +321,11 @@ class StudyView {
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.outcome.value.show(valueModel(frame));
-    this.showOrHide(this.outcome.surprise, surpriseModel(frame));
-    this.showOrHide(this.outcome.certificate, certificateModel(frame));
+    const proved = certificateModel(frame);
+    this.outcome.certificate.element.hidden = !proved;
+    if (proved) this.outcome.certificate.show(proved);
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i, choice.fitted)));
     this.showCursorText();
-  }
-
-  showOrHide(chart, model) {
-    chart.element.hidden = !model;
-    if (model) chart.show(model);
   }
 
   setCursor(round) {
@@ -372,31 +362,22 @@ class StudyView {
     if (this.known.state && this.known.state !== kind) say(`${this.name}: ${state.word}`);
     this.known.state = kind;
     if (this.study.problem) return setText(this.kind, "");
-    const player = this.study.kind === "learner" ? `learner “${this.study.learner}”` : "tuner";
     const restarts = this.study.restarts ? `, ${plural(this.study.restarts, "restart")}` : "";
-    setText(this.kind, `${player}, ${sense(this.study)}${restarts}`);
+    setText(this.kind, `${sense(this.study)}${restarts}`);
   }
 
   showNumbers() {
     const { study, numbers } = this;
     const spread = spreadOf(this.history);
-    const unknown = study.kind === "learner" ? "not available for a learner" : "not known yet";
     const fill = ({ value, note }, x, words, digits = 3) => {
       setText(value, steady(x, digits));
-      setText(note, isNumber(x) ? words : unknown);
+      setText(note, isNumber(x) ? words : "not known yet");
     };
     this.showUplift();
     setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
     this.showAges();
-    const began = isNumber(study.first_mean) ? `${sense(study)}; the first ${study.first_rounds}: ${steady(study.first_mean, 4)}` : sense(study);
     const error = isNumber(study.recent_sem) ? `standard error ${steady(study.recent_sem, 2)}; ` : "";
-    fill(numbers.mean, study.recent_mean, error + began, 4);
-    fill(numbers.surprise, this.outcome.surprise.model?.line.at(-1)?.[1] ?? null, "mean of |value − expected|");
-    const [cost, costWords] = exploringOf(study);
-    fill(numbers.cost, study.held ? null : cost, costWords);
-    if (study.held) setText(numbers.cost.note, "on hold: nothing is explored");
-    fill(numbers.outlook, outlookOf(study), `at most about, per round of the next ${count(study.ahead)}, if nothing changes`);
-    if (study.kind !== "learner" && !isNumber(study.outlook)) setText(numbers.outlook.note, "not known: needs a declared smoothness or lipschitz");
+    fill(numbers.mean, study.recent_mean, error + sense(study), 4);
     const against = spread === null ? "" : `range of the values: ${steady(spread)}`;
     fill(numbers.certificate, certificateOf(study), against);
     numbers.certificate.element.hidden = !isNumber(study.certificate);
@@ -466,7 +447,7 @@ class StudyView {
     this.openTable.hidden = !queries.length;
     this.openRows.replaceChildren(...queries.map((query) => make("tr", {},
       make("td", { class: "digits", text: String(query.id) }),
-      make("td", { class: "setting", text: settingText(query.params, query.point) }),
+      make("td", { class: "setting", text: settingText(query.params) }),
       make("td", { class: "client", text: query.client ?? "" }),
       make("td", { class: "digits", text: duration(query.age_seconds) }))));
     const more = total - queries.length;
@@ -478,7 +459,7 @@ class StudyView {
 
   showHold() {
     const { study } = this;
-    this.holdBox.hidden = study.kind !== "tuner";
+    this.holdBox.hidden = false;
     const may = this.page.may("play");
     this.hold.disabled = !may;
     setText(this.hold, study.held ? "Resume …" : "Hold …");

@@ -79,7 +79,7 @@ export function stateOf(study, later = 0) {
   if (study.held) return { kind: "held", word: "on hold" };
   if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
   const since = isNumber(study.last_told_seconds) ? study.last_told_seconds + later : 0;
-  if (since <= PLAYING_SECONDS) return { kind: "playing", word: "playing" };
+  if (since <= PLAYING_SECONDS) return { kind: "playing", word: "running" };
   return { kind: since > LONG_SECONDS ? "quiet" : "pausing", word: `last answer ${ago(since)}` };
 }
 
@@ -98,19 +98,12 @@ export function upliftText(uplift) {
 
 export const sense = (study) => (study.maximize ? "larger is better" : "smaller is better");
 
-/** The best guess as pairs of name and text. A bare learner has only its centre. */
-export function bestPairs(study) {
-  const columns = study.columns ?? [];
-  // The centre of a learner may be a matrix.
-  const center = (study.center ?? []).flat(Infinity);
-  return columns.map((name, i) => [name, columnFormat(study, i)(center[i])]);
-}
+/** The best guess as pairs of name and text. */
+export const bestPairs = (study) => study.columns.map((name, i) => [name, columnFormat(study, i)(study.center[i])]);
 
 /** A setting as one line of text: `{"price": 4.2, "traffic": {"old": 0.3}}` becomes "price 4.2, traffic.old 0.3". */
-export function settingText(params, point) {
-  if (!params) return (point ?? []).flat(Infinity).map(number).join(", ");
-  return flat(params).map(([name, value]) => `${name} ${isNumber(value) ? number(value) : value}`).join(", ");
-}
+export const settingText = (params) =>
+  flat(params).map(([name, value]) => `${name} ${isNumber(value) ? number(value) : value}`).join(", ");
 
 function flat(params, before = "") {
   return Object.entries(params).flatMap(([name, value]) =>

@@ -12,12 +12,7 @@ from dikin.tuning.trial import Trial
 class OpenTrials:
     """The open trial of each key, oldest first; threads may share it.
 
-    Parameters
-    ----------
-    most : int
-        How many keys may wait.
-    give_up : callable
-        What is done with a trial that is not waited for any more.
+    At most `most` keys wait, and `give_up` is called with a trial that is not waited for any more.
     """
 
     def __init__(self, most: int, give_up: Callable[[Trial], None]) -> None:
@@ -27,20 +22,7 @@ class OpenTrials:
         self._lock = Lock()
 
     def find(self, key: str, ask: Callable[[], Trial]) -> Trial:
-        """The open trial of a key; the first thread that wants it asks, the others wait.
-
-        Parameters
-        ----------
-        key : str
-            Of the host.
-        ask : callable
-            Asks for a trial.
-
-        Returns
-        -------
-        Trial
-            The same until it is taken.
-        """
+        """The open trial of a key; the first thread that wants it asks, the others wait."""
         with self._lock:
             is_new = key not in self._waiting
             found = self._waiting.setdefault(key, Future())
@@ -68,20 +50,7 @@ class OpenTrials:
             self._give_up(found.result())
 
     def take(self, key: str, id: int | None = None) -> Trial | None:
-        """Take the trial of a key out.
-
-        Parameters
-        ----------
-        key : str
-            Of the host.
-        id : int, optional
-            The trial that it must be.
-
-        Returns
-        -------
-        Trial or None
-            None if there is none, or another one.
-        """
+        """Take the trial of a key out; None if there is none, or another one than that id."""
         with self._lock:
             found = self._waiting.get(key)
             if found is None:
@@ -92,15 +61,7 @@ class OpenTrials:
         return found.result()
 
     def put_back(self, key: str, trial: Trial) -> None:
-        """Let a trial that was taken wait again; it is given up if its key has another one now.
-
-        Parameters
-        ----------
-        key : str
-            Of the host.
-        trial : Trial
-            That was taken.
-        """
+        """Let a trial that was taken wait again; it is given up if its key has another one now."""
         found: Future[Trial] = Future()
         found.set_result(trial)
         with self._lock:

@@ -1,0 +1,185 @@
+"""Limits on what one client may do: its requests, its connections, its lines in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dikin.service import limits, quotas
+from dikin.service.events import Looks
+from dikin.service.logs import SparseLines
+from dikin.service.problems import Problem
+from dikin.service.quotas import Quotas
+from dikin.service.service import Service
+from dikin.status import Status
+from dikin.studies.study import Study
+from service.conftest import folder
+from service.serving import QUICK, TUNER, Serving, shop
+from service.test_requests import SLOW
+
+
+@contextmanager
+def serving(setting: str, *options: str, tokens: bool = False) -> Iterator[Serving]:
+    """A service with other limits, and if wanted with tokens."""
+
+    class Limited(Serving):
+        program = f"from dikin.service import limits\n{setting}\n{QUICK}"
+
+    with folder() as store:
+        shop(store).close()
+        with Limited(store, *options) as running:
+            if tokens:
+                running.tokens = {name: running.token(name, "admin") for name in ("one", "two")}
+                while running.send("GET", "/v1/token").status != 401:
+                    pass  # until the service has read them
+            yield running
+
+
+# --- connections ---------------------------------------------------------------------------------
+
+
+def test_connections_are_limited() -> None:
+    with serving("limits.CONNECTIONS = 20") as running, ExitStack() as stack:
+        for _ in range(30):
+            stack.enter_context(socket.create_connection(("127.0.0.1", running.port)))
+        while (answer := running.send("GET", "/healthz")).status != 503:
+            pass  # until all of them are accepted
+        assert b"Service Unavailable" in answer.content
+        stack.close()
+        while running.send("GET", "/healthz").status != 200:
+            pass
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+def test_a_token_is_checked_before_the_body_is_read(guarded: Serving) -> None:
+    """Neither a body that never comes nor a large one is waited for."""
+    for length in (100, 900_000):
+        with socket.create_connection(("127.0.0.1", guarded.port)) as client:
+            client.settimeout(60)
+            client.sendall(SLOW.replace(b"Content-Length: 100", b"Content-Length: %d" % length))
+            assert client.recv(4096).startswith(b"HTTP/1.1 401")
+
+
+def test_requests_of_a_token_are_limited() -> None:
+    with serving("", "--rate", "5", tokens=True) as running:
+        answers = [running.send("GET", "/v1/token", token=running.tokens["one"]) for _ in range(50)]
+        refused = [answer for answer in answers if answer.status == 429]
+        assert refused
+        assert answers[0].status == 200
+        assert refused[0].headers["Retry-After"] == "1"
+        assert "'one' sent more than 5 requests a second" in refused[0].content["detail"]
+        assert running.send("GET", "/v1/token", token=running.tokens["two"]).status == 200
+        metrics = running.send("GET", "/metrics", token=running.tokens["two"]).content.decode()
+        assert f'dikin_refused_total{{status="429"}} {len(refused)}.0' in metrics
+        lines = [json.loads(line) for line in running.logged().splitlines()]
+        assert sum(line.get("status") == 429 for line in lines) == 1  # and not one for each
+
+
+def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(quotas.time, "monotonic", lambda: now[0])
+    allowed = Quotas(1e9)
+    with ExitStack() as stack:
+        for _ in range(limits.IN_FLIGHT_EACH):
+            stack.enter_context(allowed.request("one"))
+        with pytest.raises(Problem, match="200 requests under way"), allowed.request("one"):
+            pass
+        with allowed.request("two"), allowed.request(None):
+            pass
+    with allowed.request("one"):  # they are given back
+        pass
+    rated = Quotas(2.0)
+    for seconds, free in ((0.0, 2), (0.5, 1), (100.0, 2)):
+        now[0] += seconds
+        for _ in range(free):
+            with rated.request("one"):
+                pass
+        with pytest.raises(Problem, match="2 requests a second"), rated.request("one"):
+            pass
+
+
+def test_a_look_ends_with_the_last_who_waits_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who opens streams and drops them leaves no work behind, and nothing in the log."""
+    file = f"{tmp_path}/studies.db"
+    shop(file).close()
+    done = list[str]()
+
+    async def play() -> list[Any]:
+        service = Service(file, 2.0)
+        looks, worker = Looks(service), await service.workers.of("shop")
+
+        def status(study: Study) -> Status:
+            done.append("look")
+            return study.status()
+
+        monkeypatch.setattr(worker, "status", status)
+        free = threading.Event()
+        occupied = asyncio.ensure_future(worker.do(lambda _: free.wait()))
+        waiting = [
+            asyncio.ensure_future(looks.update("shop", last)) for last in (None, None, 1, 1, 2)
+        ]
+        await asyncio.sleep(0)
+        for each in waiting[1:4]:  # the first look has another that waits
+            each.cancel()
+        await asyncio.sleep(0)
+        again = asyncio.ensure_future(looks.update("shop", 1))
+        free.set()
+        found = await asyncio.gather(*waiting, again, return_exceptions=True)
+        await occupied
+        await asyncio.to_thread(service.workers.close)
+        return found
+
+    found = asyncio.run(play())
+    dropped = [isinstance(each, asyncio.CancelledError) for each in found]
+    assert dropped == [False, True, True, True, False, False]
+    assert len(done) == 3  # the first, the last, and the one that came again
+    assert not caplog.records
+
+
+# --- the log -------------------------------------------------------------------------------------
+
+
+def test_lines_of_one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("dikin.service.logs.time.monotonic", lambda: now[0])
+    lines = SparseLines()
+
+    def left_out(status: int, token: str | None = None) -> int | None:
+        """How many lines were left out before this one; -1 if it is left out as well."""
+        record = logging.makeLogRecord({"name": "dikin.service", "levelno": logging.INFO})
+        record.fields = {"status": status, "token": token}
+        return record.fields.get("more", 0) if lines.filter(record) else -1
+
+    assert [left_out(401) for _ in range(4)] == [None, -1, -1, -1]
+    assert left_out(429, "one") is None
+    assert [left_out(200) for _ in range(3)] == [0, 0, 0]  # every one of them
+    now[0] += 61
+    assert [left_out(401) for _ in range(2)] == [3, -1]
+    for number in range(5000):
+        left_out(429, str(number))
+    assert len(lines._kinds) <= 1000
+
+
+def test_strangers_do_not_fill_the_log(guarded: Serving) -> None:
+    before = len(guarded.logged().splitlines())
+    for _ in range(50):
+        assert guarded.send("GET", "/v1/studies").status == 401
+        assert guarded.send("PUT", "/v1/studies/x", TUNER, token="dikin_1_2").status == 401
+        assert guarded.send("GET", "/nowhere").status == 404
+    with socket.create_connection(("127.0.0.1", guarded.port)) as client:
+        client.sendall(b"nonsense\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 400")
+    assert len(guarded.logged().splitlines()) - before < 10
