@@ -257,7 +257,6 @@ MISTAKES: dict[str, Act] = {
     "never asked": lambda study: study.tell(77, 1.0),
     "no id": lambda study: study.tell("a", 1.0),
     "exchanged": lambda study: study.tell(1.0, dikin.Query(0, np.array([1.0, 1.0]))),
-    "late forecast": lambda study: study.tell(0, 1.0, forecast=2.0),
     "forgotten": lambda study: study.tell(1, 1.0),
     "answered": lambda study: study.tell(2, 3.0),
     "forget answered": lambda study: study.forget(2),
@@ -358,13 +357,14 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
 
     from dikin.cli import main
 
-    def run(*words: str, text: str = "") -> str:
-        done = CliRunner().invoke(main, ["study", *words, "--url", service.url], input=text)
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(main, ["study", *words, "--url", service.url])
         assert done.exit_code == 0, done.output
         return done.output
 
     run("create", "by hand", "--param", "price=1:14:4", "--maximize")
-    assert '"told": 0' in run("run", "by hand", text='{"ask": {}}\n{"tell": {"id": 0, "value": 5}}')
+    assert '{"id": 0, "params": {"price"' in run("ask", "by hand")
+    assert run("tell", "by hand", "0", "5") == "told 0: 1 rounds\n"
     assert "larger is better" in run("show", "by hand")
     assert "by hand\t1 rounds" in run("list")
     assert run("export", "by hand").count("\n") == 2
