@@ -254,40 +254,7 @@ class CertificateWarning(DikinWarning):
     """
 
 
-class UnequalSidesWarning(ConstructionWarning):
-    """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there.
-
-    Use a learner with `equal_sides`, such as `Predictive`, or choose other units.
-    """
-
-
-class ForkWarning(UserWarning):
-    """A forked process continues with the learner of its parent.
-
-    Both draw the same directions from now on, and neither learns what the other does. Create a
-    learner in each process, with its own seed, or share a tuner by `dikin.Study`.
-    """
-
-
-class EntryPointWarning(UserWarning):
-    """An installed package offers a class that cannot be imported or registered.
-
-    The class is skipped; all others work. Repair or remove the package.
-    """
-
-
-class AssumptionWarning(UserWarning):
-    """A learner is played against losses that it was not built for.
-
-    Pass it the constants of the environment; its certificate does not hold otherwise.
-    """
-
-
-class CertificateVoidWarning(UserWarning):
-    """The certificate is NaN at the learner's current centre.
-
-    It returns when the centre is farther inside; points and answers are not affected.
-    """
+# --- words of messages, for the library itself ---------------------------------------------------
 
 __all__ = [name for name in list(globals()) if name.endswith(("Error", "Warning"))]
 
