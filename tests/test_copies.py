@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.checks.learner import ask, shaped
-from dikin.errors import ForkWarning
+from dikin.errors import DikinWarning
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
@@ -74,7 +74,7 @@ def test_a_forked_child_is_told_once() -> None:
             learner.ask()
             learner.ask()
             dikin.Predictive(dikin.Ball(2), seed=1).ask()
-        kinds = [issubclass(each.category, ForkWarning) for each in heard]
+        kinds = [issubclass(each.category, DikinWarning) for each in heard]
         os.write(writer, b"told once" if kinds == [True] else repr(heard).encode())
         os._exit(0)
     os.close(writer)

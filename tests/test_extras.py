@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from click.testing import CliRunner
 import dikin
 from dikin import extras
 from dikin.cli import main
-from dikin.engine import progress
 from dikin.errors import DikinError, MissingExtraError
 
 ROOT = Path(__file__).parent.parent
@@ -102,38 +99,3 @@ def test_without_matplotlib_a_study_is_shown_and_not_drawn(missing: Any, tmp_pat
     assert CliRunner().invoke(main, show).exit_code == 0
     drawn = CliRunner().invoke(main, [*show, "--out", str(tmp_path / "a.png")])
     assert (drawn.exit_code, "a figure needs matplotlib" in drawn.output) == (2, True)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_shown_without_rich(missing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    missing("rich")
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with progress.Progress(3000, wanted=True) as bar:
-        bar.advance(lambda rounds: None, 3000)
-    assert "1000/3000" in terminal.getvalue()
-    assert "3000/3000" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\n")
-
-
-def test_the_remaining_time_counts_what_was_done_before_the_bar_appeared(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = [1e6]
-    monkeypatch.setattr("time.time", lambda: now[0])
-    monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-
-    def minute(rounds: int) -> None:
-        now[0] += 60.0
-
-    with progress.Progress(4000, wanted=True) as bar:
-        bar.advance(minute, 1000)
-        bar.advance(minute, 1000)
-    assert "2000/4000  00:02:00" in terminal.getvalue()

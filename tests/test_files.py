@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin import files
 from dikin.errors import BusyError, NotAFileError
 from dikin.files import OWNERS_ALONE, replace_file, replacing
 
@@ -166,21 +165,6 @@ def test_a_folder_that_becomes_a_link_meanwhile(tmp_path: Path) -> None:
     assert not list((tmp_path / "victims").iterdir())
 
 
-@pytest.mark.parametrize("kind", ["link", "second name", "pipe"])
-def test_what_is_named_like_an_unfinished_file_is_left_alone(tmp_path: Path, kind: str) -> None:
-    victim, planted = tmp_path / "victim", tmp_path / f".dikin-{'0' * 16}.part"
-    victim.write_bytes(b"precious")
-    if kind == "link":
-        planted.symlink_to(victim)
-    elif kind == "pipe":
-        os.mkfifo(planted)
-    else:
-        os.link(victim, planted)
-    replace_file(tmp_path / "tuner.json", b"new")
-    assert os.path.lexists(planted)
-    assert victim.read_bytes() == b"precious"
-
-
 # --- many at once --------------------------------------------------------------------------------
 
 CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
@@ -229,88 +213,3 @@ def test_processes_that_save_to_one_path(tmp_path: Path) -> None:
             done.set()
         assert reader.result() > 0
     assert os.listdir(tmp_path) == ["tuner.json"]
-
-
-# --- what a killed process leaves ----------------------------------------------------------------
-
-KILLED = """
-import sys
-from pathlib import Path
-from dikin.files import replacing
-with replacing(Path(sys.argv[1])) as file:
-    file.write(b"half of it")
-    file.flush()
-    print("writes", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path / "tuner.json")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "writes\n"
-    left = os.listdir(tmp_path)
-    assert len(left) == 1
-    replace_file(tmp_path / "another.json", b"whole")
-    assert sorted(os.listdir(tmp_path)) == sorted([*left, "another.json"])  # it lives
-    process.kill()
-    process.communicate()
-    replace_file(tmp_path / "another.json", b"whole")
-    assert os.listdir(tmp_path) == ["another.json"]
-
-
-def test_what_is_being_written_stays(tmp_path: Path) -> None:
-    with replacing(tmp_path / "a") as file:
-        replace_file(tmp_path / "b", b"b")
-        file.write(b"a")
-    assert (tmp_path / "a").read_bytes() == b"a"
-
-
-def removed_before_it_was_held(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Another process finds a new file, which nobody holds yet, and removes it."""
-    hold = files._hold
-    calls = iter([True])
-
-    def late(file: int) -> bool:
-        if next(calls, False):
-            for path in folder.glob(".dikin-*"):
-                path.unlink()
-        return hold(file)
-
-    monkeypatch.setattr(files, "_hold", late)
-
-
-def test_a_new_file_that_was_taken_for_an_abandoned_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    removed_before_it_was_held(monkeypatch, tmp_path)
-    replace_file(tmp_path / "tuner.json", b"whole")
-    assert (tmp_path / "tuner.json").read_bytes() == b"whole"
-
-
-def test_who_does_not_look_whether_it_is_still_there_loses_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mutant of the test above."""
-    removed_before_it_was_held(monkeypatch, tmp_path)
-    late = files._hold
-    monkeypatch.setattr(files, "_hold", lambda file: late(file) or True)
-    with pytest.raises(FileNotFoundError):
-        replace_file(tmp_path / "tuner.json", b"whole")
-
-
-def test_a_drive_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are written all the same; nothing is taken for abandoned."""
-
-    def refuses(file: int) -> bool:
-        raise OSError(38, "Function not implemented")
-
-    (tmp_path / f".dikin-{'0' * 16}.part").touch()
-    monkeypatch.setattr(files, "_hold", refuses)
-    replace_file(tmp_path / "tuner.json", b"whole")
-    assert sorted(os.listdir(tmp_path)) == [f".dikin-{'0' * 16}.part", "tuner.json"]

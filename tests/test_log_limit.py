@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import dikin
-from dikin.log_limit import LINES, SECONDS, LogLimit
-from dikin.silence import silence
+from dikin.log_limit import LINES, SECONDS, LogLimit, silence
 
 
 class Clock:
@@ -31,29 +30,16 @@ def clock() -> Clock:
 
 def test_ten_lines_pass_and_the_next_ones_are_counted(clock: Clock) -> None:
     limit = LogLimit(clock)
-    for _ in range(LINES):
+    for _ in range(3):  # every minute has its own ten
+        assert [limit.allows() for _ in range(LINES + 25)] == LINES * [True] + 25 * [False]
+        clock.now += SECONDS - 0.001
+        assert not limit.allows()
+        clock.now += 0.001
         assert limit.allows()
+        assert limit.passed_over() == " (26 such lines before it were not written)"
         assert limit.passed_over() == ""
-    assert not any(limit.allows() for _ in range(25))
-    clock.now += SECONDS - 0.001
-    assert not limit.allows()
-    clock.now += 0.001
-    assert limit.allows()
-    assert limit.passed_over() == " (26 such lines before it were not written)"
-    assert limit.allows()
-    assert limit.passed_over() == ""
-
-
-def test_every_minute_has_its_own_ten(clock: Clock) -> None:
-    limit = LogLimit(clock)
-    for _ in range(3):
-        assert [limit.allows() for _ in range(LINES + 1)] == LINES * [True] + [False]
         clock.now += SECONDS
-
-
-def test_lines_that_come_slowly_are_all_written(clock: Clock) -> None:
-    limit = LogLimit(clock)
-    for _ in range(100):
+    for _ in range(100):  # those that come slowly are all written
         assert limit.allows()
         clock.now += SECONDS / LINES
     assert limit.passed_over() == ""

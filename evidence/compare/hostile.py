@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add, linear_minimiser
-from dikin.errors import UnknownKindError, did_you_mean
+from dikin.errors import UnknownNameError, did_you_mean
 from dikin.kernel import reordered
 from dikin.rng import Generator
 
@@ -131,7 +131,7 @@ class Hostile(Environment):
 
     Raises
     ------
-    UnknownKindError
+    UnknownNameError
         If no kind has that name.
     ParameterError
         If `horizon` is not a positive whole number.
@@ -148,7 +148,7 @@ class Hostile(Environment):
     def __init__(self, domain: Domain, kind: str, horizon: int, seed: int | None = None) -> None:
         super().__init__(domain, seed)
         if kind not in KINDS:
-            raise UnknownKindError(
+            raise UnknownNameError(
                 f"no hostile game is called {kind!r}.{did_you_mean(str(kind), KINDS)} "
                 f"There are {', '.join(KINDS)}"
             )

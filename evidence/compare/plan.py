@@ -10,10 +10,10 @@ from math import isnan, nan
 from dikin.engine.play import Run, compiled_rounds
 from dikin.environments.base import Environment
 from dikin.errors import (
-    AssumptionWarning,
+    CertificateWarning,
     NumericalError,
     ParameterError,
-    UnequalSidesWarning,
+    SlowLearnerWarning,
 )
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, Result, experiment_seeds
@@ -44,7 +44,7 @@ doubts who is ahead, even if so few games cannot show it among so many compariso
 COMPILING, COMPILED_ROUND, PLAIN_ROUND = 1.5, 2e-6, 1e-4
 """Seconds, about, that a loop takes to compile, and a round with and without: for the remaining
 time only."""
-EXPECTED = (AssumptionWarning, UnequalSidesWarning)
+EXPECTED = (CertificateWarning, SlowLearnerWarning)
 """What is compared on purpose."""
 
 

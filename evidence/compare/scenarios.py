@@ -20,7 +20,7 @@ import dikin
 from dikin import environments
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
-from dikin.errors import ParameterError, UnknownKindError, did_you_mean
+from dikin.errors import ParameterError, UnknownNameError, did_you_mean
 from evidence.compare.bowl import Bowl, Circling, Jumping
 from evidence.compare.hostile import KINDS, Hostile
 
@@ -199,7 +199,7 @@ def find_scenarios(selection: Sequence[str | Scenario]) -> list[Scenario]:
             found = [s for s in LISTED if one.lower() in (s.name, s.group)]
             if not found:
                 near = did_you_mean(one.lower(), [*SCENARIOS, *GROUPS])
-                raise UnknownKindError(f"no scenario of compare is called {one.lower()!r}.{near}")
+                raise UnknownNameError(f"no scenario of compare is called {one.lower()!r}.{near}")
         for scenario in found:
             if chosen.get(scenario.name, scenario) != scenario:
                 raise ParameterError(

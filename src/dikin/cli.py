@@ -1,4 +1,4 @@
-"""The command line: `dikin study`, `dikin serve` and `dikin reproduce`."""
+"""The command line: `dikin study`, `dikin serve`, and what research needs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,22 @@ from dikin.errors import CheckFailedError, DikinError
 from dikin.service.commands import serve, token
 from dikin.studies.commands import study
 
+SECTIONS = {"Tune": ("study",), "Serve": ("serve", "token"), "Research": None}
+"""The headings of `dikin --help`, and the commands below each; None for all others."""
+
 
 class Commands(click.Group):
     """Ends the program with a message and an exit status where a mistake was made."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, a section for each purpose."""
+        sectioned = {name for names in SECTIONS.values() for name in names or ()}
+        for heading, names in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    (name, self.commands[name].get_short_help_str(formatter.width - 14))
+                    for name in names or sorted(self.commands.keys() - sectioned)
+                )
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command."""
@@ -60,10 +73,18 @@ def _end(message: str, status: int) -> NoReturn:
 def main() -> None:
     """Tune what runs: one number back per decision, and nothing to set but names and ranges.
 
-    Begin with `dikin study create --help`: a study is a tuner, or a learner of bandit convex
-    optimization, in a database. `dikin serve` offers studies over HTTP, with a page to watch them.
-    `dikin reproduce` measures both tables of the paper.
-    """
+    A study is a tuner in a database. Create one, ask for a setting, use it, and tell the number
+    that you measured:
+
+    \b
+      dikin study create shop --param price=1:14:4 --maximize
+      dikin study ask shop             prints {"id": 0, "params": {"price": 5.4}}
+      dikin study tell shop 0 512.0
+      dikin study best shop
+
+    `dikin serve` offers studies over HTTP, with a page to watch them. `dikin COMMAND --help` has
+    examples and options.
+    """  # noqa: D301 - click reads the backspace character
 
 
 main.add_command(study)

@@ -25,32 +25,18 @@ class DikinError(Exception):
         return " ".join(str(part) for part in self.args)
 
 
-# --- what a learner or a domain was built from -------------------------------------------------
+# --- what a learner, a set or a tuner was built from --------------------------------------------
 
 
 class ParameterError(DikinError, ValueError):
-    """An argument is invalid: wrong sign, NaN, a reversed range, the wrong type.
+    """An argument is invalid: wrong sign, NaN, a reversed range, the wrong type, or missing.
 
     Correct the argument that the message names. Nothing was built or changed.
     """
 
 
-class HorizonRequiredError(ParameterError):
-    """The paper's constants depend on the number of rounds, and no horizon was passed.
-
-    Pass `horizon`, or leave `constants` at "sharp", which needs none.
-    """
-
-
-class UnknownParameterError(ParameterError, KeyError):
-    """A tuner has no parameter of that name.
-
-    Use one of the names in the message.
-    """
-
-
-class UnknownKindError(DikinError, KeyError):
-    """No class or variant has that name.
+class UnknownNameError(ParameterError, KeyError):
+    """No parameter, class or variant has that name.
 
     Use one of the names in the message. A class of your own is found once the module that
     registers it (`dikin.register`) has been imported.
@@ -58,30 +44,10 @@ class UnknownKindError(DikinError, KeyError):
 
 
 class DomainError(DikinError, ValueError):
-    """A set on which no bandit problem can be played.
+    """A set cannot be used: it is empty, flat or unbounded; or a point does not belong to it.
 
-    Use another set; the subclasses say what is wrong with this one.
-    """
-
-
-class EmptyDomainError(DomainError):
-    """No point satisfies the description of a domain.
-
-    Look for constraints that contradict each other.
-    """
-
-
-class FlatDomainError(DomainError):
-    """The set has points but no interior.
-
-    Describe it with fewer coordinates: leave out those that the others determine.
-    """
-
-
-class UnboundedDomainError(DomainError):
-    """The set is unbounded in some direction.
-
-    Add bounds: on an unbounded set the regret is unbounded too.
+    Correct the constraints that the message names, or use fewer coordinates. Pass a point for which
+    `domain.contains(point)` holds.
     """
 
 
@@ -89,13 +55,6 @@ class ShapeError(DikinError, ValueError):
     """An array has the wrong shape.
 
     Use the shape in the message; points have the domain's `point_shape`.
-    """
-
-
-class OutsideDomainError(DikinError, ValueError):
-    """A point does not belong to the domain.
-
-    Pass a point for which `domain.contains(point)` holds; the message says how far outside it is.
     """
 
 
@@ -109,17 +68,19 @@ class LossError(DikinError, ValueError):
     """
 
 
-class FeedbackError(LossError):
-    """The answer is not of the kind that the learner declares, or the environment has none.
+class LossRangeError(LossError):
+    """A loss lies outside the declared `loss_range`.
 
-    Tell what `learner.feedback` describes; play with an environment whose `offers` contain it.
+    Build the learner with a wider range, or with `loss_range=None` if none is known. The query
+    stays open.
     """
 
 
-class ForecastError(DikinError, ValueError):
-    """A forecast is not one finite number, or is passed after the point is known.
+class FeedbackError(LossError):
+    """An answer or a forecast is not of the kind that the learner uses, or comes too late.
 
-    Pass one number to `ask`, or none.
+    Tell what `learner.feedback` describes; play with an environment whose `offers` contain it. Pass
+    a forecast to `ask`, as one finite number.
     """
 
 
@@ -137,40 +98,19 @@ class CovariateError(DikinError, ValueError):
     """
 
 
-class LossRangeError(LossError):
-    """A loss lies outside the declared `loss_range`.
-
-    Build the learner with a wider range, or with `loss_range=None` if none is known. The query
-    stays open.
-    """
-
-
 class CurvatureError(DikinError, ValueError):
-    """A curvature is negative, NaN, infinite or not a number.
+    """The curvature, smoothness or Lipschitz constant told of a loss is not one that it can have.
 
-    Pass a number of at least 0; 0 is always safe.
-    """
-
-
-class CurvatureTooLargeError(CurvatureError):
-    """No loss of the declared smoothness, Lipschitz constant or range can be so strongly convex.
-
-    Tell less curvature, which is always safe, or declare a larger constant.
-    """
-
-
-class ConstantError(DikinError, ValueError):
-    """The smoothness or Lipschitz constant told of one loss is not one that it can have.
-
-    Tell a number from 0 to the constant that was declared for all losses, or none: an overstated
-    one is safe.
+    Pass less curvature: 0 is always safe. Pass a constant that is at most the declared one, or
+    none.
     """
 
 
 class QueryError(DikinError, KeyError):
-    """The query that is being answered is not open.
+    """The query that is being answered belongs elsewhere, or too many wait for their answers.
 
-    Answer each query once, with what `ask` returned; the subclasses say what happened to it.
+    Answer each query once, where it was asked, with what `ask` returned. Forget those that will
+    never be answered. The subclasses say what else happened to a query.
     """
 
 
@@ -188,21 +128,14 @@ class ClosedQueryError(QueryError):
     """
 
 
-class TooManyOpenError(QueryError):
-    """So many queries of a study wait for their answers that no more may be asked.
+class AnsweredError(ClosedQueryError):
+    """A query was already answered, with another value.
 
-    Tell them, or forget those that will never be answered: `Study.forget(older_than=...)`.
+    The first answer counts; the message says what it was.
     """
 
 
-class ForeignQueryError(QueryError):
-    """A query belongs to another learner.
-
-    Answer it there, or ask this learner for a query of its own.
-    """
-
-
-# --- saved state -------------------------------------------------------------------------------
+# --- saved state and studies -------------------------------------------------------------------
 
 
 class NotAFileError(DikinError, OSError):
@@ -213,16 +146,9 @@ class NotAFileError(DikinError, OSError):
 
 
 class StateError(DikinError, ValueError):
-    """A saved state cannot be read: truncated, altered, or not written by this library.
+    """A saved state cannot be read: truncated, altered, or not written by this version of dikin.
 
-    Load another copy. Nothing was restored.
-    """
-
-
-class StateVersionError(StateError):
-    """A saved state was written by a version of the library with another layout.
-
-    If it is newer, upgrade dikin. If it is older, continue with that version or start again.
+    Load another copy, or use the version that the message names. Nothing was restored.
     """
 
 
@@ -232,9 +158,6 @@ class NotSavableError(DikinError, TypeError):
     Write `@dikin.register` above a class of your own; pass a domain made of functions again when
     loading.
     """
-
-
-# --- studies -----------------------------------------------------------------------------------
 
 
 class StoreError(StateError, OSError):
@@ -257,26 +180,22 @@ class BusyError(StoreError, TimeoutError):
 class UnknownStudyError(StateError, KeyError):
     """No study has that name.
 
-    Use one of the names in the message, or pass a learner to create a study.
+    Use one of the names in the message, or pass a tuner to create a study.
     """
 
 
 class StudyExistsError(StateError):
-    """A study of that name exists, with another learner.
+    """A study of that name exists, with another tuner.
 
-    Open it without a learner, or create one under another name.
-    """
-
-
-class AnsweredError(ClosedQueryError):
-    """A query was already answered, with another value.
-
-    The first answer counts; the message says what it was.
+    Open it without a tuner, or create one under another name.
     """
 
 
 class RequestError(DikinError, ValueError):
-    """An HTTP request is not understood: send what the message names."""
+    """An HTTP request is not understood.
+
+    Send what the message names.
+    """
 
 
 class AccessError(DikinError, PermissionError):
@@ -311,62 +230,33 @@ class MissingExtraError(DikinError, ImportError):
     """
 
 
-class ConstructionWarning(UserWarning):
-    """Base of the warnings given when a learner is built, and not again when it is loaded.
+class DikinWarning(UserWarning):
+    """Root of the warnings: the work goes on, and the message says what is wrong.
 
-    The learner works; the subclasses say what to change if it is slow.
+    A forked process continues with the learner of its parent, or an installed package offers a
+    class that cannot be imported.
     """
 
 
-class PaperConstantsWarning(ConstructionWarning):
-    """The paper's constants hardly move the learner at this horizon.
+class SlowLearnerWarning(DikinWarning):
+    """A learner works, but will learn slowly; given when it is built and not when it is loaded.
 
-    Leave `constants` at "sharp" unless the paper itself is to be reproduced.
+    It starts close to the boundary, the sides of its domain are very unequal, or the paper's
+    constants hardly move it. The message says what to change.
     """
 
 
-class StartWarning(ConstructionWarning):
-    """A start is so close to the boundary that leaving it takes long.
+class CertificateWarning(DikinWarning):
+    """A certificate does not hold for these losses, or is NaN at the learner's current centre.
 
-    Pass a start farther inside.
+    Pass the learner the constants of the losses. A NaN goes when the centre is farther inside.
+    Points and answers are not affected.
     """
 
 
-class UnequalSidesWarning(ConstructionWarning):
-    """The sides of the domain are so unequal that a learner of Euclidean lengths is slow there.
+# --- words of messages, for the library itself ---------------------------------------------------
 
-    Use a learner with `equal_sides`, such as `Predictive`, or choose other units.
-    """
-
-
-class ForkWarning(UserWarning):
-    """A forked process continues with the learner of its parent.
-
-    Both draw the same directions from now on, and neither learns what the other does. Create a
-    learner in each process, with its own seed, or share a tuner by `dikin.Study`.
-    """
-
-
-class EntryPointWarning(UserWarning):
-    """An installed package offers a class that cannot be imported or registered.
-
-    The class is skipped; all others work. Repair or remove the package.
-    """
-
-
-class AssumptionWarning(UserWarning):
-    """A learner is played against losses that it was not built for.
-
-    Pass it the constants of the environment; its certificate does not hold otherwise.
-    """
-
-
-class CertificateVoidWarning(UserWarning):
-    """The certificate is NaN at the learner's current centre.
-
-    It returns when the centre is farther inside; points and answers are not affected.
-    """
-
+__all__ = [name for name in list(globals()) if name.endswith(("Error", "Warning"))]
 
 FEW = 10
 """Ids that a message lists."""
@@ -381,18 +271,7 @@ KNOWN = 50
 
 
 def shown(value: object) -> str:
-    """A value as a message prints it: its repr, shortened if it is long; never raises.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    str
-        At most about 200 characters.
-    """
+    """Return a value as a message prints it: its repr, about 200 characters; never raises."""
     if isinstance(value, list | tuple | dict) and _is_large(value):
         return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
     try:
@@ -407,7 +286,7 @@ def shown(value: object) -> str:
 
 
 def _is_large(value: Collection[object]) -> bool:
-    """Whether printing a value would take long; looks at no more of it than necessary."""
+    """Return whether printing a value would take long; look at no more of it than necessary."""
     waiting, entries = [value], 0
     while waiting and entries <= LARGEST_SHOWN:
         part = waiting.pop()
@@ -419,18 +298,7 @@ def _is_large(value: Collection[object]) -> bool:
 
 
 def shortened(message: str) -> str:
-    """A message as it is sent to a program: shortened if it is long.
-
-    Parameters
-    ----------
-    message : str
-        Any message.
-
-    Returns
-    -------
-    str
-        At most 2,000 characters.
-    """
+    """Return a message as it is sent to a program: at most 2,000 characters."""
     if len(message) <= LONGEST_MESSAGE:
         return message
     end = f" ... (cut: {len(message):,} characters)"
@@ -438,38 +306,14 @@ def shortened(message: str) -> str:
 
 
 def few_of(ids: Collection[int]) -> str:
-    """Ids as a message lists them: all if they are few, else the first ones.
-
-    Parameters
-    ----------
-    ids : collection of int
-        In the order in which they are listed.
-
-    Returns
-    -------
-    str
-        Such as "[3, 5]", "none", or "[0, 1, ...] and 49,990 more".
-    """
+    """Return ids as a message lists them: "[3, 5]", "none", "[0, 1, ...] and 49,990 more"."""
     few = list(islice(ids, FEW))
     more = f" and {len(ids) - FEW:,} more" if len(ids) > FEW else ""
     return f"{few}{more}" if few else "none"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """A sentence with the nearest known name, and the list of known names, or its first ones.
-
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    candidates : iterable of str
-        The known names.
-
-    Returns
-    -------
-    str
-        What to add to an error's message; it begins with a space.
-    """
+    """Return a sentence, after a space, with the nearest known name and the known names."""
     names = sorted(candidates)
     near = difflib.get_close_matches(name[:LONGEST].lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -478,17 +322,6 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def error_code(kind: type[DikinError]) -> str:
-    """A name for an error that programs can compare: LossRangeError is `loss_range`.
-
-    Parameters
-    ----------
-    kind
-        The class of the error.
-
-    Returns
-    -------
-    str
-        Its words in lower case.
-    """
+    """Return a name for an error that programs can compare: LossRangeError is `loss_range`."""
     words = re.findall("[A-Z][a-z]*", kind.__name__.removesuffix("Error"))
     return "_".join(words).lower()

@@ -18,31 +18,9 @@ def installed(package: str) -> bool:
 
 
 def require(module: str, extra: str, what: str) -> Any:
-    """Import a module of a package that comes with an extra.
+    """Import a module of a package that the extra installs, for `what`, the subject of a sentence.
 
-    Parameters
-    ----------
-    module : str
-        Its full name, such as `scipy.optimize`.
-    extra : str
-        The extra of `dikin` that installs it, such as `lab`.
-    what : str
-        What needs it, as the subject of a sentence: "a polytope".
-
-    Returns
-    -------
-    module
-        The module.
-
-    Raises
-    ------
-    MissingExtraError
-        If the package is not installed. One that is installed and broken raises its own error.
-
-    Examples
-    --------
-    >>> require("math", "lab", "this example").sqrt(4)
-    2.0
+    A package that is installed and broken raises its own error.
     """
     package = module.partition(".")[0]
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import secrets
 import stat
 import sys
@@ -19,11 +18,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from dikin.errors import DikinError, NotAFileError, shown
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 OWNERS_ALONE = 0o600
 """Mode of a new file that contains a state."""
@@ -35,9 +29,6 @@ _ALWAYS = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BI
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
 _NO_FILE = {errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENOTDIR}
 """Error numbers for a link that is not followed, for a folder, and for a socket."""
-
-UNFINISHED = re.compile(r"\.dikin-[0-9a-f]{16}\.part")
-"""Names of files that are being written, whatever their final names."""
 
 
 def path_of(value: Any) -> Path:
@@ -208,43 +199,32 @@ def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
 
     Several processes may write to one path at once: each writes its own file, and the last one to
     finish wins. A new file has the mode `mode`. A link stays a link: its target is replaced. An
-    existing file keeps its mode and, as far as this process may set them, its owner and group.
-
-    Files left by a killed process are removed by the next one that writes a file in the same
-    folder. On Windows they stay.
+    existing file keeps its mode and, as far as this process may set them, its owner and group. A
+    process that is killed meanwhile leaves its own file, `.dikin-*.part`.
     """
     target = Path(os.path.realpath(target))
+    unfinished = f".dikin-{secrets.token_hex(8)}.part"
     try:
         with Folder(target.parent) as folder:
             existing = _existing_file(folder, target.name)
-            _remove_abandoned(folder)
-            with _unfinished(folder, target.name, mode) as file:
-                if existing is not None:
-                    give(file.fileno(), existing, existing.st_mode & 0o777)
-                yield file
+            handle = folder.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            try:
+                with open(handle, "wb") as file:
+                    if existing is not None:
+                        give(handle, existing, existing.st_mode & 0o777)
+                    yield file
+                    file.flush()
+                    os.fsync(handle)
+                folder.rename(unfinished, target.name)
+            except BaseException:
+                with suppress(OSError):
+                    folder.remove(unfinished)
+                raise
             folder.sync()
     except DikinError:
         raise
     except OSError as reason:
         raise type(reason)(reason.errno, reason.strerror, str(target)) from reason
-
-
-@contextmanager
-def _unfinished(folder: Folder, target: str, mode: int) -> Iterator[BinaryIO]:
-    """A file under a temporary name, which is renamed to the target in the end."""
-    name, handle = _new_file(folder, mode)
-    try:
-        with open(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(handle)
-            if os.name == "nt":
-                file.close()  # Windows cannot rename an open file
-            folder.rename(name, target)
-    except BaseException:
-        with suppress(OSError):
-            folder.remove(name)
-        raise
 
 
 def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
@@ -260,48 +240,3 @@ def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
             "of a file. Nothing was written"
         )
     return status
-
-
-# A process that writes a file holds its lock, which ends with the process however it dies. Only the
-# holder of the lock removes or renames the file.
-
-
-def _new_file(folder: Folder, mode: int) -> tuple[str, int]:
-    """The name and the handle of a new file that this process has locked."""
-    while True:
-        name = f".dikin-{secrets.token_hex(8)}.part"
-        file = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            if fcntl is None or _hold(file):
-                return name, file
-        except OSError:  # a drive without locks: no process can take it for an abandoned file
-            return name, file
-        os.close(file)  # another process took it for one before it was locked
-
-
-def _hold(file: int) -> bool:
-    """Whether this process has now locked a file that still exists."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return os.fstat(file).st_nlink > 0
-
-
-def _remove_abandoned(folder: Folder) -> None:
-    """Remove the files of processes that were killed while they wrote them."""
-    if fcntl is None:
-        return
-    with suppress(PermissionError):  # a folder that may be written to, but not read
-        for name in filter(UNFINISHED.fullmatch, folder.names()):
-            with suppress(OSError):  # finished meanwhile, or another user's
-                _remove_if_abandoned(folder, name)
-
-
-def _remove_if_abandoned(folder: Folder, name: str) -> None:
-    file = folder.open_file(name, os.O_RDWR)
-    try:
-        if _hold(file):
-            folder.remove(name)
-    finally:
-        os.close(file)

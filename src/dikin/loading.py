@@ -34,12 +34,11 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     Raises
     ------
     StateError
-        If the file is not a saved learner or tuner, is damaged, or was saved on another domain.
-    StateVersionError
-        If another version of dikin wrote it.
+        If the file is not a saved learner or tuner, is damaged, was saved on another domain, or was
+        written by another version of dikin.
     NotSavableError
         If the domain must be given again.
-    UnknownKindError
+    UnknownNameError
         If the saved class is not known.
     """
     return restore(serialization.read(path), domain)
@@ -86,7 +85,7 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
         If this is not the state of a learner or tuner, or of one on another domain.
     NotSavableError
         If the domain must be given again.
-    UnknownKindError
+    UnknownNameError
         If the saved class is not known.
     """
     try:

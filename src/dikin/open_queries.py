@@ -14,8 +14,8 @@ import numpy as np
 from dikin.arguments import is_whole
 from dikin.errors import (
     ClosedQueryError,
-    ForeignQueryError,
-    ForkWarning,
+    DikinWarning,
+    QueryError,
     UnknownQueryError,
     few_of,
     shown,
@@ -119,7 +119,7 @@ class OpenQueries(dict[int, Entry]):
 
     def _refuse_foreign(self, query: Query, ours: Query) -> None:
         if not np.array_equal(query.point, ours.point):
-            raise ForeignQueryError(
+            raise QueryError(
                 f"{self.noun} {ours.id} asked about {ours.setting}, got one about "
                 f"{query.setting}: it belongs to another learner or tuner. Nothing was changed."
             )
@@ -143,6 +143,6 @@ def _warn_of_fork(owner: str) -> None:
         f"this process was forked from the one that made the {owner}: both draw the same "
         "directions from here on, and neither learns from the other. Make a learner in each "
         "process, with a seed of its own, or share a tuner by dikin.Study",
-        ForkWarning,
+        DikinWarning,
         stacklevel=5,
     )

@@ -86,7 +86,7 @@ class Player(ABC, Generic[Q]):
 
         Raises
         ------
-        FeedbackError, ForecastError, CovariateError
+        FeedbackError, CovariateError
             If a context, a forecast or covariates are passed that the learner does not use or that
             are not finite.
         ParameterError
@@ -111,7 +111,7 @@ class Player(ABC, Generic[Q]):
 
         Raises
         ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
+        QueryError
             If the query is not an open one of this learner or tuner.
         """
         with self._open.lock:

@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from dikin.errors import (
-    EntryPointWarning,
+    DikinWarning,
     NotSavableError,
     ParameterError,
-    UnknownKindError,
+    UnknownNameError,
     did_you_mean,
     shown,
 )
@@ -60,7 +60,7 @@ class Registry(Generic[T]):
         """The class called `kind`, or an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
             near = did_you_mean(kind, self.classes)
-            raise UnknownKindError(
+            raise UnknownNameError(
                 f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
                 "the module that registers it (dikin.register) has been imported."
             )
@@ -207,7 +207,7 @@ def _read(point: EntryPoint) -> None:
         warnings.warn(
             f"the entry point {point.name} = {point.value} of the group {GROUP!r} was skipped: "
             f"{type(reason).__name__}: {reason}",
-            EntryPointWarning,
+            DikinWarning,
             stacklevel=2,
         )
 

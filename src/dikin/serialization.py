@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.errors import StateError, StateVersionError, shown
+from dikin.errors import StateError, shown
 from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
@@ -186,7 +186,7 @@ def refuse_version(what: str, version: object, current: int) -> None:
             if version > current
             else "continue with the dikin that wrote it, or start again with this one"
         )
-        raise StateVersionError(
+        raise StateError(
             f"{what} has version {version}, this dikin reads version {current}: {advice}. "
             "Nothing was changed"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,6 @@ import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.storages.journal import JournalFileBackend
-from optuna.testing.pytest_samplers import (
-    BasicSamplerTestCase,
-    RelativeSamplerTestCase,
-    SingleOnlySamplerTestCase,
-)
 from optuna.trial import TrialState
 
 import dikin
@@ -31,17 +26,6 @@ def quiet() -> Iterator[None]:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     yield
     optuna.logging.set_verbosity(optuna.logging.INFO)
-
-
-class TestAsOptunaDoes(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
-    """Optuna's own tests, without those that want categories sampled together with numbers."""
-
-    test_sample_relative_categorical = None
-    test_sample_relative_mixed = None
-
-    @pytest.fixture
-    def sampler(self) -> Callable[[], TunerSampler]:
-        return lambda: TunerSampler(seed=7)
 
 
 # --- what holds for the sampler ------------------------------------------------------------------

@@ -20,7 +20,7 @@ def test_a_domain_is_a_value(cls: type[Domain]) -> None:
 
 
 def test_an_unknown_kind_gets_the_nearest_name() -> None:
-    with pytest.raises(errors.UnknownKindError) as caught:
+    with pytest.raises(errors.UnknownNameError) as caught:
         DOMAINS.find("elipsoid")
     assert isinstance(caught.value, KeyError)
     wanted = "no domain is called 'elipsoid'. Did you mean 'ellipsoid'? Known: affine, ball, box,"

@@ -24,7 +24,7 @@ REFUSED: dict[str, Case] = {
     ),
     "singular": (
         lambda: Ellipsoid([0, 0], [[1, 1], [1, 1]]),
-        errors.FlatDomainError,
+        errors.DomainError,
         ["positive definite", "0", "2"],
     ),
     "3 x 3": (lambda: Ellipsoid([0, 0], np.eye(3)), errors.ShapeError, ["2 x 2", "got 3 x 3"]),

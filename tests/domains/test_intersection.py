@@ -22,22 +22,22 @@ REFUSED: dict[str, Case] = {
     ),
     "far apart": (
         lambda: Intersection(Ball(2), Ball(2, 1, [3, 0])),
-        errors.EmptyDomainError,
+        errors.DomainError,
         ["no inner point in common", "grown 1.5"],
     ),
     "touching": (
         lambda: Intersection(Box([0], [1]), Box([1], [3])),
-        errors.EmptyDomainError,
+        errors.DomainError,
         ["no inner point in common"],
     ),
     "different planes": (
         lambda: Intersection(Simplex(3), Affine(Simplex(3), 2 * np.eye(3), np.zeros(3))),
-        errors.FlatDomainError,
+        errors.DomainError,
         ["Simplex(3)", "Affine(dim=2)", "different planes"],
     ),
     "crossing planes": (  # one contains the other's centre, but not its plane
         lambda: Intersection(Simplex(3), Affine(Ball(2), np.eye(3)[:, :2], np.full(3, 1 / 3))),
-        errors.FlatDomainError,
+        errors.DomainError,
         ["Simplex(3)", "Affine(dim=2)", "different planes"],
     ),
 }

@@ -19,7 +19,7 @@ import dikin
 from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
-from dikin.errors import CheckFailedError, PaperConstantsWarning
+from dikin.errors import CheckFailedError, SlowLearnerWarning
 from dikin.learners.barrier_ftrl import TOTAL
 from engine.games import (
     Game,
@@ -63,7 +63,7 @@ UNEQUAL = next(game.domain for game in OPTIONS if isinstance(game.domain, dikin.
 
 def outcome(game: Game, begin: Begin) -> tuple[Any, Environment]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PaperConstantsWarning)
+        warnings.simplefilter("ignore", SlowLearnerWarning)
         learner, environment = game.learner(), game.environment()
     advance = begin(learner, environment)
     advance(ROUNDS // 3)

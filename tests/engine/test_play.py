@@ -17,7 +17,7 @@ from dikin.engine.play import _tells_constants as tells_constants
 from dikin.engine.play import compiled_rounds, log_spaced, plain_rounds
 from dikin.environments.base import add
 from dikin.environments.patterns import Decaying
-from dikin.errors import AssumptionWarning
+from dikin.errors import CertificateWarning
 from dikin.learners.barrier_ftrl import BarrierKernel, ToldBarrierKernel
 
 
@@ -120,7 +120,7 @@ def test_mismatched_players_are_refused_with_the_way_out() -> None:
 def test_a_learner_that_assumes_too_little_is_warned_of() -> None:
     world = dikin.Ridge(dikin.Ball(2), 4.0, seed=1)
     timid = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range)
-    with pytest.warns(AssumptionWarning, match="assumes smoothness=1 and the losses have 4"):
+    with pytest.warns(CertificateWarning, match="assumes smoothness=1 and the losses have 4"):
         dikin.play(timid, world, 10)
 
 
@@ -173,7 +173,7 @@ def test_compensated_sums_lose_nothing_where_plain_ones_do() -> None:
 def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
     """Compiled on the ball, in plain Python on the polytope."""
     world = dikin.Ridge(domain, 1.0, 0.5, seed=1)
-    with pytest.warns(AssumptionWarning):
+    with pytest.warns(CertificateWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
     assert run.checkpoints[-1] == 20
 

@@ -11,9 +11,9 @@ import pytest
 
 import dikin
 from dikin.errors import DikinError
-from evidence.compare.bowl import Bowl, Circling, Jumping
 from dikin.rng import stream
 from environments.playing import DISC, PLATE, play
+from evidence.compare.bowl import Bowl, Circling, Jumping
 
 
 @pytest.mark.parametrize("domain", [DISC, PLATE, dikin.Simplex(3)], ids=repr)

@@ -10,9 +10,9 @@ import pytest
 import dikin
 from dikin.checks import environment as laws
 from dikin.errors import CheckFailedError, DikinError
-from evidence.compare.hostile import KINDS, Hostile
 from dikin.rng import stream
 from environments.playing import CHECKS, DISC, PLATE
+from evidence.compare.hostile import KINDS, Hostile
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,7 +11,7 @@ import numpy as np
 from dikin.checks.failure import at_most
 from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
-from dikin.errors import CertificateVoidWarning
+from dikin.errors import CertificateWarning
 from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.kernel_learner import LearnerState
 from dikin.open_queries import Query
@@ -74,7 +74,7 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
         return  # it has a certificate for a known range only
     rounds: list[Surrogate] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error", CertificateVoidWarning)
+        warnings.simplefilter("error", CertificateWarning)
         for lot in range(1, 8):
             for query in [learner.ask() for _ in range(lot)][::-1]:
                 rounds.append(_surrogate(learner, query, loss_at(learner, (-1.0) ** query.id)))

@@ -29,4 +29,4 @@ def test_sides_that_differ_by_more_than_ten_are_warned_of(side: float, warned: b
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dikin.AdaptiveSmooth(dikin.Box([0, 0], [1, side]), 1.0)
-    assert [each.category for each in caught] == [errors.UnequalSidesWarning] * warned
+    assert [each.category for each in caught] == [errors.SlowLearnerWarning] * warned

@@ -21,7 +21,7 @@ from dikin import errors
 from dikin.learners.base import Learner
 
 MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
-VOID = errors.CertificateVoidWarning
+VOID = errors.CertificateWarning
 
 
 def learner_on_disc(make: Callable[..., Learner] = dikin.AdaptiveSmooth, **arguments: Any) -> Any:
@@ -235,7 +235,7 @@ def test_a_learner_of_plain_lengths_warns_of_very_unequal_sides() -> None:
     """Predictive makes them equal and says nothing; nor does anybody of sides that are alike."""
     thin = dikin.Box([0, 0], [1, 1000])
     for make in (dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz):
-        with pytest.warns(errors.UnequalSidesWarning, match="differ by a factor of 1e\\+03"):
+        with pytest.warns(errors.SlowLearnerWarning, match="differ by a factor of 1e\\+03"):
             make(thin, 1.0)
     with warnings.catch_warnings(action="error"):
         dikin.Predictive(thin)

@@ -14,7 +14,7 @@ from scipy.stats import truncnorm
 
 import dikin
 from dikin.checks import check_learner
-from dikin.errors import PaperConstantsWarning
+from dikin.errors import SlowLearnerWarning
 from domains.test_truncated_normal import polar
 from learners.exploration_laws import check_points_surround_the_center
 from learners.literal import OffTheSphereError
@@ -98,7 +98,7 @@ SETS: dict[str, tuple[Any, Any]] = {
 def game(place: str, depth: float, constants: str, kind: type[ItoText]) -> tuple[Any, ItoText]:
     domain, moments = SETS[place]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PaperConstantsWarning)
+        warnings.simplefilter("ignore", SlowLearnerWarning)
         learner = dikin.Ito(
             domain, kind.T, BETA, SIGMA, depth=depth, loss_range=LOSSES, constants=constants, seed=4
         )
@@ -247,7 +247,7 @@ def test_refusals(wrong: dict[str, Any], words: str) -> None:
 
 
 def test_the_papers_rate_is_capped_with_a_word() -> None:
-    with pytest.warns(PaperConstantsWarning, match="more than its theorem allows"):
+    with pytest.warns(SlowLearnerWarning, match="more than its theorem allows"):
         dikin.Ito(dikin.Ball(2), 100, 2.0, 1.0, constants="paper")
     with warnings.catch_warnings(action="error"):  # nothing is cut off
         dikin.Ito(dikin.Ball(2), 10**12, 2.0, 1.0, constants="paper")

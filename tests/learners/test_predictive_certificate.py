@@ -218,7 +218,7 @@ def test_from_a_start_near_a_corner() -> None:
     for seed in range(8):
         noise = np.random.default_rng([seed, 6]).choice([-0.2, 0.2], size=rounds)
         # 0.3 |u|^2 for the cube of half side one is 0.6 |v|^2/2 after stretching to the side of 10.
-        with pytest.warns(errors.StartWarning, match="close to the boundary"):
+        with pytest.warns(errors.SlowLearnerWarning, match="close to the boundary"):
             learner = dikin.Predictive(
                 box, 0.6 / 25, loss_range=(-0.2, 2.2), start=[9.8, 0.03], seed=seed
             )

@@ -14,7 +14,7 @@ import numpy as np
 from dikin.checks import LearnerFactory
 from dikin.checks.failure import at_most, require
 from dikin.checks.learner import ask, name, refused, same_state, shaped
-from dikin.errors import CertificateVoidWarning, LossError, LossRangeError
+from dikin.errors import CertificateWarning, LossError, LossRangeError
 from dikin.learners.base import Learner
 from dikin.learners.threads import ignored
 
@@ -121,7 +121,7 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
-    with ignored(CertificateVoidWarning):
+    with ignored(CertificateWarning):
         for loss in LOSSES[:4]:
             learner.tell(ask(learner), shaped(learner, loss))
         queries.append(ask(learner))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dikin
-from dikin.errors import PaperConstantsWarning
+from dikin.errors import SlowLearnerWarning
 from dikin.learners.adaptive import Adaptive
 from dikin.learners.barrier_ftrl import RATE, TOTAL
 from paper.charts import Array, Chart
@@ -59,7 +59,7 @@ def build(kind: str, domain: Any, **options: Any) -> Adaptive:
     cls = {"smooth": dikin.AdaptiveSmooth, "lipschitz": dikin.AdaptiveLipschitz}[kind]
     options = {"loss_range": (LOW, HIGH), "seed": 5} | options
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PaperConstantsWarning)
+        warnings.simplefilter("ignore", SlowLearnerWarning)
         return cls(domain, 1.5, **options)
 
 

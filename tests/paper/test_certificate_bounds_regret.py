@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import dikin
+from another_solver import least_value
 from paper.charts import Array, holds
 from paper.runs import altered
 
@@ -104,8 +105,9 @@ class Game:
             inside = [cp.norm(point - self.domain.center) <= self.domain.radius]
         else:
             inside = [point >= self.domain.lower, point <= self.domain.upper]
-        least = cp.Problem(cp.Minimize(total), inside).solve(solver=cp.CLARABEL)
-        return float(least) + 0.1 * float(self.signs[1].sum())
+        return least_value(cp.Problem(cp.Minimize(total), inside)) + 0.1 * float(
+            self.signs[1].sum()
+        )
 
     def learner(self, seed: int) -> Any:
         options: dict[str, Any] = {"loss_range": self.loss_range, "seed": seed}

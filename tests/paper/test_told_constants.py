@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.errors import ConstantError
+from dikin.errors import CurvatureError
 from dikin.learners.barrier_ftrl import LOWERED, RATE
 from dikin.theory import schedules
 from paper.charts import Array, Chart, holds
@@ -192,7 +192,7 @@ def test_the_declared_constant_counts_where_none_is_told(kind: str) -> None:
 def test_a_constant_that_is_none_is_refused(told: Any) -> None:
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
     query = learner.ask()
-    with pytest.raises(ConstantError):
+    with pytest.raises(CurvatureError):
         learner.tell(query, 0.1, smoothness=told)
     assert learner.rounds == 0
     learner.tell(query, 0.1, smoothness=1.0)
@@ -200,12 +200,12 @@ def test_a_constant_that_is_none_is_refused(told: Any) -> None:
 
 def test_what_was_not_declared_or_contradicts_the_curvature_is_refused() -> None:
     smooth = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=1)
-    with pytest.raises(ConstantError, match="none was declared"):
+    with pytest.raises(CurvatureError, match="none was declared"):
         smooth.tell(smooth.ask(), 0.1, lipschitz=0.5)
-    with pytest.raises(ConstantError, match="less smooth than it is strongly convex"):
+    with pytest.raises(CurvatureError, match="less smooth than it is strongly convex"):
         smooth.tell(smooth.ask(), 0.1, 0.5, smoothness=0.4)
     plain = dikin.FKM(dikin.Ball(2), 100, seed=1)
-    with pytest.raises(ConstantError, match="FKM does not use"):
+    with pytest.raises(CurvatureError, match="FKM does not use"):
         plain.tell(plain.ask(), 0.1, smoothness=0.4)
 
 

@@ -148,9 +148,9 @@ def test_another_version(played: str) -> None:
         alter(played, f"UPDATE dikin_version SET version = version + {newer}")
         before = Path(played).read_bytes()
         for learner in (None, fresh()):
-            with pytest.raises(errors.StateVersionError, match=advice):
+            with pytest.raises(errors.StateError, match=advice):
                 dikin.Study(played, "a", learner)
-        with pytest.raises(errors.StateVersionError):
+        with pytest.raises(errors.StateError):
             dikin.Study.names(played)
         assert Path(played).read_bytes() == before
         alter(played, f"UPDATE dikin_version SET version = version - {newer}")

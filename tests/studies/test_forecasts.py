@@ -106,7 +106,7 @@ def test_a_refused_forecast_changes_nothing(file: str, waits: float) -> None:
     with sharing(file, "a", twin, seconds=waits) as study:
         assert study.ask(forecast=3.0) == twin.ask(forecast=3.0)
         for forecast in REFUSED:
-            with pytest.raises(errors.ForecastError):
+            with pytest.raises(errors.FeedbackError):
                 study.ask(forecast=forecast)
         study._flush()
         assert (study.state(), study.verify()) == (twin.state(), 1)

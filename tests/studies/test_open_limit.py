@@ -32,13 +32,13 @@ def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> Non
         asked = [study.ask(key=f"key {number}") for number in range(3)]
         before = study.state()
         words = r"3 trials of this study .*asked by it.*forget\(older_than="
-        with pytest.raises(errors.TooManyOpenError, match=words):
+        with pytest.raises(errors.QueryError, match=words):
             study.ask()
         assert study.state() == before
         assert study.ask(key="key 1") == asked[1]  # which is no other one
         study.tell(asked[0], 0.25)
         study.ask()
-        with pytest.raises(errors.TooManyOpenError):
+        with pytest.raises(errors.QueryError):
             study.ask(key="key 3")
         assert study.verify() == 5
     for number in range(3):
@@ -56,7 +56,7 @@ def test_more_than_that_can_still_be_read_and_answered(
     monkeypatch.setattr(replica, "MOST_OPEN", 3)
     with dikin.Study(file, "a") as study:
         assert len(study.open_queries) == 6
-        with pytest.raises(errors.TooManyOpenError):
+        with pytest.raises(errors.QueryError):
             study.ask()
         for query in study.open_queries[:4]:
             study.tell(query, 0.5)

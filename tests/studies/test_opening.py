@@ -125,7 +125,7 @@ def test_a_schema_that_changes_under_a_client_is_noticed(url: str) -> None:
         database = study._backend.journal.database
         database.run("UPDATE dikin_version SET version = 99")
         for act in (study.ask, lambda: study.tell(query, 0.5), lambda: study.rounds):
-            with pytest.raises(errors.StateVersionError, match="version 99"):
+            with pytest.raises(errors.StateError, match="version 99"):
                 act()
         database.run("UPDATE dikin_version SET version = 2")
         study.tell(query, 0.5)
@@ -144,7 +144,7 @@ def test_a_state_of_another_version_is_refused(file: str) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Replica, "of", written_before)
-        with pytest.raises(errors.StateVersionError, match="version 2, this dikin reads version 9"):
+        with pytest.raises(errors.StateError, match="version 2, this dikin reads version 9"):
             dikin.Study(file, "a")
 
 

@@ -258,7 +258,7 @@ def test_a_value_counts_once(url: str) -> None:
             again.tell(trial.id, np.float64(512))
             with pytest.raises(errors.AnsweredError, match=r"trial 0 .* value 512\.0 .* 513\.0"):
                 again.tell(trial, 513)
-            with pytest.raises(errors.ForeignQueryError, match="another study"):
+            with pytest.raises(errors.QueryError, match="another study"):
                 again.tell(foreign, 512.0)
             with pytest.raises(errors.ClosedQueryError):
                 again.forget(trial)
@@ -286,9 +286,9 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
     (True, {"value": 1.0}, errors.UnknownQueryError),
     (None, {"value": 1.0}, errors.UnknownQueryError),
     ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
-    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.ForeignQueryError),
-    (shop(seed=6).ask(), {"value": 1.0}, errors.ForeignQueryError),
-    (one().ask(), {"value": 1.0}, errors.ForeignQueryError),
+    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.QueryError),
+    (shop(seed=6).ask(), {"value": 1.0}, errors.QueryError),
+    (one().ask(), {"value": 1.0}, errors.QueryError),
 ]
 
 
@@ -315,7 +315,7 @@ def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, held: bool
         if held:
             study.hold()
         before, rows = study.state(), rows_of(file)
-        with pytest.raises(errors.ForecastError):
+        with pytest.raises(errors.FeedbackError):
             study.ask(forecast=forecast)
         assert (study.state(), rows_of(file)) == (before, rows)
 
@@ -323,7 +323,7 @@ def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, held: bool
 def test_a_trial_of_another_tuner_is_foreign(file: str) -> None:
     with dikin.Study(file, "a", prices()) as study:
         study.ask()
-        with pytest.raises(errors.ForeignQueryError, match=r"trial 0 asked about .*'price'"):
+        with pytest.raises(errors.QueryError, match=r"trial 0 asked about .*'price'"):
             study.tell(shop().ask(), 3.0)
         with pytest.raises(errors.UnknownQueryError, match="pass the trial or its id"):
             study.tell("0", 3.0)  # type: ignore[arg-type]

@@ -423,9 +423,9 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: t.ask(2.5), errors.FeedbackError, "declared without contexts.* got 2.5"),
     (lambda t: t.ask(3, n=2), errors.FeedbackError, "declared without contexts.* got 3"),
     (lambda t: t.ask({"hour": 3}, n=2), errors.FeedbackError, "declared without contexts.*hour"),
-    (lambda t: t.ask(forecast="x"), errors.ForecastError, "'x'"),
-    (lambda t: t.ask(forecast=nan), errors.ForecastError, "nan"),
-    (lambda t: t.open_queries[0]["colour"], errors.UnknownParameterError, "'colour'.* level"),
+    (lambda t: t.ask(forecast="x"), errors.FeedbackError, "'x'"),
+    (lambda t: t.ask(forecast=nan), errors.FeedbackError, "nan"),
+    (lambda t: t.open_queries[0]["colour"], errors.UnknownNameError, "'colour'.* level"),
 ]
 
 
@@ -444,7 +444,7 @@ def test_a_trial_of_another_tuner_is_refused() -> None:
     tuner.ask()
     foreign = other.ask()
     before = tuner.state()
-    with pytest.raises(errors.ForeignQueryError, match="belongs to another learner or tuner"):
+    with pytest.raises(errors.QueryError, match="belongs to another learner or tuner"):
         tuner.tell(foreign, 1.0)
     assert tuner.state() == before
 

@@ -30,7 +30,7 @@ from dikin.checks.sample_points import (
 )
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
-from dikin.errors import DikinError, NotSavableError, OutsideDomainError, ShapeError
+from dikin.errors import DikinError, DomainError, NotSavableError, ShapeError
 from dikin.rng import Generator
 
 DIGITS = 1e-9
@@ -313,11 +313,11 @@ def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> No
         for where in np.ndindex(domain.point_shape):
             point = np.array(domain.center)
             point[where] = poison
-            _refused(domain, point, OutsideDomainError)
+            _refused(domain, point, DomainError)
             with np.errstate(invalid="ignore"):  # infinity minus infinity
                 require(not domain.contains(point), domain, f"{point}", "inside", "outside")
     for end in islice(ends(domain, rng, 2), 2):
-        _refused(domain, domain.point(1.01 * end), OutsideDomainError)
+        _refused(domain, domain.point(1.01 * end), DomainError)
 
 
 def _refused(domain: Domain, point: Array, kind: type[DikinError]) -> None:

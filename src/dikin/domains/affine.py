@@ -12,7 +12,7 @@ from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import dikin_extent
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, FlatDomainError, ShapeError, shown
+from dikin.errors import DomainError, ShapeError, shown
 
 
 class Affine(Domain):
@@ -31,11 +31,10 @@ class Affine(Domain):
     Raises
     ------
     DomainError
-        If the first argument is not a domain.
+        If the first argument is not a domain, or the matrix maps it onto a set of smaller
+        dimension.
     ShapeError
         If the matrix does not map points of the domain onto vectors as long as the shift.
-    FlatDomainError
-        If the matrix maps the domain onto a set of smaller dimension.
 
     Examples
     --------
@@ -64,7 +63,7 @@ class Affine(Domain):
         image = self.matrix @ domain.basis
         singular = np.linalg.svd(image, compute_uv=False)
         if image.shape[0] < self.dim or singular[-1] <= 1e-13 * singular[0]:
-            raise FlatDomainError(
+            raise DomainError(
                 f"Affine: the matrix flattens the domain: its singular values there are {singular}"
             )
         # The columns of Q are the chart of the image; R takes the domain's chart vectors to it.

@@ -26,7 +26,7 @@ from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
-from dikin.errors import NotSavableError, OutsideDomainError, ShapeError, shown
+from dikin.errors import DomainError, NotSavableError, ShapeError, shown
 from dikin.registry import Registry
 from dikin.vectors import Array as Array
 
@@ -258,16 +258,16 @@ class Domain(ABC):
 
         Raises
         ------
-        OutsideDomainError
+        DomainError
             If it is not finite, or not in the set.
         """
         array = self._shaped(point)
         if not np.isfinite(array).all():
             where, value = not_finite(array)
-            raise OutsideDomainError(f"{self}: entry [{where}] of the point is {value}")
+            raise DomainError(f"{self}: entry [{where}] of the point is {value}")
         margin = self.margin(array)
         if margin < 0:
-            raise OutsideDomainError(f"{self}: {array} lies outside, by {-margin:.3g}")
+            raise DomainError(f"{self}: {array} lies outside, by {-margin:.3g}")
         return array
 
     def _shaped(self, point: ArrayLike) -> Array:

@@ -16,7 +16,7 @@ from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.geometry import ROOM, DiagonalGeometry, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
-from dikin.errors import EmptyDomainError, FlatDomainError, ShapeError
+from dikin.errors import DomainError, ShapeError
 from dikin.kernel import choose, compilable, looped
 from dikin.vectors import copy, diagonal_sums, log_sum
 
@@ -71,11 +71,11 @@ class Box(Domain):
 
     def _refuse_degenerate(self) -> None:
         for i in np.flatnonzero(self.lower > self.upper):
-            raise EmptyDomainError(
+            raise DomainError(
                 f"Box: lower[{i}] = {self.lower[i]:g} exceeds upper[{i}] = {self.upper[i]:g}"
             )
         for i in np.flatnonzero(~(self.half > 0)):
-            raise FlatDomainError(
+            raise DomainError(
                 f"Box: lower[{i}] = upper[{i}] = {self.lower[i]:g} leaves no interior; "
                 "drop that coordinate"
             )

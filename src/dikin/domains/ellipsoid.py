@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import ROOM, ExplicitGeometry, Geometry
-from dikin.errors import DomainError, FlatDomainError, ShapeError
+from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compilable, looped
 from dikin.vectors import (
     affine,
@@ -49,9 +49,8 @@ class Ellipsoid(QuadraticDomain):
     ShapeError
         If the matrix does not have one row and one column per entry of the centre.
     DomainError
-        If the matrix is not symmetric, or has a negative eigenvalue.
-    FlatDomainError
-        If an eigenvalue is zero to within rounding: the set has no interior.
+        If the matrix is not symmetric, or has an eigenvalue that is negative, or zero to within
+        rounding.
 
     Examples
     --------
@@ -79,10 +78,9 @@ class Ellipsoid(QuadraticDomain):
         self._diagonal = np.count_nonzero(self.shape - np.diag(np.diag(self.shape))) == 0
         squares, self.axes = self._eigen()
         if not squares.min() > 1e-14 * squares.max():
-            kind = (
-                DomainError if squares.min() < -1e-14 * np.abs(squares).max() else FlatDomainError
+            raise DomainError(
+                f"shape must be positive definite; its eigenvalues are {np.sort(squares)}"
             )
-            raise kind(f"shape must be positive definite; its eigenvalues are {np.sort(squares)}")
         self.semi = np.sqrt(squares)
         self.radius = float(self.semi.max())
         self.inradius = float(self.semi.min())

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dikin.arguments import frozen, positive
 from dikin.domains.base import Array, Domain
 from dikin.domains.newton import dikin_extent, find_center
-from dikin.errors import DomainError, NotSavableError, OutsideDomainError
+from dikin.errors import DomainError, NotSavableError
 
 
 class FromBarrier(Domain):
@@ -38,7 +38,7 @@ class FromBarrier(Domain):
 
     Raises
     ------
-    OutsideDomainError
+    DomainError
         If the barrier is not finite at the inner point.
 
     See Also
@@ -75,7 +75,7 @@ class FromBarrier(Domain):
         self.nu = positive(nu, "nu", DomainError)
         inner = frozen(interior, "interior", 1)
         if not isfinite(value(inner)):
-            raise OutsideDomainError(
+            raise DomainError(
                 f"FromBarrier: the barrier is {value(inner)} at the inner point {inner}"
             )
         self.dim = inner.size

@@ -13,7 +13,7 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.box import Box
 from dikin.domains.newton import dikin_extent, find_center
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, EmptyDomainError, FlatDomainError, ShapeError
+from dikin.errors import DomainError, ShapeError
 
 
 class Intersection(Domain):
@@ -69,12 +69,12 @@ class Intersection(Domain):
                 return v
             least = self._size(v, origins)
             if least >= 1.0 and size - least < 1e-9 * size:
-                raise EmptyDomainError(
+                raise DomainError(
                     f"Intersection: {', '.join(map(str, self.parts))} have no inner point in "
                     f"common: they meet only when grown {least:.6g}-fold around their centres"
                 )
             size = max(1.0, least + 0.1 * (size - least)) if least >= 1.0 else 1.0
-        raise EmptyDomainError(f"Intersection: found no inner point common to {self.parts}")
+        raise DomainError(f"Intersection: found no inner point common to {self.parts}")
 
     def _size(self, v: Array, origins: list[Array]) -> float:
         """How many-fold the parts must grow to contain v."""
@@ -150,5 +150,5 @@ def _chart_map(host: Domain, part: Domain) -> Array:
     off = away - part.basis @ (part.basis.T @ away)
     tilted = np.abs(part.basis @ chart_map - host.basis).max() > 1e-9
     if tilted or np.linalg.norm(off) > 1e-9 * (part.radius + host.radius):
-        raise FlatDomainError(f"Intersection: {host} and {part} lie in different planes")
+        raise DomainError(f"Intersection: {host} and {part} lie in different planes")
     return chart_map

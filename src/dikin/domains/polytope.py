@@ -17,13 +17,7 @@ from numpy.typing import ArrayLike
 from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import find_center
-from dikin.errors import (
-    DomainError,
-    EmptyDomainError,
-    FlatDomainError,
-    ShapeError,
-    UnboundedDomainError,
-)
+from dikin.errors import DomainError, ShapeError
 
 LP_SLACK = 1e-6
 """Relative accuracy granted to the linear programs; the radius is widened by it."""
@@ -50,8 +44,8 @@ class Polytope(Domain):
     ShapeError
         If b does not have one entry per row.
     DomainError
-        If a row of A is zero, or a linear program fails. EmptyDomainError, FlatDomainError and
-        UnboundedDomainError say which rows or coordinates are the reason.
+        If a row of A is zero, a linear program fails, or the set is empty, flat or unbounded: the
+        message says which rows or coordinates are the reason.
 
     References
     ----------
@@ -176,7 +170,7 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
     The solvers' tolerances are absolute, so they get the set near the origin and of size one.
     """
-    anchor = np.linalg.lstsq(A, b)[0]
+    anchor = np.linalg.lstsq(A, b, rcond=None)[0]
     slack = b - A @ anchor
     size = float(np.abs(slack).max()) or 1.0
     inner = _deepest_point(A, slack / size)
@@ -203,10 +197,10 @@ def _deepest_point(A: Array, b: Array) -> Array:
     if depth <= 1e-12:
         rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
         if depth < -1e-12:
-            raise EmptyDomainError(
+            raise DomainError(
                 f"Polytope: no point satisfies A x <= b; rows {rows} contradict each other"
             )
-        raise FlatDomainError(
+        raise DomainError(
             f"Polytope: rows {rows} leave no interior, "
             "the set lies in a hyperplane; remove a coordinate instead"
         )
@@ -224,7 +218,7 @@ def _bounding_box(A: Array, b: Array) -> tuple[Array, Array]:
             result = _linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
             if result.status in (2, 3):  # HiGHS may call an unbounded problem "infeasible"
                 way = "fall" if sign > 0 else "grow"
-                raise UnboundedDomainError(
+                raise DomainError(
                     f"Polytope: coordinate {i} can {way} without limit; add a row that bounds it"
                 )
             if result.fun is None:

@@ -22,7 +22,7 @@ from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
-from dikin.errors import AssumptionWarning, NotSavableError, ParameterError, shown
+from dikin.errors import CertificateWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.plotting.notebook import columns_table, pairs_table
@@ -178,7 +178,7 @@ def play(
 
     Warns
     -----
-    AssumptionWarning
+    CertificateWarning
         If the losses are less smooth or steeper than the learner assumes.
 
     Examples
@@ -317,7 +317,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
             warnings.warn(
                 f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "
                 "its certificate does not hold for this game",
-                AssumptionWarning,
+                CertificateWarning,
                 stacklevel=4,  # where `play` was called
             )
 

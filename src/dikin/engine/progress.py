@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any, Self
 
 PATIENCE = 2.0
@@ -19,10 +18,8 @@ class Progress:
 
     def __init__(self, total: int, wanted: bool) -> None:
         self._total, self._done, self._piece = total, 0, 1000
-        self._next_look = 0
         self._wanted = wanted and sys.stderr is not None and sys.stderr.isatty()
         self._start = time.perf_counter()
-        self._stack = ExitStack()
         self._bar: Any = None
 
     def advance(self, play: Callable[[int], None], rounds: int) -> None:
@@ -33,24 +30,18 @@ class Progress:
             play(piece)
             took = time.perf_counter() - before
             rounds -= piece
-            self._done += piece
             if piece == self._piece and took < PIECE / 2:
                 self._piece *= 2
-            self._show()
+            self.move(piece)
 
     def move(self, count: int) -> None:
-        """Say that so many more are done; may be called for each."""
+        """Say that so many more are done."""
         self._done += count
-        if self._done >= self._next_look:
-            self._next_look = self._done + max(1, self._total // 1000)
-            self._show()
-
-    def _show(self) -> None:
         waited = time.perf_counter() - self._start
         if not self._wanted or waited < PATIENCE:
             return
         if self._bar is None:
-            self._bar = self._stack.enter_context(_new_bar(self._total))
+            self._bar = _new_bar(self._total)
             self._bar.start -= waited  # what was done meanwhile counts for the remaining time
         self._bar.update(self._done - self._bar.pos)
 
@@ -58,7 +49,8 @@ class Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stack.close()
+        if self._bar is not None:
+            self._bar.render_finish()
 
 
 def _new_bar(total: int) -> Any:

@@ -44,7 +44,7 @@ class FromFunction(Environment):
     ------
     ParameterError
         If the range or a constant is invalid.
-    OutsideDomainError
+    DomainError
         If the comparator lies outside the domain.
 
     Examples

@@ -24,7 +24,7 @@ from math import inf, log, sqrt
 from typing import ClassVar, NamedTuple
 
 from dikin.domains.base import Domain
-from dikin.errors import HorizonRequiredError, PaperConstantsWarning, UnequalSidesWarning, shown
+from dikin.errors import ParameterError, SlowLearnerWarning, shown
 from dikin.learners import parameters
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.theory import certificate, schedules
@@ -167,7 +167,7 @@ class Adaptive(BarrierFTRL):
                 f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
                 "measures plain lengths, as in the paper: it learns little along short sides. "
                 "Use Predictive, which makes sides equal, or choose units in which they are",
-                UnequalSidesWarning,
+                SlowLearnerWarning,
                 stacklevel=4,
             )
 
@@ -177,7 +177,7 @@ class Adaptive(BarrierFTRL):
 
     def _paper(self) -> AdaptiveSchedule:
         if self.horizon is None or self.horizon < 2:
-            raise HorizonRequiredError(
+            raise ParameterError(
                 "constants='paper' contain ln T and need horizon=T, at least 2, "
                 f"got {shown(self.horizon)}; the default constants='sharp' need none"
             )
@@ -187,7 +187,7 @@ class Adaptive(BarrierFTRL):
                 f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
                 f"{self.horizon}: below that, its constants allow hardly any learning, and the "
                 "certificate grows like T. The default constants='sharp' hold for every T.",
-                PaperConstantsWarning,
+                SlowLearnerWarning,
                 stacklevel=4,
             )
         dim, nu, constant = self.domain.dim, self.domain.nu, self._constant()

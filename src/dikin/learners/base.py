@@ -26,19 +26,16 @@ from dikin import rng, serialization
 from dikin.arguments import LARGEST, nonnegative, real_number
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    ConstantError,
-    ConstructionWarning,
     CovariateError,
     CurvatureError,
-    CurvatureTooLargeError,
     DikinError,
     FeedbackError,
-    ForecastError,
     LossError,
     LossRangeError,
     NotSavableError,
     NumericalError,
     ParameterError,
+    SlowLearnerWarning,
     StateError,
     shown,
 )
@@ -232,18 +229,18 @@ class Learner(Player[Query]):
 
         Raises
         ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
+        QueryError
             If the query is not an open one of this learner.
         CovariateError
             If there are covariates or a standard error.
         LossError, LossRangeError, FeedbackError
             If the loss is not a finite number, lies outside the range, or is of another kind.
-        CurvatureError, CurvatureTooLargeError
+        CurvatureError
             If the curvature is negative or not finite, or more than any such loss can have.
-        ConstantError
+        CurvatureError
             If a constant is negative, above the declared one or below the curvature, or the learner
             does not use it.
-        ForecastError
+        FeedbackError
             If there is a forecast.
         """
         if forecast is not None:
@@ -272,7 +269,7 @@ class Learner(Player[Query]):
         self, memo: Memo, curvature: Any, smoothness: float | None, lipschitz: float | None
     ) -> Memo:
         """A query with the constants that came with its answer."""
-        raise ConstantError(
+        raise CurvatureError(
             f"{type(self).__name__} does not use constants that are told round by round; "
             "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
         )
@@ -287,7 +284,7 @@ class Learner(Player[Query]):
 
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
-        raise ForecastError(
+        raise FeedbackError(
             f"{type(self).__name__} does not use a forecast: call ask() without one, or use "
             "Predictive"
         )
@@ -531,7 +528,7 @@ class Learner(Player[Query]):
     def _successor(self, loss_range: Range) -> Self:
         """A learner with these arguments for another range, before its first round."""
         arguments = self.arguments() | {"loss_range": list(loss_range)}
-        with ignored(ConstructionWarning):  # said when it was built
+        with ignored(SlowLearnerWarning):  # said when it was built
             return self._anew(self.domain, arguments, self._noise.seed())
 
     def _begin_anew(
@@ -590,7 +587,7 @@ class Learner(Player[Query]):
                 "known. Nothing was changed."
             )
         if value > limit * (1.0 + ROUNDING):
-            raise CurvatureTooLargeError(
+            raise CurvatureError(
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
         value = min(value, limit)
@@ -629,7 +626,7 @@ class Learner(Player[Query]):
         """A strong convexity that is assumed of every loss, in the paper's units."""
         limit, reason = self.curvature_limit
         if curvature > limit:
-            raise CurvatureTooLargeError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+            raise CurvatureError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
         sigma = self.units.curvature(curvature)
         if sigma * LARGEST < 1.0:
             raise ParameterError(
@@ -752,7 +749,7 @@ class Learner(Player[Query]):
         arguments = state["arguments"]
         if "range" in state:
             arguments = arguments | {"loss_range": state["range"]}
-        with ignored(ConstructionWarning):  # said when it was built
+        with ignored(SlowLearnerWarning):  # said when it was built
             learner = cls._anew(domain, arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
@@ -813,9 +810,9 @@ def _refuse_old_search(state: dict[str, Any]) -> None:
         )
 
 
-def late_forecast() -> ForecastError:
+def late_forecast() -> FeedbackError:
     """The error for a forecast that comes with the answer."""
-    return ForecastError(
+    return FeedbackError(
         "a forecast counts only before the point is known: give it to ask(forecast=...). "
         "Nothing was changed."
     )

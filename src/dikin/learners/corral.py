@@ -35,15 +35,15 @@ import numpy as np
 from dikin import rng
 from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
-from dikin.errors import PaperConstantsWarning, ParameterError, shown
+from dikin.errors import ParameterError, SlowLearnerWarning, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.fkm import FKM
 from dikin.learners.hazan_levy import HazanLevy
 from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.threads import ignored, locked
+from dikin.log_limit import silence
 from dikin.open_queries import Memo
-from dikin.silence import silence
 from dikin.units import LossRange
 
 
@@ -166,7 +166,7 @@ class Corral(Learner):
         """Base i before its first round, for losses that are rho times as large."""
         kind, arguments = self._blueprints[i]
         half = rho * self.units.loss_scale
-        with ignored(PaperConstantsWarning):  # already issued when the caller built the base
+        with ignored(SlowLearnerWarning):  # already issued when the caller built the base
             seed = int(self._chance() * 2**53)
             return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
 

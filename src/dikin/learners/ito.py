@@ -40,8 +40,8 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.truncated_normal import HasTruncatedNormal
 from dikin.errors import (
     DomainError,
-    PaperConstantsWarning,
     ParameterError,
+    SlowLearnerWarning,
 )
 from dikin.learners import parameters
 from dikin.learners.base import Learner
@@ -162,7 +162,7 @@ class Ito(Learner):
             warnings.warn(
                 f"at T = {horizon} the paper's rate {rate:.2g} is more than its theorem allows, "
                 f"{cap:.2g}: the smaller one is used. The default constants='sharp' allow more.",
-                PaperConstantsWarning,
+                SlowLearnerWarning,
                 stacklevel=3,
             )
         eta = min(rate, cap)

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.arguments import as_float, real_number
-from dikin.errors import CertificateVoidWarning, ConstantError, shown
+from dikin.errors import CertificateWarning, CurvatureError, shown
 from dikin.feedback import Feedback
 from dikin.kernel import compilable, from_values, to_numpy, to_saved
 from dikin.learners.base import ROUNDING, Learner
 from dikin.learners.range_search import StaleQuery
 from dikin.learners.threads import locked
+from dikin.log_limit import SILENCE
 from dikin.rng import Generator
-from dikin.silence import SILENCE
 from dikin.vectors import Array
 
 NOT_CONVERGED = (
@@ -165,7 +165,7 @@ class KernelLearner(Learner):
         self._kernel.tell(round, memo, loss, curvature, state)
         diverged = not self._has_converged(state) and self._has_converged(self._state)
         if diverged and not SILENCE.now:
-            warnings.warn(NOT_CONVERGED, CertificateVoidWarning, stacklevel=3)
+            warnings.warn(NOT_CONVERGED, CertificateWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
 
@@ -178,7 +178,7 @@ class KernelLearner(Learner):
         shares = tuple(self._share(name, value) for name, value in told.items())
         known = as_float(curvature) or 0.0  # what is no number is refused later
         if smoothness is not None and known > smoothness * (1.0 + ROUNDING):
-            raise ConstantError(
+            raise CurvatureError(
                 f"no loss is less smooth than it is strongly convex: got smoothness="
                 f"{shown(smoothness)} below the curvature {shown(curvature)}. Nothing was changed."
             )
@@ -190,13 +190,13 @@ class KernelLearner(Learner):
             return 1.0
         declared = getattr(self, name, None)
         if declared is None:
-            raise ConstantError(
+            raise CurvatureError(
                 f"{name}={shown(told)} was told of one loss, and none was declared for all of "
                 f"them: give {type(self).__name__} a {name}, if it takes one. Nothing was changed."
             )
-        value = real_number(told, name, ConstantError)
+        value = real_number(told, name, CurvatureError)
         if not 0.0 <= value <= declared * (1.0 + ROUNDING):
-            raise ConstantError(
+            raise CurvatureError(
                 f"the {name} of one loss is between 0 and the one that was declared for all of "
                 f"them, {declared:g}; got {value:g}. Nothing was changed."
             )

@@ -53,13 +53,12 @@ from dikin.arguments import (
 )
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
+    DomainError,
     FeedbackError,
-    ForecastError,
     LossError,
     LossRangeError,
-    OutsideDomainError,
     ParameterError,
-    StartWarning,
+    SlowLearnerWarning,
     shown,
 )
 from dikin.kernel import compilable, from_values, to_saved
@@ -899,14 +898,14 @@ def _checked_weights(context: Any, count: int) -> list[float]:
 def _checked_forecast(forecast: Any) -> float:
     """A forecast that was given to ask."""
     try:
-        value = real_number(forecast, "forecast", ForecastError)
-    except ForecastError as reason:
-        raise ForecastError(
+        value = real_number(forecast, "forecast", FeedbackError)
+    except FeedbackError as reason:
+        raise FeedbackError(
             f"a forecast is one number, the loss that you expect; got {shown(forecast)}. Nothing "
             "was changed."
         ) from reason
     if not abs(value) < LARGEST:
-        raise ForecastError(
+        raise FeedbackError(
             f"a forecast must be a finite number below {LARGEST:g}, got {value}. Nothing was "
             "changed."
         )
@@ -918,7 +917,7 @@ def _checked_start(domain: Domain, start: ArrayLike) -> Array:
     room = 1.0 - domain.gauge(domain.locate(point))
     advice = f"for example a tenth of the way to the centre {domain.center}"
     if room < EDGE:
-        raise OutsideDomainError(
+        raise DomainError(
             f"{domain}: start={point} lies on the boundary, or within a thousandth of it, where "
             f"the barrier is too steep to leave; begin a little inside, {advice}"
         )
@@ -926,7 +925,7 @@ def _checked_start(domain: Domain, start: ArrayLike) -> Array:
         warnings.warn(
             f"start={point} is close to the boundary of {domain}, where steps are small: if the "
             f"best point is far away, it takes long to get there. Better begin inside, {advice}",
-            StartWarning,
+            SlowLearnerWarning,
             stacklevel=4,
         )
     point.setflags(write=False)

@@ -159,7 +159,7 @@ def label_panels(panels: list[tuple[Any, list[EndLabel]]], size: float = SMALL) 
     ]
     if panels_with_texts:
         # The layout decides how high the axes are.
-        panels_with_texts[0][0].figure.get_figure(root=True).draw_without_rendering()
+        panels_with_texts[0][0].figure.canvas.figure.draw_without_rendering()
     for axes, labels, texts in panels_with_texts:
         _move_apart(axes, labels, texts)
 

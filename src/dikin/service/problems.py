@@ -29,7 +29,6 @@ STATUS: dict[type[DikinError], int] = {
     errors.QueryError: 409,
     errors.StoreError: 503,  # BusyError too
     errors.MissingExtraError: 501,
-    errors.StateVersionError: 500,
     errors.StateError: 500,  # a study that is damaged
 }
 """The HTTP status of the library's errors, looked up along the ancestors of an error's class; 422,

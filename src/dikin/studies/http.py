@@ -28,7 +28,7 @@ from dikin.errors import (
     ContextError,
     CurvatureError,
     DikinError,
-    ForecastError,
+    FeedbackError,
     LossError,
     ParameterError,
     StateError,
@@ -291,7 +291,7 @@ class HttpBackend:
         if arguments.covariates is not None:
             body["covariates"] = arguments.covariates
         if arguments.forecast is not None:
-            body["forecast"] = _plain(arguments.forecast, "forecast", ForecastError)
+            body["forecast"] = _plain(arguments.forecast, "forecast", FeedbackError)
         return self._post("/ask", body, {"Idempotency-Key": key})
 
     def _trial(self, entry: dict[str, Any]) -> Trial:

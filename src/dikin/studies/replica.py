@@ -19,15 +19,14 @@ from dikin.errors import (
     AnsweredError,
     ContextError,
     CovariateError,
-    ForecastError,
-    ForeignQueryError,
+    FeedbackError,
+    QueryError,
     StateError,
-    TooManyOpenError,
     shown,
 )
 from dikin.loading import restore
+from dikin.log_limit import SILENCE, silence
 from dikin.open_queries import Query
-from dikin.silence import SILENCE, silence
 from dikin.studies.journal import Event, Snapshot, row_seal
 from dikin.studies.rows import (
     NO_ARGUMENTS,
@@ -112,7 +111,7 @@ class Replica:
             self.consistent = False  # an ask that fails may have drawn from the generator
             try:
                 trial = arguments.ask(self.tuner)
-            except (ContextError, CovariateError, ForecastError):
+            except (ContextError, CovariateError, FeedbackError):
                 # What cannot be used is refused before anything is drawn.
                 self.consistent = not asked
                 raise
@@ -122,7 +121,7 @@ class Replica:
 
     def _refuse_more(self) -> None:
         who, when = next(iter(self.asked.values())).client_and_time()
-        raise TooManyOpenError(
+        raise QueryError(
             f"{len(self.asked):,} trials of this study wait for their answers, the oldest since "
             f"{when:%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: tell "
             "them, or close those whose answers will never come, "
@@ -152,7 +151,7 @@ class Replica:
             return False
         row = json.loads(body)
         if isinstance(query, Query) and query.point.tolist() != row["point"]:
-            raise ForeignQueryError(
+            raise QueryError(
                 f"trial {query.id} of this study asked about {row['point']}, got one about "
                 f"{query.point}: it belongs to another study. Nothing was changed."
             )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dikin import serialization
 from dikin.arguments import as_float, is_whole, real_number
-from dikin.errors import ForecastError, UnknownQueryError, shown
+from dikin.errors import FeedbackError, UnknownQueryError, shown
 from dikin.open_queries import Query
 from dikin.tuning.covariates import Values, checked_values
 from dikin.tuning.trial import Trial
@@ -27,7 +27,7 @@ class AskArguments(NamedTuple):
     @classmethod
     def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
         if forecast is not None:
-            forecast = real_number(forecast, "forecast", ForecastError)
+            forecast = real_number(forecast, "forecast", FeedbackError)
         if covariates is not None:
             covariates = checked_values(covariates) or None
         return cls(_as_read(context), forecast, covariates)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from dikin.errors import UnknownParameterError, did_you_mean
+from dikin.errors import UnknownNameError, did_you_mean
 from dikin.open_queries import Query
 from dikin.tuning.covariates import Values
 from dikin.tuning.space import Params
@@ -79,7 +79,7 @@ class Trial(Query):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:
-            raise UnknownParameterError(
+            raise UnknownNameError(
                 f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
             )
         return self.params[name]

@@ -20,9 +20,9 @@ import numpy as np
 from dikin import serialization
 from dikin.arguments import LARGEST, real_number, true_or_false
 from dikin.errors import (
-    ConstantError,
     ContextError,
-    ForecastError,
+    CurvatureError,
+    FeedbackError,
     LossError,
     StateError,
     shown,
@@ -265,7 +265,7 @@ class Tuner(Player[Trial]):
         try:
             self._learning.covariates.refuse(covariates)
             if forecast is not None:
-                forecast = self._sign * real_number(forecast, "forecast", ForecastError)
+                forecast = self._sign * real_number(forecast, "forecast", FeedbackError)
             loss = self.learner._forecast_with(self._learning.forecast(covariates), forecast)
             make = partial(self._trial, self._sign * loss, covariates, context)
             trial = self.learner._ask(self._weights(context), forecast, None, make)
@@ -356,12 +356,12 @@ class Tuner(Player[Trial]):
 
         Raises
         ------
-        UnknownQueryError, ClosedQueryError, ForeignQueryError
+        QueryError
             If the trial is not an open one of this tuner.
         LossError
             If the value is not a finite number, or the standard error not one of at least 0; if
             there are both a value and several, or neither.
-        ConstantError
+        CurvatureError
             If there is a smoothness or a Lipschitz constant.
         CurvatureError
             If the curvature is negative, not finite, or too large.
@@ -371,7 +371,7 @@ class Tuner(Player[Trial]):
         """
         asked: Any = self._open.find(trial, self._again)[0]
         if smoothness is not None or lipschitz is not None:
-            raise ConstantError(
+            raise CurvatureError(
                 "a tuner knows no smoothness and no Lipschitz constant of its losses; tell them to "
                 "a Predictive learner that was given one. Nothing was changed."
             )

@@ -22,7 +22,7 @@ from dikin import environments
 from dikin.domains.base import Domain
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Pattern
-from dikin.errors import PaperConstantsWarning
+from dikin.errors import SlowLearnerWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
 from dikin.experiments.reproduce.declared import Declared
@@ -260,7 +260,7 @@ class PaperCell(Cell):
     """Whether a random sign times the largest loss is added in every round: no learner can foresee
     it, and no regret changes by it."""
 
-    expected_warnings = (PaperConstantsWarning,)
+    expected_warnings = (SlowLearnerWarning,)
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from dikin.errors import ParameterError, UnknownKindError, did_you_mean, shown
+from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind, arguments_of
 
 NO_CATEGORIES = (
@@ -91,7 +91,7 @@ def refusals_about(name: str) -> Iterator[None]:
     """Have a refusal say which parameter it is about."""
     try:
         yield
-    except (TypeError, ValueError, UnknownKindError) as refused:
+    except (TypeError, ValueError) as refused:
         raise ParameterError(f"{name}: {refused}") from None
 
 

@@ -1,0 +1,27 @@
+"""Optuna's own tests of a sampler, on ours; versions before 4.8 have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dikin.adapters.optuna import TunerSampler
+
+theirs: Any = pytest.importorskip("optuna.testing.pytest_samplers")
+
+
+class TestAsOptunaDoes(
+    theirs.BasicSamplerTestCase,
+    theirs.RelativeSamplerTestCase,
+    theirs.SingleOnlySamplerTestCase,
+):
+    """Optuna's own tests, without those that want categories sampled together with numbers."""
+
+    test_sample_relative_categorical = None
+    test_sample_relative_mixed = None
+
+    @pytest.fixture
+    def sampler(self) -> Callable[[], TunerSampler]:
+        return lambda: TunerSampler(seed=7)
