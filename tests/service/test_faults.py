@@ -212,9 +212,8 @@ def test_many_requests_share_a_commit(file: str, monkeypatch: pytest.MonkeyPatch
     assert asyncio.run(play()) == list(range(1, 51))
 
 
-@pytest.mark.parametrize("fails", ["commit", "timer"])
 def test_a_commit_that_fails_acknowledges_nothing(
-    file: str, monkeypatch: pytest.MonkeyPatch, fails: str
+    file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All whose events were in it hear so, and get the same query when they ask again."""
     broken = threading.Event()
@@ -226,11 +225,9 @@ def test_a_commit_that_fails_acknowledges_nothing(
         commit(self, *given)
 
     monkeypatch.setattr(Session, "_commit", failing)
-    if fails == "timer":  # the session commits by itself, before the worker does
-        monkeypatch.setattr(Session, "flush", slow(Session.flush))
 
     async def play() -> tuple[list[Any], list[Any]]:
-        async with working(file, 0.1 if fails == "timer" else 2.0) as workers:
+        async with working(file, 2.0) as workers:
             broken.set()
             failed = await asks(workers, ["a", "b", "c"])
             broken.clear()
@@ -241,18 +238,6 @@ def test_a_commit_that_fails_acknowledges_nothing(
     assert again == [1, 2, 3]
     with dikin.Study(file, "shop") as study:
         assert [query.id for query in study.open_queries] == [1, 2, 3]
-
-
-def slow(flush: Any) -> Any:
-    """A flush that comes after the timer, except of the timer itself."""
-
-    def later(self: Session) -> None:
-        timer = self._timer
-        if timer is not None and timer is not threading.current_thread():
-            timer.join()
-        flush(self)
-
-    return later
 
 
 def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:

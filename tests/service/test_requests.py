@@ -199,7 +199,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", {"forcast": 1}, 422, "request", "not known in the body. Did you mean 'forecast'?"),
     ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
     ("ask", {"n": 1001}, 422, "request", "can ask for at most 1000 trials, got n = 1001"),
-    ("ask", {"forecast": "x"}, 422, "forecast", "the forecast must be a real number"),
+    ("ask", {"forecast": "x"}, 422, "feedback", "the forecast must be a real number"),
     ("ask", {"context": [1]}, 422, "request", "a value for each name, got [1]"),
     ("ask", {"context": {"hour": 1}}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),

@@ -686,10 +686,19 @@ class Tuner(Player[Trial]):
         if lost is not None:
             yield lost
 
-    def status(self) -> Status:
-        return self.summary()
-
     def notes(self, id: int) -> dict[str, Any]:
+        """Return the notes of a journal on an open trial, as JSON values.
+
+        Parameters
+        ----------
+        id : int
+            The trial.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
         trial: Any = self._open[id][0]
         expected = serialization.finite_or_none(trial.expected)
         notes = {"expected": expected, "held": trial.held or self.held}
@@ -817,6 +826,7 @@ class Tuner(Player[Trial]):
         }
 
     def identity(self) -> dict[str, Any]:
+        """Return the arguments on which all clients of a study must agree."""
         arguments = self.learner.state()["arguments"]
         del arguments["loss_range"]
         del arguments["start"]  # it follows from the parameters

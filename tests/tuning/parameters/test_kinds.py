@@ -347,28 +347,24 @@ def test_a_study_keeps_it(tmp_path: Path) -> None:
         dikin.Study(tmp_path / "a.db", "a", dikin.Tuner(other, seed=3))
 
 
-def command(*arguments: str, text: str = "") -> str:
-    done = CliRunner().invoke(main, ["study", *arguments], input=text)
+def command(*arguments: str) -> str:
+    done = CliRunner().invoke(main, ["study", *arguments])
     assert done.exit_code == 0, done.output
     return done.output
 
 
-def test_the_command_line_and_json_lines(tmp_path: Path) -> None:
+def test_the_command_line(tmp_path: Path) -> None:
     store = ("--url", str(tmp_path / "a.db"))
     flags = [word for name, each in NEW.items() for word in ("--param", f"{name}={each!r}")]
     command("create", "a", *flags, "--seed", "3", *store)
     spec = {"tuner": {name: each.spec() for name, each in NEW.items()}, "seed": 3}
     assert "existed" in command("create", "a", json.dumps(spec), *store)
     twin = dikin.Tuner(NEW, seed=3)
-    asked, told = map(
-        json.loads,
-        command("run", "a", *store, text='{"ask": {}}\n{"tell": {"id": 0, "value": 2}}\n').split(
-            "\n"
-        )[:2],
-    )
+    asked = json.loads(command("ask", "a", *store))
     assert asked["params"] == twin.ask().params
+    command("tell", "a", "0", "2", *store)
     twin.tell(0, 2.0)
-    assert told["best"] == twin.best
+    assert json.loads(command("best", "a", *store)) == twin.best
     said = command("show", "a", *store)
     assert "(began at medium)" in said
 
