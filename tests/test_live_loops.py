@@ -23,18 +23,10 @@ COMMITTED = ROOT / "docs" / "loops" / "loops.csv"
 
 
 @pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(ROOT / "examples")
+def loops(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     # A few rounds are played faster than a loop is compiled.
     monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
-    yield importlib.import_module
-    for name in ("live_loops", "comparison", "report"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def loops(example: Any) -> Any:
-    return example("live_loops")
+    return scripts("live_loops")
 
 
 class Standing(dikin.Predictive):

@@ -134,16 +134,3 @@ def test_smooth_learner_draws_the_line_at_beta(name: str) -> None:
     learner.tell(learner.ask(), 0.5, 0.8)
     with pytest.raises(CurvatureError):
         learner.tell(learner.ask(), 0.5, 0.8 * (1 + 1e-6))
-
-
-# --- the example -------------------------------------------------------------------------------
-
-G = 1000.0
-
-
-def thin() -> dikin.Box:
-    return dikin.Box([-1, -1 / G], [1, 1 / G])
-
-
-def steep(point: Array) -> float:
-    return G * float(point[1])

@@ -20,6 +20,7 @@ from another_solver import least_value
 from dikin.errors import CurvatureError, ParameterError
 from dikin.theory import schedules
 from dikin.theory.theorems import sharp_regret
+from paper.charts import holds
 from paper.runs import Record
 
 Bound = Callable[..., float]
@@ -27,13 +28,6 @@ BOUNDS: dict[str, Bound] = {
     "smooth": lambda s, d, nu, c: sharp_regret(schedules.smooth(d, c), s, nu),
     "lipschitz": lambda s, d, nu, c: sharp_regret(schedules.lipschitz(d, c), s, nu),
 }
-
-
-def holds(check: Callable[[Bound], None], real: Bound, *mutants: Bound) -> None:
-    check(real)
-    for mutant in mutants:
-        with pytest.raises(AssertionError):
-            check(mutant)
 
 
 # --- as printed ----------------------------------------------------------------------------------

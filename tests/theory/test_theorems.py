@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from another_solver import least_value
 from dikin.errors import ParameterError
 from dikin.theory import schedules, theorems
+from paper.charts import holds
 
 
 def smooth_regret(sigmas, dim, nu, beta, first=None) -> float:
@@ -30,13 +31,6 @@ def lipschitz_regret(sigmas, dim, nu, lip, first=None) -> float:
 
 
 both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])
-
-
-def holds(check: Callable[..., None], real: Callable, *mutants: Callable) -> None:
-    check(real)
-    for mutant in mutants:
-        with pytest.raises(AssertionError):
-            check(mutant)
 
 
 def patterns(rounds: int) -> list[np.ndarray]:
