@@ -1,10 +1,15 @@
-"""Lines of a CSV as the named tuples that were written."""
+"""Lines of a CSV, as they stand or as the named tuples that were written."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 from typing import Any, get_type_hints
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with open(file, encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
 
 
 def read(file: Path, row: Any) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from scipy import stats
 
 import dikin
+from csv_rows import rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "examples.md"
@@ -26,11 +26,6 @@ RUN = {
 """Small forms; the traffic example has tests of its own."""
 REFERENCES = {"traffic": "told the capacities"}
 """The player of a table that is compared with nobody."""
-
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with open(file, encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def block(report: Any, file: Path) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import re
 import sys
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import dikin
+from csv_rows import rows
 from dikin.engine import play
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -152,11 +152,6 @@ def sides(domain: Any) -> tuple[Any, Any]:
 
 
 # --- the guide -----------------------------------------------------------------------------------
-
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with open(file, encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def said(page: str) -> list[tuple[str, ...]]:

@@ -36,8 +36,8 @@ def game(kind: str, place: str, curvature: str) -> Environment:
     domain = PLACES[place]
     size, pattern = domain.radius, CURVATURES[curvature]
     if kind == "ridge":
-        return dikin.Ridge(domain, 0.6 / size**2, pattern(0.6 / size**2), 3, depth=0.8)
-    return dikin.Kink(domain, 1.0 / size, pattern(0.3 / size**2), 3, depth=0.8)
+        return dikin.Ridge(domain, 0.6 / size**2, pattern(0.6 / size**2), 3)
+    return dikin.Kink(domain, 1.0 / size, pattern(0.3 / size**2), 3)
 
 
 def play(world: Environment, way: Way, seed: int, rounds: int = ROUNDS) -> tuple[float, float]:

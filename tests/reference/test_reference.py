@@ -22,16 +22,13 @@ from reference.lifted import (
     lift,
     symmetric_roots,
 )
+from reference.predictive_checks import normalised
 
 Array = NDArray[np.float64]
 
 SETS = examples()
 every_set = pytest.mark.parametrize("barrier", list(SETS.values()), ids=list(SETS))
 every_scale = pytest.mark.parametrize("scale", [1.0, 400.0])
-
-
-def normalised(barrier: UserBarrier) -> Normalised:
-    return Normalised(barrier, barrier.reach())
 
 
 def inside(psi: Normalised, rng: np.random.Generator, depth: float = 0.7) -> Array:
