@@ -1,7 +1,8 @@
-"""A durable ask and tell against an append and fsync."""
+"""A durable ask and tell against an append and fsync, and what it costs to be less than durable."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from timing import Row, best_of, pretty
 
@@ -53,6 +55,7 @@ def rows() -> Iterator[Row]:
         file = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         yield from durable_rows(folder, file)
         yield opening_row(folder)
+        yield from optuna_rows(folder, file)
         os.close(file)
 
 
@@ -80,3 +83,36 @@ def opening_row(folder: Path) -> Row:
 
     (seconds,) = best_of(5, reopen)
     return Row(f"opening a study of {rounds:,} rounds", pretty(seconds), "every seal checked")
+
+
+def optuna_rows(folder: Path, file: int) -> Iterator[Row]:
+    """The same loop in Optuna, with points at random, in its two durable stores."""
+    if importlib.util.find_spec("optuna") is None:
+        yield Row("optuna ask + tell", "not installed", "pip install dikin[compare]")
+        return
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    stores: dict[str, Callable[[], Any]] = {
+        "SQLite": lambda: f"sqlite:///{folder}/optuna.db",
+        "journal": lambda: optuna.storages.JournalStorage(
+            JournalFileBackend(f"{folder}/optuna.log")
+        ),
+    }
+    for name, store in stores.items():
+        study = optuna.create_study(storage=store(), sampler=optuna.samplers.RandomSampler(seed=1))
+
+        def ask_and_tell(study: Any = study) -> None:
+            trial = study.ask()
+            for i in range(2):
+                trial.suggest_float(f"x{i}", -1, 1)
+            study.tell(trial, 0.3)
+
+        ours, theirs, ratio = against_fsync(ask_and_tell, file, 40)
+        yield Row(
+            f"optuna ask + tell, {name}, d=2",
+            f"{pretty(ours)} a round",
+            f"append + fsync of 100 bytes, {pretty(theirs)}",
+            ratio,
+        )
