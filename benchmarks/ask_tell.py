@@ -1,8 +1,7 @@
-"""Ask and tell in plain Python against a textbook loop and other libraries' ask and tell."""
+"""Ask and tell in plain Python against a textbook loop."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import subprocess
 import sys
@@ -46,28 +45,6 @@ def ask_and_tell(rounds: int) -> None:
         learner.tell(query, loss(query.point), 0.1)
 
 
-def pycma(rounds: int) -> None:
-    import cma
-
-    options = {"verbose": -9, "seed": 1}
-    strategy = cma.CMAEvolutionStrategy(DIM * [0.0], 0.3, options)
-    played = 0
-    while played < rounds:
-        points = strategy.ask()
-        strategy.tell(points, [loss(x) for x in points])
-        played += len(points)
-
-
-def nevergrad(rounds: int) -> None:
-    import nevergrad as ng
-
-    space = ng.p.Array(shape=(DIM,)).set_bounds(-1, 1)
-    optimizer = ng.optimizers.SPSA(parametrization=space, budget=rounds)
-    for _ in range(rounds):
-        candidate = optimizer.ask()
-        optimizer.tell(candidate, loss(candidate.value))
-
-
 def rows() -> Iterator[Row]:
     rounds = 5000
     theirs, ours = best_of(12, lambda: flaxman_kalai_mcmahan(rounds), lambda: ask_and_tell(rounds))
@@ -78,18 +55,6 @@ def rows() -> Iterator[Row]:
         ours / theirs,
         "<= 2",
     )
-    for name, player in (("cma", pycma), ("nevergrad", nevergrad)):
-        if importlib.util.find_spec(name) is None:
-            yield Row(f"{name} ask + tell", "not installed", "pip install dikin[compare]")
-            continue
-        few = 400
-        (seconds,) = best_of(3, partial(player, few))
-        yield Row(
-            f"{name} ask + tell, d={DIM}",
-            f"{pretty(seconds / few)} a round, {few / seconds:,.0f}/s",
-            "dikin ask + tell",
-            seconds / few / (ours / rounds),
-        )
     yield from start_rows()
 
 

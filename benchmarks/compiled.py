@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,37 +77,3 @@ def rows() -> Iterator[Row]:
                 ours / theirs,
                 limit,
             )
-    yield from large_rows()
-    yield endurance_row()
-
-
-def large_rows() -> Iterator[Row]:
-    """Cost and memory in very many dimensions."""
-    before = None
-    for d in (10**4, 10**5, 10**6):
-        base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        ours, theirs = against_draws(dikin.Ball(d), max(3, 10**6 // d))
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) * 1024 / (8 * d)
-        yield Row(
-            f"compiled round, ball, d={d:,}",
-            f"{pretty(ours)}; {max(grown, 0):.0f} vectors more memory",
-            f"drawing, {pretty(theirs)}" + (f"; x{ours / before:.1f} for 10x d" if before else ""),
-            ours / theirs,
-        )
-        before = ours
-
-
-def endurance_row() -> Row:
-    """Rounds a second at t = 10^3 and at t = 10^8."""
-    advance, learner, world = game(dikin.Ball(2))
-    piece = 200_000
-    (early,) = best_of(5, lambda: advance(piece))
-    while world.rounds < 10**8:
-        advance(5_000_000)
-    (late,) = best_of(5, lambda: advance(piece))
-    return Row(
-        f"compiled round at t = {learner.rounds:.0e}",
-        f"{pretty(late / piece)}, {piece / late:,.0f}/s",
-        f"at t = 10^3, {pretty(early / piece)}",
-        late / early,
-    )

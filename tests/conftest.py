@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import logging
 import os
 import signal
-from collections.abc import Generator
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from in_memory import in_memory
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = (str(ROOT / "examples"), str(ROOT / "benchmarks"))
 
 # How long an example takes says nothing on a machine that is busy with something else.
 settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +55,25 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_runtest_setup() -> None:
     """Let every test hear the log: examples silence it, for all their process."""
     logging.getLogger("dikin").setLevel(logging.NOTSET)
+
+
+@pytest.fixture
+def unencoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give files of figures no content, for tests of what a run writes and keeps."""
+    style = importlib.import_module("dikin.plotting.style")
+    monkeypatch.setattr(style, "rendered", lambda figure, kind: kind.encode())
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[[str], Any]]:
+    """Import scripts of `examples` and `benchmarks` as modules, anew for every test."""
+    before = set(sys.modules)
+    for folder in ("examples", "benchmarks"):
+        monkeypatch.syspath_prepend(ROOT / folder)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(SCRIPTS):
+            del sys.modules[name]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
+
+from csv_rows import read
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER, PAGE = ROOT / "docs" / "beginning", ROOT / "docs" / "beginning.md"
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
+def benchmark(scripts: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     """The scripts as modules, playing in plain Python: a few rounds are faster than to compile."""
-    monkeypatch.syspath_prepend(ROOT / "examples")
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    monkeypatch.setattr(importlib.import_module("loops"), "compiled_rounds", lambda *_: None)
-    yield importlib.import_module
-    for name in ("beginning", "absurd", "loops", "rivals", "report", "comparison"):
-        sys.modules.pop(name, None)
+    monkeypatch.setattr(scripts("loops"), "compiled_rounds", lambda *_: None)
+    return scripts
 
 
 @pytest.fixture
@@ -157,15 +153,6 @@ def run(module: Any, monkeypatch: pytest.MonkeyPatch, folder: Path) -> str:
     monkeypatch.setattr(sys, "argv", [module.__name__, *options])
     module.main()
     return page.read_text(encoding="utf-8")
-
-
-def read(file: Path, row: Any) -> list[Any]:
-    """The lines of a CSV as they were written."""
-    hints = get_type_hints(row)
-    parse = ["True".__eq__ if hints[name] is bool else hints[name] for name in row._fields]
-    with open(file, encoding="utf-8", newline="") as text:
-        lines = [*csv.reader(text)][1:]
-    return [row(*(each(cell) for each, cell in zip(parse, line, strict=True))) for line in lines]
 
 
 def test_a_small_run_of_the_first_rounds(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import pytest
 from scipy import stats
 
 import dikin
+from csv_rows import rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "examples.md"
@@ -28,19 +26,6 @@ RUN = {
 """Small forms; the traffic example has tests of its own."""
 REFERENCES = {"traffic": "told the capacities"}
 """The player of a table that is compared with nobody."""
-
-
-@pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(ROOT / "examples")
-    yield importlib.import_module
-    for name in (*NAMES, "rivals", "report", "comparison", "fleet"):
-        sys.modules.pop(name, None)
-
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with open(file, encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def block(report: Any, file: Path) -> Any:
@@ -130,13 +115,13 @@ def section(page: str, name: str) -> str:
 
 @pytest.mark.parametrize("name", [*RUN])
 def test_a_small_run(
-    example: Any,
+    scripts: Any,
     name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    module, page = example(name), tmp_path / "page.md"
+    module, page = scripts(name), tmp_path / "page.md"
     monkeypatch.setattr(module, "WORKERS", 1, raising=False)
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     options = [*RUN[name], "--out", str(tmp_path / "new"), "--page", str(page)]
@@ -146,7 +131,7 @@ def test_a_small_run(
     assert f"{name}: " in text
     assert "the least is that of" in text
     assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    report, file = example("report"), tmp_path / "new" / f"{name}.csv"
+    report, file = scripts("report"), tmp_path / "new" / f"{name}.csv"
     new = measured(report, file)
     written = page.read_text(encoding="utf-8")
     assert said(written, name) == new
@@ -166,8 +151,8 @@ def test_a_small_run(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_of_the_page_is_the_committed_one(example: Any, name: str) -> None:
-    page, report, file = PAGE.read_text(encoding="utf-8"), example("report"), FOLDER / f"{name}.csv"
+def test_the_table_of_the_page_is_the_committed_one(scripts: Any, name: str) -> None:
+    page, report, file = PAGE.read_text(encoding="utf-8"), scripts("report"), FOLDER / f"{name}.csv"
     assert said(page, name) == measured(report, file), "run make examples"
     assert "\n".join(verdicts(report, file)) + "\n" in page
     assert f"examples/{name}.png" in page
@@ -188,9 +173,9 @@ PLAYERS = {
 """Beside the first: 1 % more, and 20 %, both surely so; half as much again, and who knows."""
 
 
-def results(example: Any, players: dict[str, Any], **how: Any) -> Any:
+def results(scripts: Any, players: dict[str, Any], **how: Any) -> Any:
     values = {name: {"s": games} for name, games in players.items()}
-    return example("report").Results("test", "numbers", values, **how)
+    return scripts("report").Results("test", "numbers", values, **how)
 
 
 def marks(table: Any) -> list[str]:
@@ -198,26 +183,26 @@ def marks(table: Any) -> list[str]:
     return [re.sub(r"[\d.-]+ ± [\d.]+", "m", cell.replace("**", "!")) for _, cell in table.rows()]
 
 
-def test_marks_are_those_of_the_one_rule(example: Any) -> None:
-    table = results(example, PLAYERS, reference="oracle")
+def test_marks_are_those_of_the_one_rule(scripts: Any) -> None:
+    table = results(scripts, PLAYERS, reference="oracle")
     assert table.rows()[0] == ["a", "**5.00 ± 5.20**"]
     assert marks(table) == ["!m!", "m =", "m", "m ?", "m"]
     # Who knows what others must find would be the best otherwise, and everyone else behind.
-    assert marks(results(example, PLAYERS)) == ["m", "m", "m", "m ?", "!m!"]
+    assert marks(results(scripts, PLAYERS)) == ["m", "m", "m", "m ?", "!m!"]
 
 
-def test_the_correction_is_for_all_comparisons_of_a_table(example: Any) -> None:
+def test_the_correction_is_for_all_comparisons_of_a_table(scripts: Any) -> None:
     """A player that is behind in a table of its own is open beside many that are level."""
     chance = np.random.default_rng(4)
     pair = {"a": np.full(6, 5.0), "b": np.array([5.1, 6.5, 5.2, 6.3, 5.3, 6.0])}
-    assert marks(results(example, pair)) == ["!m!", "m"]
+    assert marks(results(scripts, pair)) == ["!m!", "m"]
     more = {f"c{i}": 5.1 + 0.3 * chance.standard_normal(6) for i in range(8)}
-    assert marks(results(example, pair | more))[1] == "m ?"
+    assert marks(results(scripts, pair | more))[1] == "m ?"
 
 
-def test_verdicts_have_a_ratio_with_its_interval(example: Any) -> None:
+def test_verdicts_have_a_ratio_with_its_interval(scripts: Any) -> None:
     """That of "far" by hand: 6/5, and the interval of what each game adds to its logarithm."""
-    table = results(example, PLAYERS, reference="oracle")
+    table = results(scripts, PLAYERS, reference="oracle")
     away = PLAYERS["far"] / 6.0 - PLAYERS["a"] / 5.0
     half = stats.t.ppf(0.975, 3) * away.std(ddof=1) / 2
     low, high = (1.2 * np.exp(sign * half) for sign in (-1, 1))
@@ -227,12 +212,12 @@ def test_verdicts_have_a_ratio_with_its_interval(example: Any) -> None:
     assert re.fullmatch(r"level: near 1\.01 \(0\.9\d to 1\.0\d\)", level)
     assert open_.startswith("open: noisy 1.50 (")
     assert behind == f"behind: far 1.20 ({low:.2f} to {high:.2f})."
-    assert [*results(example, {"a": LEVEL_GAMES}).verdicts()] == ["s: the least is that of a."]
+    assert [*results(scripts, {"a": LEVEL_GAMES}).verdicts()] == ["s: the least is that of a."]
 
 
-def test_every_game_is_in_the_csv_and_makes_the_same_table(example: Any, tmp_path: Path) -> None:
-    report, file = example("report"), tmp_path / "test.csv"
-    table = results(example, PLAYERS, first=101, reference="oracle")
+def test_every_game_is_in_the_csv_and_makes_the_same_table(scripts: Any, tmp_path: Path) -> None:
+    report, file = scripts("report"), tmp_path / "test.csv"
+    table = results(scripts, PLAYERS, first=101, reference="oracle")
     report.publish([table], file, None)
     found = rows(file)
     assert len(found) == 4 * len(PLAYERS)
@@ -252,15 +237,15 @@ def test_every_game_is_in_the_csv_and_makes_the_same_table(example: Any, tmp_pat
     assert report.read_results(file, "oracle")[0].rows() != table.rows()
 
 
-def test_a_table_is_replaced_where_it_stands(example: Any, tmp_path: Path) -> None:
+def test_a_table_is_replaced_where_it_stands(scripts: Any, tmp_path: Path) -> None:
     """With or without sentences below it, as often as one likes; what is around it stays."""
-    report, page = example("report"), tmp_path / "page.md"
+    report, page = scripts("report"), tmp_path / "page.md"
     before, after = (
         "# Title\n\n- a list\n\n",
         "\nText.\n\n| other: x | s |\n| --- | --- |\n| a | 1 |\n",
     )
     page.write_text(f"{before}| test: old | s |\n| --- | --- |\n{after}", encoding="utf-8")
-    table = results(example, PLAYERS, reference="oracle").block()
+    table = results(scripts, PLAYERS, reference="oracle").block()
     for shown in (table, table, table._replace(notes=[]), table._replace(notes=[]), table):
         report.write_page([shown], page)
         assert page.read_text(encoding="utf-8") == before + shown.markdown() + after
@@ -280,9 +265,9 @@ def bowl(point: Any) -> float:
 
 @pytest.mark.parametrize("name", ["Bluefin", "NoiseHandlingCMA", "PyCMA", "TBPSA", "TPE"])
 @pytest.mark.parametrize("maximize", [False, True])
-def test_rivals_learn_also_from_late_answers(example: Any, name: str, maximize: bool) -> None:
+def test_rivals_learn_also_from_late_answers(scripts: Any, name: str, maximize: bool) -> None:
     sign = -1 if maximize else 1
-    rival = getattr(example("rivals"), name)(BOWL, maximize, 1)
+    rival = getattr(scripts("rivals"), name)(BOWL, maximize, 1)
     for _ in range(40):
         trials = [rival.ask() for _ in range(4)]
         for trial in reversed(trials):
@@ -294,17 +279,17 @@ def test_rivals_learn_also_from_late_answers(example: Any, name: str, maximize: 
 
 
 @pytest.mark.parametrize("name", ["Bluefin", "PyCMA", "TBPSA", "Today"])
-def test_rivals_begin_at_todays_setting(example: Any, name: str) -> None:
+def test_rivals_begin_at_todays_setting(scripts: Any, name: str) -> None:
     for parameters in (BOWL, {"s": dikin.Shares(["a", "b", "c"], start=[0.5, 0.3, 0.2])}):
-        rival = getattr(example("rivals"), name)(parameters, False, 1)
+        rival = getattr(scripts("rivals"), name)(parameters, False, 1)
         assert rival._values(rival._recommended()) == pytest.approx(rival.space.start_values)
 
 
-def test_bluefin_is_its_text(example: Any) -> None:
+def test_bluefin_is_its_text(scripts: Any) -> None:
     """FKM with RMSprop on the cube, word for word; with another decay it is noticed."""
 
     def gap(decay: float) -> float:
-        rival = example("rivals").Bluefin(BOWL, False, 3)
+        rival = scripts("rivals").Bluefin(BOWL, False, 3)
         z, v, gap = rival._start(), np.zeros(2), 0.0
         unit = None
         for t in range(60):
@@ -329,19 +314,19 @@ def test_bluefin_is_its_text(example: Any) -> None:
     assert gap(0.999) > 1e-3
 
 
-def test_the_nearest_shares(example: Any) -> None:
+def test_the_nearest_shares(scripts: Any) -> None:
     """By the variational inequality: (z - p)(q - p) <= 0 for every q, and so for every corner."""
     generator = np.random.default_rng(1)
     for z in generator.normal(0.3, 0.6, size=(100, 4)):
-        p = example("rivals").nearest_shares(z)
+        p = scripts("rivals").nearest_shares(z)
         assert p.min() >= 0
         assert p.sum() == pytest.approx(1)
         assert ((z - p) @ (np.eye(4) - p).T <= 1e-12).all()
 
 
-def test_far_outside_costs_more(example: Any) -> None:
+def test_far_outside_costs_more(scripts: Any) -> None:
     """The squared distance to what was played, in units of the first loss."""
-    rivals, told = example("rivals"), []
+    rivals, told = scripts("rivals"), []
 
     class Far(rivals.Today):
         def _next(self) -> Any:
@@ -362,8 +347,8 @@ def test_far_outside_costs_more(example: Any) -> None:
 # --- price ---------------------------------------------------------------------------------------
 
 
-def test_no_setting_beats_the_best_of_a_round(example: Any) -> None:
-    market = example("price").Market(5000)
+def test_no_setting_beats_the_best_of_a_round(scripts: Any) -> None:
+    market = scripts("price").Market(5000)
     generator = np.random.default_rng(1)
     for round in (0, 100, 140, 2499, 2500, 4999):
         price, ads = market.best(round)
@@ -375,8 +360,8 @@ def test_no_setting_beats_the_best_of_a_round(example: Any) -> None:
         assert all(market.revenue(round, *other) <= top for other in others + near)
 
 
-def test_the_market_changes_as_it_is_said(example: Any) -> None:
-    price = example("price")
+def test_the_market_changes_as_it_is_said(scripts: Any) -> None:
+    price = scripts("price")
     market = price.Market(10_000)
     before, after = (market.best(round)[0] for round in (4999, 5000))
     assert after < 0.75 * before
@@ -389,8 +374,8 @@ def test_the_market_changes_as_it_is_said(example: Any) -> None:
 # --- the others ----------------------------------------------------------------------------------
 
 
-def test_the_problems_of_oppertune(example: Any) -> None:
-    problems = example("oppertune").PROBLEMS
+def test_the_problems_of_oppertune(scripts: Any) -> None:
+    problems = scripts("oppertune").PROBLEMS
     five, two = problems["5 settings"], problems["2 settings"]
     assert five.loss(five.best) == two.loss(two.best) == 0
     # 40, 30, 40, 50, 70; 200 and 400.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +22,8 @@ TRAFFIC = EXAMPLES / "traffic.py"
 
 
 @pytest.fixture
-def traffic(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(EXAMPLES)
-    yield importlib.import_module("traffic")
-    for name in ("traffic", "fleet", "rivals", "report", "comparison"):
-        sys.modules.pop(name, None)
+def traffic(scripts: Any) -> Any:
+    return scripts("traffic")
 
 
 def start(*options: object) -> subprocess.Popen[str]:

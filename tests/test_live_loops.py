@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import re
 import sys
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import dikin
+from csv_rows import rows
 from dikin.engine import play
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,18 +23,10 @@ COMMITTED = ROOT / "docs" / "loops" / "loops.csv"
 
 
 @pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(ROOT / "examples")
+def loops(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     # A few rounds are played faster than a loop is compiled.
     monkeypatch.setattr(play, "compiled_rounds", lambda *_: None)
-    yield importlib.import_module
-    for name in ("live_loops", "comparison", "report"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def loops(example: Any) -> Any:
-    return example("live_loops")
+    return scripts("live_loops")
 
 
 class Standing(dikin.Predictive):
@@ -160,11 +152,6 @@ def sides(domain: Any) -> tuple[Any, Any]:
 
 
 # --- the guide -----------------------------------------------------------------------------------
-
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with open(file, encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def said(page: str) -> list[tuple[str, ...]]:

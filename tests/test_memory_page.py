@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
+
+from csv_rows import read
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER, PAGE = ROOT / "docs" / "memory", ROOT / "docs" / "memory.md"
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
-    """The scripts as modules."""
-    monkeypatch.syspath_prepend(ROOT / "examples")
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    yield importlib.import_module
-    for name in ("memory", "contexts", "loops", "rivals", "report", "comparison"):
-        sys.modules.pop(name, None)
+def memory(scripts: Callable[[str], Any]) -> Any:
+    return scripts("memory")
 
 
 @pytest.fixture
-def memory(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("memory")
-
-
-@pytest.fixture
-def contexts(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("contexts")
-
-
-def read(file: Path, row: Any) -> list[Any]:
-    """The lines of a CSV as they were written."""
-    hints = get_type_hints(row)
-    with open(file, encoding="utf-8", newline="") as text:
-        lines = [*csv.reader(text)][1:]
-    kinds = [hints[name] for name in row._fields]
-    return [row(*(kind(cell) for kind, cell in zip(kinds, line, strict=True))) for line in lines]
+def contexts(scripts: Callable[[str], Any]) -> Any:
+    return scripts("contexts")
 
 
 def blocks(memory: Any, contexts: Any, rows: list[Any]) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +36,8 @@ CHANGES = {
 }
 
 
-@pytest.fixture
-def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return import_module
-
-
-def test_every_rule_changes_one_place(modules: Any) -> None:
-    places = modules("mutation_places").Places("module", SOURCE)
+def test_every_rule_changes_one_place(scripts: Any) -> None:
+    places = scripts("mutation_places").Places("module", SOURCE)
     places.visit(ast.parse(SOURCE))
     assert {(each.line, each.before, each.after) for each in places.found} == CHANGES
     lines = SOURCE.splitlines()
@@ -55,8 +48,8 @@ def test_every_rule_changes_one_place(modules: Any) -> None:
         assert mutation.after.encode() in changed[mutation.line - 1]
 
 
-def test_a_draw_is_the_same_again_for_each_package(modules: Any) -> None:
-    places = modules("mutation_places")
+def test_a_draw_is_the_same_again_for_each_package(scripts: Any) -> None:
+    places = scripts("mutation_places")
     draw = places.chosen(["theory", "curvature"], 4, seed=5)
     assert draw == places.chosen(["theory"], 4, seed=5) + places.chosen(["curvature"], 4, seed=5)
     assert [each.module.partition("/")[0] for each in draw] == ["theory"] * 4 + ["curvature"] * 4
@@ -64,9 +57,9 @@ def test_a_draw_is_the_same_again_for_each_package(modules: Any) -> None:
     assert draw != places.chosen(["theory", "curvature"], 4, seed=6)
 
 
-def test_a_change_is_seen_where_its_statement_or_its_name_is_used(modules: Any) -> None:
+def test_a_change_is_seen_where_its_statement_or_its_name_is_used(scripts: Any) -> None:
     """A statement of several lines, a default, and a constant that other statements use."""
-    places, seen = modules("mutation_places"), modules("seen_lines")
+    places, seen = scripts("mutation_places"), scripts("seen_lines")
     text = (ROOT / "src/dikin/vectors.py").read_text(encoding="utf-8").splitlines()
     first = next(i for i, line in enumerate(text, 1) if line.startswith("    return "))
     inside = places.Mutation("vectors", first, 4, "return", "return")
@@ -80,15 +73,15 @@ def test_a_change_is_seen_where_its_statement_or_its_name_is_used(modules: Any) 
 
 
 @pytest.mark.parametrize("name", ["drawn", "known"])
-def test_the_page_has_the_tables_of_its_files(modules: Any, name: str) -> None:
-    command = modules("mutants")
+def test_the_page_has_the_tables_of_its_files(scripts: Any, name: str) -> None:
+    command = scripts("mutants")
     rows = command.read_rows(command.FOLDER / f"{name}_outcomes.csv")
     assert len(rows) > 20
     assert command.table(rows, command.reasons()) in command.PAGE.read_text(encoding="utf-8")
 
 
-def test_every_reason_is_that_of_a_survivor(modules: Any) -> None:
-    command = modules("mutants")
+def test_every_reason_is_that_of_a_survivor(scripts: Any) -> None:
+    command = scripts("mutants")
     files = [command.FOLDER / f"{name}_outcomes.csv" for name in ("drawn", "known")]
     rows = [row for file in files for row in command.read_rows(file)]
     assert set(command.reasons()) <= {row.key for row in rows if row.outcome == command.SURVIVED}

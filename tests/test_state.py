@@ -164,23 +164,6 @@ def test_forecasts_of_open_queries_come_back(arguments: dict[str, Any]) -> None:
     assert differs(Forgetful, arguments)
 
 
-@pytest.mark.parametrize("arguments", FORECASTING, ids=str)
-def test_a_saved_learner_with_forecasts_goes_on(tmp_path: Path, arguments: dict[str, Any]) -> None:
-    learner = dikin.Predictive(BOX, seed=11, **arguments)
-    for t in range(20):
-        answer(learner, learner.ask(forecast=12.0 + t % 5), t)
-    for forecast in (3.0, None, 20.0, 1e3):
-        learner.ask(forecast=forecast)
-    learner.forget(21)
-    learner.save(tmp_path / "a.json")
-    twin = dikin.load(tmp_path / "a.json")
-    assert isinstance(twin, dikin.Predictive)
-    assert twin.arguments() == learner.arguments()
-    assert_same_future(learner, twin)
-    assert (twin.forecast, twin.surprise) == (learner.forecast, learner.surprise)
-    assert twin.forecasters == learner.forecasters
-
-
 # --- files that are not whole --------------------------------------------------------------------
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +10,10 @@ import pytest
 import dikin
 from dikin.arguments import is_whole, whole
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
-
 
 @pytest.fixture
-def walk() -> Iterator[Any]:
-    """`walk`, which is a script and no part of a package."""
-    sys.path.insert(0, str(BENCHMARKS))
-    yield import_module("walk")
-    sys.path.remove(str(BENCHMARKS))
-    del sys.modules["walk"], sys.modules["timing"]
+def walk(scripts: Any) -> Any:
+    return scripts("walk")
 
 
 def test_calls_into_dikin_are_counted(walk: Any) -> None:

@@ -47,6 +47,17 @@ class DomainMutant:
         return patched(self.sound(), **self.changes)
 
 
+Wrong = tuple[str, Callable[[], Domain], dict[str, Any]]
+
+
+def wrong(what: str, sound: Callable[[], Domain], **changes: Any) -> Wrong:
+    return what, sound, changes
+
+
+def by_law(table: dict[str, list[Wrong]]) -> list[DomainMutant]:
+    return [DomainMutant(law, *each) for law, rows in table.items() for each in rows]
+
+
 def ball() -> Ball:
     return Ball(3, 0.5, [4.0, -1.0, 0.3])
 
@@ -111,267 +122,208 @@ def forgiving_contains(self: Box, point: Array) -> bool:
     return not self.margin(point) < 0
 
 
-BARRIER_MUTANTS = [
-    DomainMutant(
-        "check_oracles_give_finite_numbers",
-        "the gradient is a row",
-        ball,
-        {"gradient": lambda self, v: Ball.gradient(self, v)[None]},
-    ),
-    DomainMutant(
-        "check_oracles_give_finite_numbers",
-        "the gradient has a hole",
-        ball,
-        {"gradient": lambda self, v: np.where(v @ v < 0.1, Ball.gradient(self, v), np.nan)},
-    ),
-    DomainMutant(
-        "check_center_is_interior_and_stationary",
-        "the margin forgets the centre",
-        ball,
-        {"margin": lambda self, point: self.radius - sqrt(point @ point)},
-    ),
-    DomainMutant(
-        "check_center_is_interior_and_stationary",
-        "the centre is inside but not the analytic one",
-        ball,
-        {
-            "barrier": lambda self, v: Ball.barrier(self, shifted(v)),
-            "gradient": lambda self, v: Ball.gradient(self, shifted(v)),
-            "hessian": lambda self, v: Ball.hessian(self, shifted(v)),
-            "margin": lambda self, point: Ball.margin(self, shifted(point)),
-        },
-    ),
-    DomainMutant(
-        "check_gradient_is_the_derivative_of_the_barrier",
-        "a factor of two is missing",
-        ball,
-        {"gradient": lambda self, v: Ball.gradient(self, v) / 2},
-    ),
-    DomainMutant(
-        "check_gradient_is_the_derivative_of_the_barrier",
-        "the gradient is a hundredth off",
-        simplex,
-        {"gradient": lambda self, v: 1.01 * Simplex.gradient(self, v)},
-    ),
-    DomainMutant(
-        "check_hessian_is_positive_definite",
-        "the Hessian is not symmetric",
-        ball,
-        {"hessian": lambda self, v: Ball.hessian(self, v) + np.triu(np.ones((3, 3)), 1)},
-    ),
-    DomainMutant(
-        "check_hessian_is_positive_definite",
-        "the Hessian lost a direction",
-        box,
-        {"hessian": lambda self, v: Box.hessian(self, v) * np.diag([1.0, 1.0, 0.0])},
-    ),
-    DomainMutant(
-        "check_hessian_is_the_derivative_of_the_gradient",
-        "the rank-one term is missing",
-        ball,
-        {"hessian": lambda self, v: 2 / (self.radius**2 * self._slack(v)) * np.eye(3)},
-    ),
-    DomainMutant(
-        "check_barrier_is_self_concordant",
-        "half of a self-concordant barrier",
-        ball,
-        {
-            "barrier": lambda self, v: Ball.barrier(self, v) / 2,
-            "gradient": lambda self, v: Ball.gradient(self, v) / 2,
-            "hessian": lambda self, v: Ball.hessian(self, v) / 2,
-        },
-    ),
-    DomainMutant("check_newton_decrement_is_at_most_root_nu", "nu is too small", ball, {"nu": 0.9}),
-    DomainMutant("check_newton_decrement_is_at_most_root_nu", "nu is not d", box, {"nu": 2.5}),
-    DomainMutant("check_gradient_sees_at_most_nu", "nu is too small", ball, {"nu": 0.95}),
-    DomainMutant("check_gradient_sees_at_most_nu", "nu is not n - 1", simplex, {"nu": 2.5}),
-    DomainMutant(
-        "check_dikin_ellipsoid_is_inside",
-        "the margin squares the radius",
-        ball,
-        {"margin": lambda self, point: self.radius**2 - float(np.linalg.norm(point - self.center))},
-    ),
-    DomainMutant(
-        "check_dikin_ellipsoid_is_inside",
-        "the barrier ends before the boundary",
-        ball,
-        {"barrier": lambda self, v: Ball.barrier(self, v) if v @ v < 0.1 else inf},
-    ),
-    DomainMutant(
-        "check_margin_and_barrier_agree_on_the_boundary",
-        "the margin is a millionth too lenient",
-        ball,
-        {"margin": lambda self, point: Ball.margin(self, point) + 1e-6},
-    ),
-    DomainMutant(
-        "check_margin_and_barrier_agree_on_the_boundary",
-        "the barrier is finite again beyond an edge",
-        box,
-        {"barrier": without_guard},
-    ),
-    DomainMutant(
-        "check_margin_and_barrier_agree_on_the_boundary",
-        "the margin forgets the centre",
-        ball,
-        {"margin": lambda self, point: self.radius - sqrt(point @ point)},
-    ),
-    DomainMutant(
-        "check_margin_and_barrier_agree_on_the_boundary",
-        "the margin has no end",
-        ball,
-        {"margin": lambda self, point: 1.0},
-    ),
-    DomainMutant(
-        "check_gauge_is_one_on_the_boundary",
-        "the gauge knows one half-width only",
-        box,
-        {"gauge": lambda self, v: float(np.abs(v).max() / self.inradius)},
-    ),
-    DomainMutant(
-        "check_gauge_is_one_on_the_boundary",
-        "the gauge is squared",
-        ball,
-        {"gauge": lambda self, v: Ball.gauge(self, v) ** 2},
-    ),
-    DomainMutant(
-        "check_gauge_is_one_on_the_boundary",
-        "the centre has a gauge",
-        ball,
-        {"gauge": lambda self, v: max(1e-9, Ball.gauge(self, v))},
-    ),
-    DomainMutant(
-        "check_support_bounds_the_set",
-        "the largest entry alone",
-        box,
-        {"support": lambda self, c: float((self.half * np.abs(c)).max())},
-    ),
-    DomainMutant(
-        "check_support_bounds_the_set",
-        "the direction is taken for a unit vector",
-        ball,
-        {"support": lambda self, c: self.radius * min(1.0, float(np.linalg.norm(c)))},
-    ),
-    DomainMutant(
-        "check_support_bounds_the_set",
-        "the ball around the set",
-        box,
-        {"support": lambda self, c: self.radius * float(np.linalg.norm(c))},
-    ),
-    DomainMutant(
-        "check_support_bounds_the_set",
-        "the least entry is left in",
-        simplex,
-        {"support": lambda self, c: float(np.ptp(self.outward(c)))},
-    ),
-    DomainMutant(
-        "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set",
-        "one corner's entry too many",
-        simplex,
-        {"barrier_growth": lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e)},
-    ),
-    DomainMutant(
-        "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set",
-        "two ends an interval",
-        box,
-        {"barrier_growth": lambda self, e: 2 * self.dim * log(1 / e)},
-    ),
-    DomainMutant(
-        "check_symmetry_turns_the_set_into_itself",
-        "as if it were a ball",
-        simplex,
-        {"__class__": type("Round", (Simplex,), {"symmetry": 1.0})},
-    ),
-    DomainMutant(
-        "check_symmetry_turns_the_set_into_itself",
-        "more than symmetric",
-        ball,
-        {"__class__": type("Wide", (Ball,), {"symmetry": 1.001})},
-    ),
-    DomainMutant(
-        "check_symmetry_turns_the_set_into_itself",
-        "a hair too much",
-        simplex,
-        {"__class__": type("Even", (Simplex,), {"symmetry": (1 + 1e-8) / 3})},
-    ),
-    DomainMutant(
-        "check_outward_is_an_isometry",
-        "the chart is stretched",
-        simplex,
-        {
-            "outward": lambda self, v: 1.1 * Simplex.outward(self, v),
-            "inward": lambda self, w: Simplex.inward(self, w) / 1.1,
-        },
-    ),
-    DomainMutant(
-        "check_outward_is_an_isometry",
-        "inward is not the way back",
-        simplex,
-        {"inward": lambda self, w: Simplex.inward(self, w)[::-1]},
-    ),
-    DomainMutant(
-        "check_outward_is_an_isometry",
-        "outward is not linear",
-        ball,
-        {"outward": np.abs, "inward": lambda self, w: w},
-    ),
-    DomainMutant("check_radius_reaches_every_point", "the corners are out", box, {"radius": 2.0}),
-    DomainMutant(
-        "check_radius_reaches_every_point", "one per cent short", simplex, {"radius": 0.857}
-    ),
-    DomainMutant("check_inradius_ball_is_inside", "the mean half-width", box, {"inradius": 0.26}),
-    DomainMutant("check_diameter_fits_between_the_balls", "too long", ball, {"diameter": 1.01}),
-    DomainMutant(
-        "check_diameter_fits_between_the_balls", "a hair too long", ball, {"diameter": 1 + 1e-8}
-    ),
-    DomainMutant("check_diameter_fits_between_the_balls", "too short", ball, {"diameter": 0.99}),
-    DomainMutant(
-        "check_spec_builds_an_equal_domain",
-        "the spec forgets the centre",
-        ball,
-        {"arguments": lambda self: {"dim": self.dim, "radius": self.radius}},
-    ),
-    DomainMutant(
-        "check_spec_builds_an_equal_domain",
-        "the spec is of another kind",
-        ball,
-        {"spec": lambda self: box().spec()},
-    ),
-    DomainMutant(
-        "check_spec_builds_an_equal_domain",
-        "the barrier is not in the spec",
-        ball,
-        {"barrier": lambda self, v: Ball.barrier(self, v) + 1e-15},
-    ),
-    DomainMutant(
-        "check_require_refuses_what_is_no_point",
-        "any shape will do",
-        ball,
-        {"require": broadcasting_require},
-    ),
-    DomainMutant(
-        "check_require_refuses_what_is_no_point",
-        "the refusal does not name the domain",
-        ball,
-        {"require": nameless_require},
-    ),
-    DomainMutant(
-        "check_require_refuses_what_is_no_point",
-        "NaN is inside",
-        box,
-        {"contains": forgiving_contains},
-    ),
-    DomainMutant(
-        "check_require_refuses_what_is_no_point",
-        "the centre itself is handed out",
-        ball,
-        {"require": lambda self, p: self.center if p is self.center else Ball.require(self, p)},
-    ),
-    DomainMutant(
-        "check_domain_is_a_value", "the centre can be written", ball, {"center": np.ones(3)}
-    ),
-    DomainMutant(
-        "check_domain_is_a_value", "an oracle writes", ball, {"gradient": writing_gradient}
-    ),
-    DomainMutant("check_domain_is_a_value", "an oracle is late", ball, {"gradient": Stale(ball())}),
-    DomainMutant("check_domain_is_a_value", "values change", ball, {"__class__": LooseBall}),
-]
+BARRIER: dict[str, list[Wrong]] = {
+    "check_oracles_give_finite_numbers": [
+        wrong("the gradient is a row", ball, gradient=lambda self, v: Ball.gradient(self, v)[None]),
+        wrong(
+            "the gradient has a hole",
+            ball,
+            gradient=lambda self, v: np.where(v @ v < 0.1, Ball.gradient(self, v), np.nan),
+        ),
+    ],
+    "check_center_is_interior_and_stationary": [
+        wrong(
+            "the margin forgets the centre",
+            ball,
+            margin=lambda self, point: self.radius - sqrt(point @ point),
+        ),
+        wrong(
+            "the centre is inside but not the analytic one",
+            ball,
+            barrier=lambda self, v: Ball.barrier(self, shifted(v)),
+            gradient=lambda self, v: Ball.gradient(self, shifted(v)),
+            hessian=lambda self, v: Ball.hessian(self, shifted(v)),
+            margin=lambda self, point: Ball.margin(self, shifted(point)),
+        ),
+    ],
+    "check_gradient_is_the_derivative_of_the_barrier": [
+        wrong(
+            "a factor of two is missing", ball, gradient=lambda self, v: Ball.gradient(self, v) / 2
+        ),
+        wrong(
+            "the gradient is a hundredth off",
+            simplex,
+            gradient=lambda self, v: 1.01 * Simplex.gradient(self, v),
+        ),
+    ],
+    "check_hessian_is_positive_definite": [
+        wrong(
+            "the Hessian is not symmetric",
+            ball,
+            hessian=lambda self, v: Ball.hessian(self, v) + np.triu(np.ones((3, 3)), 1),
+        ),
+        wrong(
+            "the Hessian lost a direction",
+            box,
+            hessian=lambda self, v: Box.hessian(self, v) * np.diag([1.0, 1.0, 0.0]),
+        ),
+    ],
+    "check_hessian_is_the_derivative_of_the_gradient": [
+        wrong(
+            "the rank-one term is missing",
+            ball,
+            hessian=lambda self, v: 2 / (self.radius**2 * self._slack(v)) * np.eye(3),
+        ),
+    ],
+    "check_barrier_is_self_concordant": [
+        wrong(
+            "half of a self-concordant barrier",
+            ball,
+            barrier=lambda self, v: Ball.barrier(self, v) / 2,
+            gradient=lambda self, v: Ball.gradient(self, v) / 2,
+            hessian=lambda self, v: Ball.hessian(self, v) / 2,
+        ),
+    ],
+    "check_newton_decrement_is_at_most_root_nu": [
+        wrong("nu is too small", ball, nu=0.9),
+        wrong("nu is not d", box, nu=2.5),
+    ],
+    "check_gradient_sees_at_most_nu": [
+        wrong("nu is too small", ball, nu=0.95),
+        wrong("nu is not n - 1", simplex, nu=2.5),
+    ],
+    "check_dikin_ellipsoid_is_inside": [
+        wrong(
+            "the margin squares the radius",
+            ball,
+            margin=lambda self, point: self.radius**2 - float(np.linalg.norm(point - self.center)),
+        ),
+        wrong(
+            "the barrier ends before the boundary",
+            ball,
+            barrier=lambda self, v: Ball.barrier(self, v) if v @ v < 0.1 else inf,
+        ),
+    ],
+    "check_margin_and_barrier_agree_on_the_boundary": [
+        wrong(
+            "the margin is a millionth too lenient",
+            ball,
+            margin=lambda self, point: Ball.margin(self, point) + 1e-6,
+        ),
+        wrong("the barrier is finite again beyond an edge", box, barrier=without_guard),
+        wrong(
+            "the margin forgets the centre",
+            ball,
+            margin=lambda self, point: self.radius - sqrt(point @ point),
+        ),
+        wrong("the margin has no end", ball, margin=lambda self, point: 1.0),
+    ],
+    "check_gauge_is_one_on_the_boundary": [
+        wrong(
+            "the gauge knows one half-width only",
+            box,
+            gauge=lambda self, v: float(np.abs(v).max() / self.inradius),
+        ),
+        wrong("the gauge is squared", ball, gauge=lambda self, v: Ball.gauge(self, v) ** 2),
+        wrong("the centre has a gauge", ball, gauge=lambda self, v: max(1e-9, Ball.gauge(self, v))),
+    ],
+    "check_support_bounds_the_set": [
+        wrong(
+            "the largest entry alone",
+            box,
+            support=lambda self, c: float((self.half * np.abs(c)).max()),
+        ),
+        wrong(
+            "the direction is taken for a unit vector",
+            ball,
+            support=lambda self, c: self.radius * min(1.0, float(np.linalg.norm(c))),
+        ),
+        wrong(
+            "the ball around the set",
+            box,
+            support=lambda self, c: self.radius * float(np.linalg.norm(c)),
+        ),
+        wrong(
+            "the least entry is left in",
+            simplex,
+            support=lambda self, c: float(np.ptp(self.outward(c))),
+        ),
+    ],
+    "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set": [
+        wrong(
+            "one corner's entry too many",
+            simplex,
+            barrier_growth=lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e),
+        ),
+        wrong(
+            "two ends an interval", box, barrier_growth=lambda self, e: 2 * self.dim * log(1 / e)
+        ),
+    ],
+    "check_symmetry_turns_the_set_into_itself": [
+        wrong(
+            "as if it were a ball", simplex, __class__=type("Round", (Simplex,), {"symmetry": 1.0})
+        ),
+        wrong("more than symmetric", ball, __class__=type("Wide", (Ball,), {"symmetry": 1.001})),
+        wrong(
+            "a hair too much",
+            simplex,
+            __class__=type("Even", (Simplex,), {"symmetry": (1 + 1e-8) / 3}),
+        ),
+    ],
+    "check_outward_is_an_isometry": [
+        wrong(
+            "the chart is stretched",
+            simplex,
+            outward=lambda self, v: 1.1 * Simplex.outward(self, v),
+            inward=lambda self, w: Simplex.inward(self, w) / 1.1,
+        ),
+        wrong(
+            "inward is not the way back",
+            simplex,
+            inward=lambda self, w: Simplex.inward(self, w)[::-1],
+        ),
+        wrong("outward is not linear", ball, outward=np.abs, inward=lambda self, w: w),
+    ],
+    "check_radius_reaches_every_point": [
+        wrong("the corners are out", box, radius=2.0),
+        wrong("one per cent short", simplex, radius=0.857),
+    ],
+    "check_inradius_ball_is_inside": [
+        wrong("the mean half-width", box, inradius=0.26),
+    ],
+    "check_diameter_fits_between_the_balls": [
+        wrong("too long", ball, diameter=1.01),
+        wrong("a hair too long", ball, diameter=1 + 1e-8),
+        wrong("too short", ball, diameter=0.99),
+    ],
+    "check_spec_builds_an_equal_domain": [
+        wrong(
+            "the spec forgets the centre",
+            ball,
+            arguments=lambda self: {"dim": self.dim, "radius": self.radius},
+        ),
+        wrong("the spec is of another kind", ball, spec=lambda self: box().spec()),
+        wrong(
+            "the barrier is not in the spec",
+            ball,
+            barrier=lambda self, v: Ball.barrier(self, v) + 1e-15,
+        ),
+    ],
+    "check_require_refuses_what_is_no_point": [
+        wrong("any shape will do", ball, require=broadcasting_require),
+        wrong("the refusal does not name the domain", ball, require=nameless_require),
+        wrong("NaN is inside", box, contains=forgiving_contains),
+        wrong(
+            "the centre itself is handed out",
+            ball,
+            require=lambda self, p: self.center if p is self.center else Ball.require(self, p),
+        ),
+    ],
+    "check_domain_is_a_value": [
+        wrong("the centre can be written", ball, center=np.ones(3)),
+        wrong("an oracle writes", ball, gradient=writing_gradient),
+        wrong("an oracle is late", ball, gradient=Stale(ball())),
+        wrong("values change", ball, __class__=LooseBall),
+    ],
+}
+BARRIER_MUTANTS = by_law(BARRIER)

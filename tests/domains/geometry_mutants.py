@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from checks.mutants import DomainMutant, ball, box
+from checks.mutants import Wrong, ball, box, by_law, wrong
 from dikin.domains.ball import BallGeometry
 from dikin.domains.base import Array
 from dikin.domains.box import BoxGeometry, box_geometry
 
 
-def geometry(kind: type[BoxGeometry]) -> dict[str, Any]:
-    """A change of geometry for a box."""
+def of(kind: type[BoxGeometry]) -> Any:
+    """The geometry of a box as another kind."""
     stretch = np.ones(3)  # of the box that is changed
-    return {"geometry": lambda self, scale: kind(*box_geometry(self.half / scale, stretch))}
+    return lambda self, scale: kind(*box_geometry(self.half / scale, stretch))
 
 
 class Displaced(BoxGeometry):
@@ -158,50 +158,49 @@ def short_ball(domain: Any, scale: float) -> BallGeometry:
     return ShortBallGeometry(domain.dim, domain.radius / scale, domain.dim + 3, 3)
 
 
-LENGTHS = "check_geometry_keeps_lengths_from_the_center"
-UPDATE = "check_linear_update_is_the_hessian_times_the_step"
-
-GEOMETRY_MUTANTS = [
-    DomainMutant(
-        "check_geometry_keeps_lengths_from_the_center", "not at zero", box, geometry(Displaced)
-    ),
-    DomainMutant(
-        "check_geometry_keeps_lengths_from_the_center", "no isometry", box, geometry(Stretched)
-    ),
-    DomainMutant(
-        "check_geometry_keeps_lengths_from_the_center", "the other way", box, geometry(Mirrored)
-    ),
-    DomainMutant("check_solve_is_stationary", "the weight is wrong", box, geometry(Heavier)),
-    DomainMutant("check_solve_is_stationary", "onto the boundary", box, geometry(Overshooting)),
-    DomainMutant("check_solve_is_stationary", "no quadratic", box, geometry(Flat)),
-    DomainMutant(
-        "check_barrier_of_an_iterate_is_the_oracle", "one coordinate", box, geometry(OneCoordinate)
-    ),
-    DomainMutant(
-        "check_barrier_of_an_iterate_is_the_oracle", "not from the centre", box, geometry(OffZero)
-    ),
-    DomainMutant(
-        "check_barrier_of_an_iterate_is_the_oracle", "a hair too much", box, geometry(HairOffZero)
-    ),
-    DomainMutant("check_place_describes_the_point", "a little off", box, geometry(Misplaced)),
-    DomainMutant("check_place_describes_the_point", "old slack", box, geometry(PlacedAtTheCenter)),
-    DomainMutant("check_project_finds_the_nearest_point", "radially", box, geometry(Radial)),
-    DomainMutant("check_project_finds_the_nearest_point", "too far inside", box, geometry(Blunt)),
-    DomainMutant("check_point_lies_on_the_ellipsoid", "too wide", box, geometry(Wide)),
-    DomainMutant("check_point_lies_on_the_ellipsoid", "a root is missing", box, geometry(Rootless)),
-    DomainMutant("check_point_lies_on_the_ellipsoid", "y is not amid", box, geometry(OffMiddle)),
-    DomainMutant(UPDATE, "no damping", box, geometry(WithoutDamping)),
-    DomainMutant(UPDATE, "the other root", box, geometry(Backwards)),
-    DomainMutant(UPDATE, "another g.y", box, geometry(Untold)),
-    DomainMutant(UPDATE, "another |y|^2", box, geometry(Unsquared)),
-    DomainMutant("check_product_is_that_with_the_vector", "off", box, geometry(OffProduct)),
-    DomainMutant("check_product_is_that_with_the_vector", "no sign", box, geometry(Unscaled)),
-    DomainMutant(
-        "check_point_lies_on_the_ellipsoid",
-        "a thousandth is missing",
-        ball,
-        {"geometry": short_ball},
-    ),
-    DomainMutant("check_exploration_is_uniform", "an axis is preferred", box, geometry(Lopsided)),
-    DomainMutant("check_exploration_is_uniform", "a side is preferred", box, geometry(OneSided)),
-]
+GEOMETRY: dict[str, list[Wrong]] = {
+    "check_geometry_keeps_lengths_from_the_center": [
+        wrong("not at zero", box, geometry=of(Displaced)),
+        wrong("no isometry", box, geometry=of(Stretched)),
+        wrong("the other way", box, geometry=of(Mirrored)),
+    ],
+    "check_solve_is_stationary": [
+        wrong("the weight is wrong", box, geometry=of(Heavier)),
+        wrong("onto the boundary", box, geometry=of(Overshooting)),
+        wrong("no quadratic", box, geometry=of(Flat)),
+    ],
+    "check_barrier_of_an_iterate_is_the_oracle": [
+        wrong("one coordinate", box, geometry=of(OneCoordinate)),
+        wrong("not from the centre", box, geometry=of(OffZero)),
+        wrong("a hair too much", box, geometry=of(HairOffZero)),
+    ],
+    "check_place_describes_the_point": [
+        wrong("a little off", box, geometry=of(Misplaced)),
+        wrong("old slack", box, geometry=of(PlacedAtTheCenter)),
+    ],
+    "check_project_finds_the_nearest_point": [
+        wrong("radially", box, geometry=of(Radial)),
+        wrong("too far inside", box, geometry=of(Blunt)),
+    ],
+    "check_point_lies_on_the_ellipsoid": [
+        wrong("too wide", box, geometry=of(Wide)),
+        wrong("a root is missing", box, geometry=of(Rootless)),
+        wrong("y is not amid", box, geometry=of(OffMiddle)),
+        wrong("a thousandth is missing", ball, geometry=short_ball),
+    ],
+    "check_linear_update_is_the_hessian_times_the_step": [
+        wrong("no damping", box, geometry=of(WithoutDamping)),
+        wrong("the other root", box, geometry=of(Backwards)),
+        wrong("another g.y", box, geometry=of(Untold)),
+        wrong("another |y|^2", box, geometry=of(Unsquared)),
+    ],
+    "check_product_is_that_with_the_vector": [
+        wrong("off", box, geometry=of(OffProduct)),
+        wrong("no sign", box, geometry=of(Unscaled)),
+    ],
+    "check_exploration_is_uniform": [
+        wrong("an axis is preferred", box, geometry=of(Lopsided)),
+        wrong("a side is preferred", box, geometry=of(OneSided)),
+    ],
+}
+GEOMETRY_MUTANTS = by_law(GEOMETRY)

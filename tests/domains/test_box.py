@@ -1,4 +1,4 @@
-"""Boxes: what the constructor refuses, and the update of few and of many sides.
+"""Boxes: the update of few and of many sides.
 
 What every set obeys is in tests/checks: `-k box` there.
 """
@@ -12,30 +12,7 @@ import pytest
 
 from dikin import Box, errors
 from dikin.domains.box import FEW, box_solve
-from domains.constructors import HUGE, INF, NAN, Case, check_refused
-
-REFUSED: dict[str, Case] = {
-    "lower > upper": (
-        lambda: Box([0, 2], [1, 1.5]),
-        errors.DomainError,
-        ["lower[1] = 2", "upper[1] = 1.5"],
-    ),
-    "lower = upper": (lambda: Box([0, 4], [1, 4]), errors.DomainError, ["lower[1]", "= 4"]),
-    "lower nan": (lambda: Box([NAN, 0], [1, 1]), errors.DomainError, ["lower[0] is nan"]),
-    "upper inf": (lambda: Box([0, 0], [1, INF]), errors.DomainError, ["upper[1] is inf"]),
-    "upper huge": (lambda: Box([0], [HUGE]), errors.DomainError, ["upper"]),
-    "2 and 3": (lambda: Box([0, 0], [1, 1, 1]), errors.ShapeError, ["lower has 2", "upper 3"]),
-    "no entries": (lambda: Box([], []), errors.ShapeError, ["lower", "non-empty", "(0,)"]),
-    "scalars": (lambda: Box(0, 1), errors.ShapeError, ["lower", "vector", "write [0.0]"]),
-    "words": (lambda: Box("ab", [1]), errors.DomainError, ["lower must be numbers", "'ab'"]),
-    "ragged": (lambda: Box([[0], [1, 2]], [1]), errors.DomainError, ["lower", "[[0], [1, 2]]"]),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_refused(case: Case) -> None:
-    check_refused(case)
-
+from domains.test_constructors import NAN
 
 POINTS: list[tuple[Any, type[errors.DikinError], list[str]]] = [
     ([0.5], errors.ShapeError, ["Box(dim=2)", "(2,)", "got (1,)"]),

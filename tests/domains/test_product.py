@@ -1,4 +1,4 @@
-"""Products: what the constructor refuses.
+"""Products: their working form.
 
 What every set obeys is in tests/checks: `-k product` there.
 """
@@ -6,21 +6,8 @@ What every set obeys is in tests/checks: `-k product` there.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from dikin import Ball, Box, Product, errors
-from domains.constructors import Case, check_refused
-
-REFUSED: dict[str, Case] = {
-    "Product()": (lambda: Product(), errors.DomainError, ["at least one", "none"]),
-    "Product(3)": (lambda: Product(3), errors.DomainError, ["part 0 is 3", "wanted a domain"]),
-    "Product(., None)": (lambda: Product(Ball(1), None), errors.DomainError, ["part 1 is None"]),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_refused(case: Case) -> None:
-    check_refused(case)
+from dikin import Ball, Box, Product
 
 
 def test_equal_sides_leave_the_radius_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""Simplices: what the constructor refuses.
+"""Simplices: their chart, and how symmetric they are.
 
 What every set obeys is in tests/checks: `-k simplex` there.
 """
@@ -9,19 +9,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from dikin import Simplex, errors
+from dikin import Simplex
 from dikin.domains.simplex import helmert
-from domains.constructors import Case, check_refused
-
-REFUSED: dict[str, Case] = {
-    "Simplex(1)": (lambda: Simplex(1), errors.DomainError, ["at least 2", "choose", "got 1"]),
-    "Simplex(2.5)": (lambda: Simplex(2.5), errors.DomainError, ["whole number", "got 2.5"]),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_refused(case: Case) -> None:
-    check_refused(case)
 
 
 @pytest.mark.parametrize("n", [2, 3, 17])

@@ -75,41 +75,34 @@ def digest_of(tmp_path: Path) -> Iterator[Any]:
     FUNCTIONS.update(marked)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("# the higher, the steeper", "# why"),
-        ('"""Its value."""', '"""What it is worth."""'),
-        ('"""Its value."""\n', "\n"),
-        ('"""One way up."""\n', "\n"),
-        ('"""A kernel."""', '"""Another word."""'),
-        ("y: float = steep", "y = steep"),
-        ('x: float) -> float:\n        """Its', 'x: int) -> int:\n        """Its'),
-        ('"for people"', '"for others"'),
-        ("SLOPE = 2.0", "# moved down\nUNUSED = 1.0\nSLOPE = 2.0"),
-    ],
-)
-def test_what_changes_no_kernel_changes_no_digest(digest_of: Any, old: str, new: str) -> None:
-    assert old in KERNEL
-    assert digest_of(KERNEL.replace(old, new)) == digest_of(KERNEL)
+NO_CHANGES = [
+    ("# the higher, the steeper", "# why"),
+    ('"""Its value."""', '"""What it is worth."""'),
+    ('"""Its value."""\n', "\n"),
+    ('"""One way up."""\n', "\n"),
+    ('"""A kernel."""', '"""Another word."""'),
+    ("y: float = steep", "y = steep"),
+    ('x: float) -> float:\n        """Its', 'x: int) -> int:\n        """Its'),
+    ('"for people"', '"for others"'),
+    ("SLOPE = 2.0", "# moved down\nUNUSED = 1.0\nSLOPE = 2.0"),
+]
+CHANGES = [
+    ("SLOPE = 2.0", "SLOPE = 2.5"),
+    ("power: float = 3.0", "power: float = 3.5"),
+    ("SLOPE * x**power", "SLOPE + x**power"),
+    ("np.pi", "np.e"),
+    ("@compilable", "@reordered"),
+    ("y + self.shift", "y - self.shift"),
+    ("shift: float = 0.5", "shift: float = 0.25"),
+    ("size: float\n", "size: float\n    more: float\n"),
+]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("SLOPE = 2.0", "SLOPE = 2.5"),
-        ("power: float = 3.0", "power: float = 3.5"),
-        ("SLOPE * x**power", "SLOPE + x**power"),
-        ("np.pi", "np.e"),
-        ("@compilable", "@reordered"),
-        ("y + self.shift", "y - self.shift"),
-        ("shift: float = 0.5", "shift: float = 0.25"),
-        ("size: float\n", "size: float\n    more: float\n"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), NO_CHANGES + CHANGES)
 def test_what_changes_a_kernel_changes_the_digest(digest_of: Any, old: str, new: str) -> None:
     assert old in KERNEL
-    assert digest_of(KERNEL.replace(old, new)) != digest_of(KERNEL)
+    same = digest_of(KERNEL.replace(old, new)) == digest_of(KERNEL)
+    assert same == ((old, new) in NO_CHANGES)
 
 
 def kernels(domain: dikin.Domain) -> tuple[Any, Any]:

@@ -40,12 +40,9 @@ def test_results_do_not_depend_on_workers_or_order() -> None:
     assert len({run.regret[-1] for run in alone}) == 6
 
 
-def test_no_seeds_are_refused() -> None:
+def test_no_seeds_and_a_learner_in_the_place_of_its_maker_are_refused() -> None:
     with pytest.raises(dikin.DikinError, match="at least one game"):
         dikin.replicate(learner, world, 10, 0)
-
-
-def test_a_learner_in_the_place_of_its_maker_is_refused() -> None:
     with pytest.raises(dikin.DikinError, match="make_learner must be a function of the seed"):
         dikin.replicate(learner(0), world, 10, 2)  # type: ignore[arg-type]
 

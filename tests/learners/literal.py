@@ -104,25 +104,6 @@ class KnownCurvature(FixedRate):
         return newton(gradient, hessian, value, self.centers[-1])
 
 
-class BanditGradientDescent:
-    """A1: y <- Proj_{(1-alpha)K}(y - nu_step v u), u the direction played at distance delta."""
-
-    def __init__(
-        self, project: Callable[[Array], Array], delta: float, alpha: float, step: float, dim: int
-    ) -> None:
-        self.project, self.delta, self.alpha, self.step = project, delta, alpha, step
-        self.centers = [np.zeros(dim)]
-
-    def told(self, x: Array, loss: float, center: Array) -> None:
-        """The direction is seen from the shipped centre: rounding would grow by 1/delta."""
-        u = (x - center) / self.delta
-        if abs(float(np.linalg.norm(u)) - 1) > 1e-9:
-            raise OffTheSphereError(f"|u| = {np.linalg.norm(u)}")
-        moved = self.centers[-1] - self.step * loss * u
-        shrunk = 1 - self.alpha
-        self.centers.append(shrunk * self.project(moved / shrunk))
-
-
 # --- the tunings of the text ---------------------------------------------------------------------
 
 
@@ -150,14 +131,3 @@ def lipschitz_reach(d: int, nu: float, T: int, L: float, D: float) -> float:
 def hazan_levy_rate(d: int, nu: float, T: int, beta: float, sigma: float) -> float:
     """Not capped."""
     return sqrt((nu + 2 * beta / sigma) * log(T) / (2 * d**2 * T))
-
-
-def fkm_lipschitz(d: int, T: int, L: float, r: float) -> tuple[float, float, float]:
-    """Delta, alpha and nu_step, with R = C = 1."""
-    delta = T**-0.25 * sqrt(d * r / (3 * (L * r + 1)))
-    return delta, delta / r, 1 / sqrt(T)
-
-
-def fkm_general(d: int, T: int, r: float) -> tuple[float, float, float]:
-    delta = float(np.cbrt(r * d**2 / (12 * T)))
-    return delta, float(np.cbrt(3 * d / (2 * r * sqrt(T)))), 1 / sqrt(T)

@@ -56,6 +56,47 @@ class OnePoint:
         self.centers.append((1 - self.xi) * self.project(moved / (1 - self.xi)))
 
 
+class BanditGradientDescent(OnePoint):
+    """A1: y <- Proj_{(1-alpha)K}(y - nu_step v u), u the direction played at distance delta."""
+
+    step: float
+
+    def eta(self, t: int) -> float:
+        return self.step
+
+    def estimate(self, seen: Round) -> Array:
+        return seen.losses[0] * direction(seen, self.delta)
+
+
+class OneMeasurement(OnePoint):
+    """y <- Proj_{0.9 K}(y - eta (d/delta) (f - b) u), b a mean of the losses before."""
+
+    step = 40.0
+
+    def __init__(self, project: Projection, d: int, r: float, size: int) -> None:
+        super().__init__(project, d, r, 0.1 * r, size)
+        self.r, self.losses = r, list[float]()
+
+    def eta(self, t: int) -> float:
+        return float(self.step * 0.1 * self.r / self.d * (101 / (100 + t)) ** 0.602)
+
+    def baseline(self) -> float:
+        mean = 0.0
+        for t, loss in enumerate(self.losses, 1):
+            mean = (1 - t**-0.5) * mean + t**-0.5 * loss
+        return mean
+
+    def estimate(self, seen: Round) -> Array:
+        u = direction(seen, self.delta)
+        away = seen.losses[0] - self.baseline() if self.losses else 0.0
+        return self.d / self.delta * away * u
+
+    def told(self, seen: Round) -> None:
+        self.delta = 0.1 * self.r / len(self.centers) ** 0.101
+        super().told(seen)
+        self.losses.append(seen.losses[0])
+
+
 class StronglyConvex(OnePoint):
     """The steps 1/(sigma t)."""
 
@@ -183,3 +224,14 @@ def one_point_balance(d: int, T: int, L: float, sigma: float, S: float) -> float
 def prediction_reach(T: int, L: float, r: float) -> float:
     """A1 in dimension one, which counts what shrinking the set costs."""
     return T**-0.25 * sqrt(r / (3 * (L * r + 1)))
+
+
+def fkm_lipschitz(d: int, T: int, L: float, r: float) -> tuple[float, float, float]:
+    """Delta, alpha and nu_step, with R = C = 1."""
+    delta = T**-0.25 * sqrt(d * r / (3 * (L * r + 1)))
+    return delta, delta / r, 1 / sqrt(T)
+
+
+def fkm_general(d: int, T: int, r: float) -> tuple[float, float, float]:
+    delta = float(np.cbrt(r * d**2 / (12 * T)))
+    return delta, float(np.cbrt(3 * d / (2 * r * sqrt(T)))), 1 / sqrt(T)

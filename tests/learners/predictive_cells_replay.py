@@ -15,6 +15,7 @@ import numpy as np
 import dikin
 from dikin.learners.predictive import expectation
 from dikin.learners.predictive_state import MEASURED
+from learners.predictive_replay import play_out
 from learners.predictive_spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
@@ -149,20 +150,9 @@ class CellsReplay:
         if self.learner._n.levels.current > 0:
             reference.begin(list(rates), len(self.values))
 
-    def play(self, answers: int, certify_every: int = 50) -> "CellsReplay":
-        """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
-        waiting: list[Any] = []
-        while len(self.reference.booked) < answers:
-            waiting.append(self.ask())
-            if len(waiting) <= self.case.late and self.rng.random() < 0.7:
-                continue
-            query = waiting.pop(int(self.rng.integers(len(waiting))))
-            if self.case.late and self.rng.random() < 0.1:
-                self.learner.forget(query)
-                continue
-            self.tell(query)
-            self.compare_centers()
-            if len(self.reference.booked) % certify_every == 0:
+    def play(self, answers: int) -> "CellsReplay":
+        for booked in play_out(self, len(self.reference.booked), answers, self.case.late):
+            if booked % 50 == 0:
                 self.compare_certificates()
         return self
 

@@ -8,7 +8,7 @@ is a constant.
 
 from collections.abc import Iterator
 from functools import cache
-from math import pi
+from math import pi, sqrt
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -134,6 +134,11 @@ def hostile_losses(rounds: int) -> dict[str, Losses]:
         "shrinking": linear(np.minimum(0.9, 30.0 / (t + 1.0)) * (1.0 + 0.1 * signs)),
         "random walk": noisy(walk),
     }
+
+
+def above(gaps: list[float], errors: float = 3.0) -> None:
+    mean, error = float(np.mean(gaps)), float(np.std(gaps, ddof=1)) / sqrt(len(gaps))
+    assert mean >= errors * error, f"certificate less regret: {mean} +- {error}"
 
 
 HOSTILE = tuple(hostile_losses(1))

@@ -141,7 +141,6 @@ START = Setting("smooth", True, True, None, 0)
 MEMORY = Setting("smooth", True, False, 12.0, 0)
 FOUND = Setting("smooth", False, False, None, 0)
 BOTH = Setting("both", True, True, 12.0, 6)
-PLAIN = Setting("smooth", True, False, None, 0)
 
 SAME = Setting("smooth", False, True, 12.0, 0, 36)
 BESIDES = Setting("smooth", True, True, None, 0, besides=True)
@@ -176,17 +175,4 @@ MUTANTS = {
     "pays the larger": (PaysTheLarger, BOTH),
     "learns noisy losses in full": (LearnsNoisyLossesInFull, BESIDES),
     "sleeps through covariates": (SleepsThroughCovariates, BESIDES),
-}
-
-HARMLESS = {
-    name: (MUTANTS[name][0], PLAIN)
-    for name in (
-        "measures for free",
-        "learns from faults",
-        "learns by a provisional level",
-        "weighs by losses",
-        "pulls to the start",
-        "never forgets",
-        "answers here and now",
-    )
 }

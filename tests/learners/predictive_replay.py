@@ -13,7 +13,7 @@ three levels, nor from any while the level is provisional. When that ends, all l
 the round in which it ends takes them back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import isnan, nan, sqrt
 from typing import Any
@@ -89,6 +89,23 @@ class Setting:
         )
         words += ["besides"] * self.besides
         return ", ".join(words)
+
+
+def play_out(game: Any, told: int, answers: int, late: int) -> Iterator[int]:
+    """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
+    waiting: list[Any] = []
+    while told < answers:
+        waiting.append(game.ask())
+        if len(waiting) <= late and game.rng.random() < 0.7:
+            continue
+        query = waiting.pop(int(game.rng.integers(len(waiting))))
+        if late and game.rng.random() < 0.1:
+            game.learner.forget(query)
+            continue
+        game.tell(query)
+        game.compare_centers()
+        told += 1
+        yield told
 
 
 @dataclass
@@ -231,20 +248,9 @@ class Replay:
             reference.answers[0] = replace(reference.answers[0], forecast=loss)
 
     def play(self, answers: int) -> "Replay":
-        """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
-        waiting: list[Any] = []
-        while len(self.reference.answers) < answers:
-            waiting.append(self.ask())
-            if len(waiting) <= self.setting.late and self.rng.random() < 0.7:
-                continue
-            query = waiting.pop(int(self.rng.integers(len(waiting))))
-            if self.setting.late and self.rng.random() < 0.1:
-                self.learner.forget(query)
-            else:
-                self.tell(query)
-                self.compare_centers()
-                if len(self.reference.answers) % 8 < 2:
-                    self.compare_certificates()
+        for told in play_out(self, 0, answers, self.setting.late):
+            if told % 8 < 2:
+                self.compare_certificates()
         return self
 
     # The comparison

@@ -69,16 +69,6 @@ def test_the_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 # --- order ---------------------------------------------------------------------------------------
 
 
-def test_an_answer_belongs_to_its_query() -> None:
-    """Two answers exchanged lead elsewhere: the learner does look at which query is answered."""
-    straight, crossed = learner_on_disc(), learner_on_disc()
-    for player, losses in ((straight, (0.9, -0.9)), (crossed, (-0.9, 0.9))):
-        first, second = player.ask(), player.ask()
-        player.tell(first, losses[0])
-        player.tell(second, losses[1])
-    assert np.linalg.norm(straight.center - crossed.center) > 0.1
-
-
 def test_open_queries_are_the_oldest_first_and_whole() -> None:
     learner = learner_on_disc()
     asked = [learner.ask() for _ in range(5)]
@@ -113,16 +103,6 @@ def test_any_sequence_of_moves(moves: list[tuple[str, int]]) -> None:
 
 
 # --- the certificate -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_overlapping_answers_keep_the_certificate(make: Callable[..., Learner]) -> None:
-    learner = learner_on_disc(make)
-    queries = [learner.ask() for _ in range(4)]
-    for query in (queries[2], queries[0], learner.ask(), queries[3]):
-        learner.tell(query, 0.1)
-        assert math.isfinite(learner.certificate)
-        assert dikin.restore(learner.state()).certificate == learner.certificate
 
 
 def near_the_boundary(monkeypatch: pytest.MonkeyPatch) -> Any:

@@ -46,6 +46,31 @@ class Units:
 Game = tuple[Learner, Any]
 
 
+def fkm(units: Units, lipschitz: float | None = None) -> Game:
+    """The text's step is small: here it is 1000 times as long, so that many a step ends outside."""
+    T = 10**6
+    learner = dikin.FKM(units.domain, T, lipschitz, loss_range=(LOW, HIGH), seed=2)
+    learner._descend(learner._pace._replace(eta=1000 * learner._pace.eta))
+    delta, alpha, step = (
+        texts.fkm_general(units.d, T, units.r)
+        if lipschitz is None
+        else texts.fkm_lipschitz(units.d, T, units.L, units.r)
+    )
+    text = texts.BanditGradientDescent(units.project, units.d, units.r, delta, units.size)
+    text.xi, text.step = alpha, 1000 * step
+    return learner, text
+
+
+def fkm_lipschitz(units: Units) -> Game:
+    return fkm(units, L)
+
+
+def one_measurement(units: Units) -> Game:
+    """With a step so large that many a step ends outside."""
+    learner = dikin.OneMeasurementSPSA(units.domain, 40.0, loss_range=(LOW, HIGH), seed=2)
+    return learner, texts.OneMeasurement(units.project, units.d, units.r, units.size)
+
+
 def one_point(units: Units) -> Game:
     T = 10**6
     learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
@@ -127,7 +152,8 @@ def tilted_cut(units: Units) -> Game:
 
 GAMES = (one_point, one_point_cut, one_point_steep, two_points, two_points_curved, predictions)
 BUILD: dict[str, Callable[[Units], Game]] = {
-    f.__name__: f for f in (*GAMES, adaptive, tilted, tilted_cut)
+    f.__name__: f
+    for f in (fkm, fkm_lipschitz, one_measurement, *GAMES, adaptive, tilted, tilted_cut)
 }
 
 
@@ -210,6 +236,22 @@ def slower(text: Any) -> None:
     text.step *= 0.999
 
 
+def lazy(text: Any) -> None:
+    """Dual averaging: the sum of the steps is projected, and not the last point's step."""
+    total = np.zeros_like(text.centers[0])
+
+    def told(seen: texts.Round) -> None:
+        nonlocal total
+        total = total - text.step * text.estimate(seen)
+        text.centers.append((1 - text.xi) * text.project(total / (1 - text.xi)))
+
+    text.told = told
+
+
+def without_baseline(text: Any) -> None:
+    text.baseline = lambda: 0.0
+
+
 def as_it_comes(text: Any) -> None:
     """A step that grows with the context's length."""
     told = text.told
@@ -250,6 +292,9 @@ def wider_grid(text: Any) -> None:
 
 
 SPOILED: dict[str, list[Callable[[Any], None]]] = {
+    "fkm": [longer, slower, lazy],
+    "fkm_lipschitz": [longer, slower, lazy],
+    "one_measurement": [longer, slower, without_baseline],
     "one_point": [longer, timeless, dimensionless],
     "one_point_cut": [another_reach, longer],
     "one_point_steep": [another_reach],

@@ -32,12 +32,8 @@ class Units:
     """The paper's units by hand: lengths in R, losses in [-1, 1]."""
 
     def __init__(self, domain: Any, barrier: barriers.UserBarrier, horizon: int = T) -> None:
-        self.T, self.domain, self.R, self.B = (
-            horizon,
-            domain,
-            barrier.reach(),
-            (LOSSES[1] - LOSSES[0]) / 2,
-        )
+        self.T, self.domain, self.R = horizon, domain, barrier.reach()
+        self.B = (LOSSES[1] - LOSSES[0]) / 2
         self.psi = Normalised(barrier, self.R)
         self.d, self.nu = self.psi.dim, barrier.nu
         self.D = 2.0  # no two points of the unit ball are farther apart
@@ -64,16 +60,19 @@ def scrible(units: Units) -> tuple[Learner, Any, Wanted]:
 
 def saha_tewari(units: Units) -> tuple[Learner, Any, Wanted]:
     learner = dikin.SahaTewari(units.domain, units.T, 0.5, loss_range=LOSSES, seed=2)
-    delta = literal.saha_tewari_reach(units.d, units.nu, units.T, units.beta, units.D)
-    wanted = literal.scrible_rate(units.d, units.nu, units.T), delta
-    return learner, literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
+    return learner, *explored(units, literal.saha_tewari_reach, units.beta)
 
 
 def lipschitz_barrier(units: Units) -> tuple[Learner, Any, Wanted]:
     learner = dikin.LipschitzBarrier(units.domain, units.T, 1.5, loss_range=LOSSES, seed=2)
-    delta = literal.lipschitz_reach(units.d, units.nu, units.T, units.L, units.D)
+    return learner, *explored(units, literal.lipschitz_reach, units.L)
+
+
+def explored(units: Units, reach: Callable[..., float], constant: float) -> tuple[Any, Wanted]:
+    """The text that explores at a share, and what that would be without its caps."""
+    delta = reach(units.d, units.nu, units.T, constant, units.D)
     wanted = literal.scrible_rate(units.d, units.nu, units.T), delta
-    return learner, literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
+    return literal.FixedRate(units.psi, *capped(units, *wanted)), wanted
 
 
 def hazan_levy(units: Units) -> tuple[Learner, Any, Wanted]:

@@ -11,14 +11,11 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import registry
-from dikin.checks import check_learner
 from dikin.learners import kernel_line
 from learners.taps import tapped
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 T, ROUNDS = 90, 150  # no square: points of the grid at eps exactly would be decided by rounding
-LINES = [d for cls in registry.domains().values() for d in cls.examples() if d.dim == 1]
 
 
 class SegmentText:
@@ -228,11 +225,6 @@ def test_the_variance_keeps_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- the rest ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("domain", LINES, ids=repr)
-def test_every_line_will_do(domain: dikin.Domain) -> None:
-    check_learner(dikin.KernelLine, domain)
 
 
 def test_refusals() -> None:

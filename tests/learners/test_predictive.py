@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from learners.predictive_mutants import HARMLESS, MUTANTS
+from learners.predictive_mutants import MUTANTS
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 
@@ -66,10 +66,3 @@ def test_the_comparison_notices(name: str) -> None:
     Replay(SPACES["disc"](), setting).play(answers)
     with pytest.raises(AssertionError):
         Replay(SPACES["disc"](), setting, mutant).play(answers)
-
-
-@pytest.mark.parametrize("name", HARMLESS)
-def test_a_mutant_is_right_where_its_fault_does_not_matter(name: str) -> None:
-    """On time, with all remembered, from the centre, with a known range or with one constant."""
-    mutant, setting = HARMLESS[name]
-    Replay(SPACES["disc"](), setting, mutant).play(ANSWERS)

@@ -21,7 +21,7 @@ from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
 from dikin.learners import predictive_certificate as certificate
 from dikin.learners.kernel_learner import Memo
-from learners.predictive_games import HOSTILE, ROUNDS, Table, compile_always, hostile
+from learners.predictive_games import HOSTILE, ROUNDS, Table, above, compile_always, hostile
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 from paper.charts import Array, holds
@@ -29,11 +29,6 @@ from paper.charts import Array, holds
 SEEDS = 16
 DISC = dikin.Ball(2)
 Kind = Callable[..., Any]
-
-
-def above(gaps: list[float], errors: float = 3.0) -> None:
-    mean, error = float(np.mean(gaps)), float(np.std(gaps, ddof=1)) / sqrt(len(gaps))
-    assert mean >= errors * error, f"certificate less regret: {mean} +- {error}"
 
 
 class Uphill(dikin.Predictive):
@@ -112,6 +107,7 @@ SETTINGS: dict[str, Callable[[Table], dict[str, Any]]] = {
     "smooth": lambda game: {"smoothness": game.smoothness, "loss_range": (-1, 1)},
     "Lipschitz": lambda game: {"lipschitz": game.lipschitz, "loss_range": (-1, 1)},
     "no range": lambda game: {"smoothness": game.smoothness},
+    "memory": lambda game: {"smoothness": game.smoothness, "memory": "auto"},
 }
 
 

@@ -10,11 +10,7 @@ import pytest
 import dikin
 from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive_schedule import (
-    FACTOR,
-    STEEP_FACTOR,
-    STEP,
-)
+from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP
 from dikin.learners.predictive_state import Numbers, first_numbers
 from learners.predictive_games import HOSTILE, hostile
 from learners.predictive_schedule_replay import ScheduleReplay

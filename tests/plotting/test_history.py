@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import extras
-from dikin.errors import MissingExtraError, ParameterError, StateError
+from dikin.errors import ParameterError, StateError
 from dikin.plotting import curves, history, panels, style
 from dikin.plotting.axes import spread
 from dikin.plotting.style import save_figure
@@ -315,15 +314,6 @@ def test_a_failed_write_leaves_the_old_file(
         save_figure(figure, path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.png"]
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(module: str) -> Any:
-        raise ModuleNotFoundError(module, name=module.partition(".")[0])
-
-    monkeypatch.setattr(extras, "import_module", missing)
-    with pytest.raises(MissingExtraError, match=r"needs matplotlib.*dikin\[lab\]"):
-        draw_history(made_up(PRICES, 3), PRICES, maximize=False)
 
 
 def test_pyplot_and_the_global_style_are_left_alone(tmp_path: Path) -> None:

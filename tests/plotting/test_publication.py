@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dikin.errors import ParameterError
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.plotting import publication
@@ -129,15 +128,6 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-def test_a_user_gets_the_file_that_was_named_and_no_other(tmp_path: Path) -> None:
-    for name, begin in (("a.png", b"\x89PNG"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF")):
-        save_figure(figure_of(), tmp_path / name)
-        assert (tmp_path / name).read_bytes().startswith(begin)
-    assert len(list(tmp_path.iterdir())) == 3
-    with pytest.raises(ParameterError, match=r"\.png, \.svg, \.pdf"):
-        save_figure(figure_of(), tmp_path / "d.jpeg")
 
 
 def test_a_published_figure_is_the_same_twice(tmp_path: Path) -> None:

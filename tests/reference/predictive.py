@@ -28,26 +28,8 @@ what was learnt are in it, nor how the centres came about.
 What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
 proof needs the mean of r alone.
 
-Proof. (i) For every u in X, on every path, sum [L_s(y_s) - L_s(u)] <= sum L_s(y_s) - min sum L_s.
-
-(ii) Fix one query, and average over its direction. Let w be uniform in the solid
-ellipsoid, E ww' = H^-1/(d+2). As b is the same for all directions and E[Hz] = 0, the divergence
-theorem gives E[d r H z] = E grad f(y + w), noise included. Strong convexity at y + w
-towards u, averaged, is
-
-    f(y) - f(u) <= E grad f(y + w).(y - u) - (sigma/2)|y - u|^2 + E D - (sigma/2) tau/(d+2),
-    D = f(y) - f(y + w) + grad f(y + w).w.
-
-D is a Bregman divergence, at most (beta/2)|w|^2; and E D <= L E|w|, as f(y) <= E f(y + w). The
-first two terms on the right are E[L(y) - L(u)]. Playing y + z in place of y costs at most
-(beta/2) E|z|^2 or L E|z|, with E zz' = H^-1/d. Add up. QED
-
-The rates come in where one asks how large C_T is: with Psi = Phi with L_s in the place of l_s,
-min Psi <= Psi(u) on every path says
-
-    sum [L_s(y_s) - L_s(u)] <= sum L_s(y_s) - min Psi + (Lambda/2)|u|^2 + psi_0(u)/eta,
-
-Lambda the sum of the lambdas. No rate has to fall, and eta d c may be of any size.
+It is Theorem 13 of docs/mathematics.md, with its proof. No rate has to fall, and eta d c may be of
+any size.
 
 What the proof needs: b and H are fixed before the direction is drawn, or at least do not depend on
 it, every loss is truly sigma strongly convex, and when an answer comes depends neither on its

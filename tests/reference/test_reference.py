@@ -3,7 +3,6 @@
 Nothing here imports the package: the reference has to stand before it may judge.
 """
 
-from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
@@ -23,16 +22,13 @@ from reference.lifted import (
     lift,
     symmetric_roots,
 )
+from reference.predictive_checks import normalised
 
 Array = NDArray[np.float64]
 
 SETS = examples()
 every_set = pytest.mark.parametrize("barrier", list(SETS.values()), ids=list(SETS))
 every_scale = pytest.mark.parametrize("scale", [1.0, 400.0])
-
-
-def normalised(barrier: UserBarrier) -> Normalised:
-    return Normalised(barrier, barrier.reach())
 
 
 def inside(psi: Normalised, rng: np.random.Generator, depth: float = 0.7) -> Array:
@@ -310,58 +306,3 @@ def test_a_point_off_the_sphere_is_refused() -> None:
     assert reference.t == 1
     reference.replay(x, 0.5, 0.0)
     assert reference.t == 2
-
-
-# The reduced form, in R^d, from running sums
-
-
-@dataclass
-class Reduced:
-    """H = K hess psi(y) + eta S I;  y = argmin G.x + S/2 |x|^2 + (K/eta) psi(x)."""
-
-    psi: Normalised
-    schedule: Schedule
-
-    def __post_init__(self) -> None:
-        self.G = np.zeros(self.psi.dim)
-        self.S = self.schedule.lambda_0
-        self.t = 1
-        self.eta = self.schedule.eta(1, self.S)
-        self.y = np.zeros(self.psi.dim)
-
-    def replay(self, x: Array, f: float, sigma: float) -> None:
-        d, scale = self.psi.dim, self.schedule.scale
-        H = scale * self.psi.hessian(self.y) + self.eta * self.S * np.eye(d)
-        z = x - self.y
-        low, high = 0.0, 1.0
-        for _ in range(80):
-            lam = (low + high) / 2
-            small = lam < self.schedule.lambda_target(self.S + sigma + lam)
-            low, high = (lam, high) if small else (low, lam)
-        self.G += d * (f + lam / 2 * (x @ x)) * (H @ z) - (sigma + lam) * self.y
-        self.S += sigma + lam
-        self.t += 1
-        self.eta = self.schedule.eta(self.t, self.S)
-        for _ in range(200):
-            slope = self.eta * (self.G + self.S * self.y) + scale * self.psi.gradient(self.y)
-            second = self.eta * self.S * np.eye(d) + scale * self.psi.hessian(self.y)
-            step = -np.linalg.solve(second, slope)
-            decrement = sqrt(step @ second @ step)
-            self.y = self.y + (step if decrement < 0.25 else step / (1 + decrement))
-            if decrement < 1e-12:
-                return
-        raise ArithmeticError(f"Newton stopped at a decrement of {decrement}")
-
-
-@every_set
-@every_schedule
-def test_the_lifted_run_is_the_reduced_run(barrier: UserBarrier, name: str) -> None:
-    psi = normalised(barrier)
-    reference, reduced = Lifted(psi, schedules(psi)[name]), Reduced(psi, schedules(psi)[name])
-    rng = np.random.default_rng(10)
-    for _ in range(30):
-        x = draw(reference, rng)
-        f, sigma = answers(rng)
-        reference.replay(x, f, sigma)
-        reduced.replay(x, f, sigma)
-        assert np.abs(reference.y - reduced.y).max() <= 1e-11

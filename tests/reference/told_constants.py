@@ -11,22 +11,12 @@ somebody else's game; its centres, rates and certificate are its own.
 
 from dataclasses import dataclass, field
 from math import log, sqrt
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
 
 from reference.barriers import Array
-
-
-class Barrier(Protocol):
-    @property
-    def dim(self) -> int: ...
-    @property
-    def nu(self) -> float: ...
-    def value(self, u: Array) -> float: ...
-    def gradient(self, u: Array) -> Array: ...
-    def hessian(self, u: Array) -> Array: ...
+from reference.lifted import Barrier
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
 from dikin.theory import rates, schedules, theorems
+from paper.charts import holds
 
 OTHER = {"smooth": "lipschitz", "lipschitz": "smooth"}
 SETTING = {"smooth": schedules.smooth, "lipschitz": schedules.lipschitz}
@@ -26,13 +27,6 @@ ALPHAS = (0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
 SIGMA = 0.5
 
 both = pytest.mark.parametrize("kind", OTHER)
-
-
-def holds(check: Callable[..., None], real: Callable, *mutants: Callable) -> None:
-    check(real)
-    for mutant in mutants:
-        with pytest.raises(AssertionError):
-            check(mutant)
 
 
 def regret(kind: str, sigmas: np.ndarray, dim: int, nu: float, constant: float) -> float:

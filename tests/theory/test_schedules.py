@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from another_solver import least_value
 from dikin.errors import CurvatureError, ParameterError
 from dikin.theory import schedules
+from paper.charts import holds
 
 
 class Setting:
@@ -49,13 +50,6 @@ LIPSCHITZ = Setting("lipschitz", 3, lambda d, lip: d ** (2 / 3) * (lip + 1) ** (
 OTHER = {SMOOTH: LIPSCHITZ, LIPSCHITZ: SMOOTH}
 both = pytest.mark.parametrize("s", OTHER, ids=["smooth", "lipschitz"])
 law = settings(max_examples=200, deadline=None, derandomize=True)
-
-
-def holds(check: Callable[..., None], real: Callable, *mutants: Callable) -> None:
-    check(real)
-    for mutant in mutants:
-        with pytest.raises(AssertionError):
-            check(mutant)
 
 
 @both

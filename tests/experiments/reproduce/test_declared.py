@@ -25,16 +25,21 @@ def test_no_cell_tells_the_constants_of_a_round() -> None:
                 assert set(game.constants_of(round).values()) == {float("inf")}
 
 
-def test_the_losses_of_table_2_would_tell_constants() -> None:
-    """Without the wrapper, the learner would play another game."""
+def both(row: str) -> tuple[dikin.Environment, Declared]:
+    """The losses of a row of Table 2, without and with the wrapper."""
     table = TABLES[2]
-    pattern = table.rows["decay-0.5"].pattern(1000)
-    bare = table.environment_kind(dikin.Ball(2), table.constant, pattern, 3)
+    pattern = table.rows[row].pattern(1000)
     wrapped = table.environment(dikin.Ball(2), pattern, 3)
     assert isinstance(wrapped, Declared)
+    return table.environment_kind(dikin.Ball(2), table.constant, pattern, 3), wrapped
+
+
+def test_the_losses_of_table_2_would_tell_constants() -> None:
+    """Without the wrapper, the learner would play another game."""
+    bare, wrapped = both("decay-0.5")
     losses = []
     for game in (bare, wrapped):
-        learner = table.learner(game, "sharp", 1000, 3)
+        learner = TABLES[2].learner(game, "sharp", 1000, 3)
         plain_rounds(learner, game)(300)
         losses.append(game.total_loss)
     assert losses[0] != losses[1]
@@ -45,10 +50,7 @@ def test_it_keeps_the_laws_of_environments() -> None:
 
 
 def test_the_losses_are_the_same() -> None:
-    table = TABLES[2]
-    pattern = table.rows["first"].pattern(1000)
-    bare = table.environment_kind(dikin.Ball(2), table.constant, pattern, 3)
-    wrapped = table.environment(dikin.Ball(2), pattern, 3)
+    bare, wrapped = both("first")
     points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 2))
     for point in points:
         assert bare.answer(point) == wrapped.answer(point)
