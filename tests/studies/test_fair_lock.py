@@ -23,6 +23,7 @@ from dikin import errors
 from dikin.studies import fair_lock
 from dikin.studies.database import Database, open_database
 from dikin.studies.fair_lock import FairLock
+from studies import small
 from studies.interrupts import Interrupt
 from studies.small import plain
 
@@ -30,27 +31,12 @@ A_DAY = 86_400.0
 HANGS = 300.0
 """Seconds after which something that did not happen never will."""
 
-HOLD = """
-import sys, dikin
-study = dikin.Study(sys.argv[1], "a")
-study._backend.session.database.begin(study._backend.session.journal.study)
-print("held", flush=True)
-sys.stdin.read()
-"""
-
 
 @contextmanager
 def holder(file: str) -> Iterator[subprocess.Popen[str]]:
     """A process that has its turn and does not end it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, file],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = small.holder(file)
     try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
         yield process
     finally:
         process.kill()

@@ -52,15 +52,9 @@ def test_what_cannot_be_kept_is_refused(file: str) -> None:
     assert not Path(file).exists()
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://x/y", "://"])
-def test_no_place_for_a_study(url: str) -> None:
-    with pytest.raises(errors.ParameterError):
-        dikin.Study(url, "a", fresh())
-
-
 @pytest.mark.parametrize(
     "arguments",
-    [{"name": ""}, {"name": "a\nb"}, {"client": "x" * 151}, {"patience": 0}],
+    [{"client": "x" * 151}, {"patience": 0}],
 )
 def test_unusable_arguments(file: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(errors.ParameterError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -30,31 +29,6 @@ def moves(first: int = 0) -> Iterator[tuple[str, Any]]:
 def move(player: Any, kind: str, given: Any) -> Any:
     found = getattr(player, kind)(*given)
     return found if kind == "ask" else None
-
-
-def test_two_clients_are_one_tuner(url: str) -> None:
-    twin = fresh()
-    clients = itertools.cycle([dikin.Study(url, "a", twin), dikin.Study(url, "a")])
-    for step in moves():
-        assert move(next(clients), *step) == move(twin, *step)
-    one, two = next(clients), next(clients)
-    assert one.state() == two.state() == twin.state()
-    assert [query.id for query in one.open_queries] == [query.id for query in twin.open_queries]
-    assert one.rounds == twin.rounds
-    assert np.array_equal(two.center, twin.center)
-    one.close()
-    two.close()
-
-
-@pytest.mark.parametrize("key", [7, -1, 2**70, True, "0", None, [0], 0.0])
-def test_no_such_query(file: str, key: Any) -> None:
-    with dikin.Study(file, "a", fresh()) as study:
-        study.ask()
-        with pytest.raises(errors.UnknownQueryError):
-            study.tell(key, 1.0)
-        with pytest.raises(errors.UnknownQueryError):
-            study.forget(key)
-        assert study.verify() == 1
 
 
 def test_what_the_dead_left_open(url: str) -> None:
