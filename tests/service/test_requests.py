@@ -342,11 +342,6 @@ def test_small_answers_are_sent_at_once() -> None:
         assert listener.proto == socket.IPPROTO_TCP
 
 
-def test_health(service: Serving) -> None:
-    assert service.send("GET", "/healthz").content == {"ok": True}
-    assert service.send("GET", "/readyz").content == {"ok": True}
-
-
 def test_metrics(service: Serving) -> None:
     from prometheus_client.parser import text_string_to_metric_families
 

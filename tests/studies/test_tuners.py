@@ -103,7 +103,6 @@ def test_a_replay_that_loses_a_hold_is_another_tuner(
 
 
 def test_the_rows(file: str) -> None:
-    """Those of a tuner have its values; those of a learner are what they always were."""
     with dikin.Study(file, "a", shop()) as study:
         first = study.ask()
         study.tell(first, 512, 0.0)
@@ -130,15 +129,10 @@ def test_the_rows(file: str) -> None:
     twin = prices()
     with dikin.Study(file, "b", prices()) as study:
         study.tell(study.ask(), 12, 0.25)
-    point = twin.ask().point.tolist()
+    told |= {"value": 12.0, "curvature": 0.25, "point": twin.ask().point.tolist()}
     twin.tell(0, 12.0, 0.25)
-    (asked, told_row) = [body for *_, body in rows_of(file)]
-    assert asked == f'{{"point": {point}}}'
-    assert told_row == (
-        f'{{"round": 1, "point": {point}, "value": 12.0, "curvature": 0.25, '
-        f'"expected": null, "held": false, '
-        f'"center": {twin.center.tolist()}, "certificate": {twin.certificate!r}}}'
-    )
+    after = {"center": twin.center.tolist(), "certificate": twin.certificate}
+    assert rows_of(file)[1][-1] == json.dumps({"round": 1, "point": None} | told | after)
 
 
 # --- hold and resume -----------------------------------------------------------------------------

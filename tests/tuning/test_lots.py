@@ -1,6 +1,6 @@
 """The certificate holds where lots decide what is played or how large the noise is, or it is NaN.
 
-`lots.py` has the games, and plays them at full length as a script.
+`lots.py` has the games.
 """
 
 from __future__ import annotations
