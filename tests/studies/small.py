@@ -67,8 +67,14 @@ print(study.ask().id, flush=True)
 
 def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
     """A process in the middle of its turn."""
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    process = subprocess.Popen([sys.executable, "-c", code, url], text=True, **pipes, **options)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
