@@ -135,9 +135,9 @@ rates: $(READY)
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
 # table into docs/live.md.
 KILLS ?= 2000
-KILLS_OUT := $(if $(PAGE),--out docs/kills.csv --page docs/live.md)
+KILLS_OUT := --out $(if $(PAGE),docs/kills.csv --page docs/live.md,kills.csv)
 kills: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/all_ways.py --kills $(KILLS) $(KILLS_OUT)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py --kills $(KILLS) $(KILLS_OUT)
 
 # Everything that studies were broken with, about twenty minutes. PAGE=1 writes it into docs/live.md.
 TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)

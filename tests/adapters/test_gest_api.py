@@ -92,12 +92,13 @@ def test_what_failed_is_forgotten() -> None:
 
 
 def test_points_from_elsewhere_teach_nothing() -> None:
-    """Also where a table has written NaN and floats into the ids."""
+    """Also where a table has written NaN and floats into the ids, or NumPy's numbers come."""
     generator = TunerGenerator(vocs(), seed=7)
-    (point,) = generator.suggest(1)
+    point, other = generator.suggest(2)
     elsewhere = [{"current": 0.0, "loss": 1.0} | each for each in ({}, {"_id": nan}, {"_id": None})]
     generator.ingest([*elsewhere, measured(point | {"_id": float(point["_id"])}, 3.0)])
-    assert generator.tuner.history()["value"].tolist() == [3.0]
+    generator.ingest([measured(other | {"_id": np.int64(other["_id"])}, np.float64(2.5))])
+    assert generator.tuner.history()["value"].tolist() == [3.0, 2.5]
 
 
 # --- points --------------------------------------------------------------------------------------
@@ -114,14 +115,6 @@ def test_the_interface() -> None:
     with pytest.raises(ValueError, match="n must be at least 1"):
         generator.suggest(0)
     generator.finalize()
-
-
-def test_numbers_of_numpy_come_back() -> None:
-    """As libEnsemble hands them over."""
-    generator = TunerGenerator(vocs(), seed=7)
-    (point,) = generator.suggest(1)
-    generator.ingest([measured(point | {"_id": np.int64(point["_id"])}, np.float64(2.5))])
-    assert generator.tuner.history()["value"].tolist() == [2.5]
 
 
 def test_a_copy_goes_its_own_way() -> None:

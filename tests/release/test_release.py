@@ -84,59 +84,40 @@ def test_a_workflow_does_no_more_than_it_must(path: Path) -> None:
         assert re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
-def password(flow: Any) -> None:
-    flow["jobs"]["publish"]["steps"][-1]["with"]["password"] = "${{ secrets.PYPI }}"
-
-
-def write_all(flow: Any) -> None:
-    flow["permissions"] = "write-all"
-
-
-def token_everywhere(flow: Any) -> None:
-    flow["jobs"]["build"]["permissions"] = {"contents": "read", "id-token": "write"}
-
-
-def no_environment(flow: Any) -> None:
-    del flow["jobs"]["publish"]["environment"]
-
-
-def by_tag(flow: Any) -> None:
-    flow["jobs"]["publish"]["steps"][-1]["uses"] = f"{PUBLISHER}@release/v1"
-
-
-def built_there(flow: Any) -> None:
-    flow["jobs"]["publish"]["steps"].insert(0, {"run": "make dist"})
-
-
-def inserted(flow: Any) -> None:
-    flow["jobs"]["build"]["steps"].append({"run": "echo ${{ github.event.release.name }}"})
-
-
-def kept_credentials(flow: Any) -> None:
-    del flow["jobs"]["build"]["steps"][0]["with"]
-
-
-def endless(flow: Any) -> None:
-    del flow["jobs"]["build"]["timeout-minutes"]
-
-
 @pytest.mark.parametrize(
-    ("spoil", "caught"),
+    ("place", "spoilt", "caught"),
     [
-        (password, {"a password", "a secret"}),
-        (write_all, {"permissions of the workflow"}),
-        (token_everywhere, {"permissions of build"}),
-        (no_environment, {"no environment"}),
-        (by_tag, {"an action that is not pinned"}),
-        (built_there, {"code of the repository where a token can be had"}),
-        (inserted, {"a text of somebody else in a command"}),
-        (kept_credentials, {"credentials that stay"}),
-        (endless, {"no time limit"}),
+        ("publish steps -1 with password", "${{ secrets.PYPI }}", {"a password", "a secret"}),
+        ("build permissions", {"id-token": "write"}, {"permissions of build"}),
+        ("publish environment", None, {"no environment"}),
+        ("publish steps -1 uses", f"{PUBLISHER}@release/v1", {"an action that is not pinned"}),
+        (
+            "publish steps 0",
+            {"run": "make dist"},
+            {"code of the repository where a token can be had"},
+        ),
+        (
+            "build steps -1",
+            {"run": "echo ${{ github.event.release.name }}"},
+            {"a text of somebody else in a command"},
+        ),
+        ("build steps 0 with", None, {"credentials that stay"}),
+        ("build timeout-minutes", None, {"no time limit"}),
+        ("", "write-all", {"permissions of the workflow"}),
     ],
 )
-def test_a_workflow_that_does_more_is_caught(spoil: Any, caught: set[str]) -> None:
-    flow = copy.deepcopy(workflow("publish.yml"))
-    spoil(flow)
+def test_a_workflow_that_does_more_is_caught(place: str, spoilt: Any, caught: set[str]) -> None:
+    flow: Any = copy.deepcopy(workflow("publish.yml"))
+    part: Any = flow["jobs"] if place else flow
+    *path, last = [int(w) if w.strip("-").isdecimal() else w for w in place.split()] or [
+        "permissions"
+    ]
+    for word in path:
+        part = part[word]
+    if spoilt is None:
+        del part[last]
+    else:
+        part[last] = spoilt
     assert faults(flow) == caught
 
 

@@ -16,8 +16,8 @@ import urllib3
 
 import dikin
 from dikin.service.tokens import RIGHTS, TokenStore
-from service.conftest import folder
 from service.serving import Serving
+from studies.conftest import new_file
 
 CLIENTS = Path(__file__).parents[2] / "examples" / "clients"
 NEEDED = {"client.js": ["node"], "client.sh": ["bash", "curl", "awk", "sed"]}
@@ -41,7 +41,7 @@ def runnable(name: str) -> str:
 @pytest.fixture(scope="module")
 def closed() -> Iterator[Serving]:
     """A service with tokens and without studies."""
-    with folder() as store:
+    with new_file() as store:
         tokens = {right: TokenStore(store).create(right, right) for right in RIGHTS}
         with Serving(store) as running:
             running.tokens = tokens

@@ -212,19 +212,25 @@ def test_many_requests_share_a_commit(file: str, monkeypatch: pytest.MonkeyPatch
     assert asyncio.run(play()) == list(range(1, 51))
 
 
+@pytest.mark.parametrize(
+    ("what", "fault", "then"),
+    [
+        ("_commit", errors.StoreError("no space left"), [1, 2, 3]),
+        ("flush", RuntimeError("never seen before"), [3, 2, 1]),  # they are there, under their keys
+    ],
+)
 def test_a_commit_that_fails_acknowledges_nothing(
-    file: str, monkeypatch: pytest.MonkeyPatch
+    file: str, monkeypatch: pytest.MonkeyPatch, what: str, fault: Exception, then: list[int]
 ) -> None:
     """All whose events were in it hear so, and get the same query when they ask again."""
-    broken = threading.Event()
-    commit = Session._commit
+    broken, call = threading.Event(), getattr(Session, what)
 
     def failing(self: Session, *given: Any) -> None:
         if broken.is_set():
-            raise errors.StoreError("no space left")
-        commit(self, *given)
+            raise fault
+        call(self, *given)
 
-    monkeypatch.setattr(Session, "_commit", failing)
+    monkeypatch.setattr(Session, what, failing)
 
     async def play() -> tuple[list[Any], list[Any]]:
         async with working(file, 2.0) as workers:
@@ -235,7 +241,7 @@ def test_a_commit_that_fails_acknowledges_nothing(
 
     failed, again = asyncio.run(play())
     assert [type(each) for each in failed] == [errors.StoreError] * 3
-    assert again == [1, 2, 3]
+    assert again == then
     with dikin.Study(file, "shop") as study:
         assert [query.id for query in study.open_queries] == [1, 2, 3]
 
@@ -360,31 +366,6 @@ def test_a_connection_that_breaks_after_the_commit(
             return found + await asks(workers, ["b", "c"])
 
     assert asyncio.run(play()) == [1, 2, 2, 3]
-
-
-def test_a_fault_of_any_kind_does_not_end_the_thread(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = threading.Event()
-    flush = Session.flush
-
-    def failing(self: Session) -> None:
-        if broken.is_set():
-            raise RuntimeError("never seen before")
-        flush(self)
-
-    monkeypatch.setattr(Session, "flush", failing)
-
-    async def play() -> list[Any]:
-        async with working(file) as workers:
-            broken.set()
-            failed = await asks(workers, ["a"])
-            broken.clear()
-            return failed + await asks(workers, ["a"])
-
-    failed, again = asyncio.run(play())
-    assert isinstance(failed, errors.StoreError)
-    assert again == 1
 
 
 @pytest.mark.parametrize("closing", [True, False])

@@ -24,8 +24,8 @@ from dikin.service.limits import DEEPEST_REQUEST, FAULTS, MOST_KEYS, READ_AT_ONC
 from dikin.service.problems import Problem
 from dikin.service.service import Service
 from service.adversity import keys
-from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving
+from studies.conftest import new_file
 
 LONGEST_ANSWER = 4096
 """Bytes of an error."""
@@ -217,7 +217,7 @@ class Blocked(Serving):
 @pytest.fixture(scope="module")
 def blocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Blocked]:
     pipe = tmp_path_factory.mktemp("blocked") / "pipe"
-    with folder() as store, Blocked(store, pipe) as running:
+    with new_file() as store, Blocked(store, pipe) as running:
         yield running
 
 

@@ -14,8 +14,8 @@ import schemathesis
 from schemathesis.checks import CHECKS
 
 from dikin.service.tokens import TokenStore
-from service.conftest import folder
 from service.serving import TUNER, Answer, Serving, openapi, shop
+from studies.conftest import new_file
 
 SCHEMA = schemathesis.openapi.from_dict(openapi())
 EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
@@ -27,7 +27,7 @@ NOT_SAID = {"positive_data_acceptance", "max_response_time"}
 @pytest.fixture(scope="module")
 def tried() -> Iterator[Serving]:
     """A service with tokens and a study, for requests of every kind."""
-    with folder() as store:
+    with new_file() as store:
         token = TokenStore(store).create("root", "admin")
         with Serving(store) as running:
             running.tokens["admin"] = token
@@ -127,7 +127,7 @@ def test_every_answer_is_as_the_file_says() -> None:
     }
     listed = {operation_of(*each[:2]) for each in REQUESTS}
     assert listed == operations - NOT_JSON, "each operation needs a request in REQUESTS"
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         for method, path, body in REQUESTS:
             answer = running.send(method, path, body)
             assert answer.status < 300, (path, answer.content)

@@ -12,8 +12,8 @@ import pytest
 import dikin
 from dikin.service.tokens import TokenStore
 from service.browser import Window, browser
-from service.conftest import folder
 from service.serving import Serving, revenue, shop
+from studies.conftest import new_file
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def live(chromium: Any) -> Iterator[Serving]:
     """A service with some studies; the browser first, as without one nothing else is started."""
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         shop(store, rounds=150).close()
         shop(store, 'a/b <b>"ö', rounds=3).close()
         yield running
@@ -153,7 +153,7 @@ def test_hold_and_resume(chromium: Any, live: Serving) -> None:
 
 
 def test_tokens(chromium: Any) -> None:
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         shop(store, rounds=5).close()
         read = TokenStore(store).create("wall", "read")
         window = Window(chromium, running.url)
@@ -179,7 +179,7 @@ def test_tokens(chromium: Any) -> None:
 
 
 def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         shop(store, rounds=5).close()
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
@@ -195,7 +195,7 @@ def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
 
 
 def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         with shop(store, rounds=30) as study:
             for value in (1e6, -1e9):
                 study.tell(study.ask(), value)
@@ -237,7 +237,7 @@ def test_levels_are_read_by_their_names(chromium: Any, live: Serving) -> None:
 def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         with dikin.Study(running.url, name, tuner) as study:
             study.tell(study.ask(), 1.0)
         window = Window(chromium, running.url)
@@ -268,7 +268,7 @@ def worth(store: str, name: str, gain: float, **more: Any) -> dikin.Study:
 @pytest.fixture(scope="module")
 def compared(chromium: Any) -> Iterator[Serving]:
     """A service with a study that pays and one that harms."""
-    with folder() as store, Serving(store) as running:
+    with new_file() as store, Serving(store) as running:
         worth(store, "pays", 10.0, context={"region": ["eu", "us"]}).close()
         worth(store, "harms", -10.0).close()
         yield running

@@ -22,9 +22,9 @@ from dikin.service.quotas import Quotas
 from dikin.service.service import Service
 from dikin.status import Status
 from dikin.studies.study import Study
-from service.conftest import folder
 from service.serving import QUICK, TUNER, Serving, shop
 from service.test_requests import SLOW
+from studies.conftest import new_file
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def serving(setting: str, *options: str, tokens: bool = False) -> Iterator[Servi
     class Limited(Serving):
         program = f"from dikin.service import limits\n{setting}\n{QUICK}"
 
-    with folder() as store:
+    with new_file() as store:
         shop(store).close()
         with Limited(store, *options) as running:
             if tokens:

@@ -1,4 +1,4 @@
-"""Servers that freeze, links that are planted, files that are deleted, disks that are full."""
+"""Servers that freeze, disks that are full."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import dikin
-from dikin.errors import BusyError, DikinError, StoreError
+from dikin.errors import BusyError, StoreError
 from studies.postgres import Server
 from studies.small import begin, fresh, step
 
 Harm = Callable[[int, int], Iterator[bool]]
 """Of how often, and a seed."""
 PATIENCE = 0.3
-BESIDE = ["-marks", "-turn", "-queue", "-wal", "-shm", "-journal"]
 
 
 def insist(call: Callable[[], Any]) -> Any:
@@ -78,50 +76,6 @@ def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
         events = study.verify()
         assert events == 2 * rounds, f"{events} events of {rounds} rounds"
     return rounds, longest
-
-
-def planted_links(count: int, seed: int) -> Iterator[bool]:
-    """Links to another file, or to nothing, beside a database: none is followed."""
-    chance = random.Random(seed)
-    for _ in range(count):
-        with tempfile.TemporaryDirectory() as folder:
-            file, victim = f"{folder}/studies.db", Path(folder, "victim")
-            begin(file)
-            ending, dangling = chance.choice(BESIDE), chance.random() < 0.5
-            if not dangling:
-                victim.write_text("precious")
-            beside = Path(f"{file}{ending}")
-            if beside.is_dir():
-                beside.rmdir()
-            beside.unlink(missing_ok=True)
-            beside.symlink_to(victim)
-            try:
-                with dikin.Study(file, "a", patience=0.2) as study:
-                    study.ask()
-                refused = False
-            except DikinError:
-                refused = True
-            assert victim.exists() != dangling, f"{ending} was followed"
-            assert dangling or victim.read_text() == "precious", f"{ending} was followed"
-            yield refused
-
-
-def deleted_files(count: int, seed: int) -> Iterator[bool]:
-    """The database, its log or its index is deleted while a study is open: no call succeeds."""
-    chance = random.Random(seed)
-    for _ in range(count):
-        with tempfile.TemporaryDirectory() as folder:
-            file = f"{folder}/studies.db"
-            with dikin.Study(file, "a", fresh()) as study:
-                for _ in range(chance.randint(0, 5)):
-                    step(study)
-                os.unlink(f"{file}{chance.choice(['', '-wal', '-shm'])}")
-                try:
-                    study.ask()
-                except StoreError:
-                    yield True
-                else:
-                    raise AssertionError("an ask went to a file that is deleted")
 
 
 def full_disks(count: int, seed: int) -> Iterator[bool]:

@@ -10,7 +10,7 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
   rounds, with the same context and covariates;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
-`make kills` plays it everywhere: see all_ways.py.
+`make kills` plays it everywhere: see torture.py.
 """
 
 from __future__ import annotations

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 
 import dikin
@@ -49,6 +53,53 @@ def sharing(*arguments: Any, seconds: float = LATER, **options: Any) -> dikin.St
     study = dikin.Study(*arguments, **options)
     study._share_commits(seconds)
     return study
+
+
+HOLD = """
+import sys, time, dikin
+study = dikin.Study(sys.argv[1], "a", patience=0.3)
+with study._backend.session.transaction():
+    print("held", flush=True)
+    sys.stdin.readline()
+print(study.ask().id, flush=True)
+"""
+
+
+def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
+    """A process in the middle of its turn."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch,
+    study: dikin.Study,
+    error: BaseException,
+    written: bool,
+    then: Callable[[], object] = lambda: None,
+) -> None:
+    """The next commit fails, after or before it was carried out; then something happens."""
+    database, commit = study._backend.journal.database, study._backend.journal.database.commit
+
+    def once(head: Any = None) -> None:
+        monkeypatch.undo()
+        if written:
+            commit(head)
+        else:
+            database.rollback()
+        then()
+        raise error
+
+    monkeypatch.setattr(database, "commit", once)
 
 
 def command(*words: str) -> Result:

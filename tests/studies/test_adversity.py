@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from studies import adversity
 from studies.postgres import Server
 
@@ -18,11 +16,6 @@ TESTS = Path(__file__).resolve().parent.parent
 def test_a_server_that_freezes(server: Server) -> None:
     rounds, _ = adversity.freezes(server, 2, seed=1)
     assert rounds >= 2
-
-
-@pytest.mark.parametrize("harm", [adversity.planted_links, adversity.deleted_files])
-def test_files(harm: adversity.Harm) -> None:
-    assert any(harm(8, seed=1))
 
 
 def test_full_disks() -> None:

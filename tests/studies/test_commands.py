@@ -106,6 +106,9 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
     assert "'value_range': [-3.0, 8.5]" in other.output
 
 
+ONE = ("--param", "p=0:1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -162,6 +165,33 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
         (('{"tuner": {"a": {"low": "1", "high": 2}}}',), "a: low"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "memory": "x"}',), "memory"),
+        ((*ONE, "--context", "region"), "--context wants NAME="),
+        ((*ONE, "--context", "=eu,us"), "--context wants NAME="),
+        ((*ONE, "--context", "region=eu"), "at least two different words"),
+        ((*ONE, "--context", "load=0.."), "the high end of load must be a number"),
+        ((*ONE, "--context", "load=1..0"), "two ends"),
+        ((*ONE, "--context", "hour=cycle:day"), "the period of hour"),
+        ((*ONE, "--context", "a=x,y", "--context", "a=1..2"), "'a' is given twice"),
+        (
+            (*ONE, "--context", "a=x,y", "--covariate", "a=x,y"),
+            "as a context and as a covariate",
+        ),
+        (
+            (*ONE, "--memory", "long"),
+            "--memory wants a number of rounds, auto or none",
+        ),
+        ((*ONE, "--memory", "-3"), "memory"),
+        ((*ONE, "--memory", "nan"), "memory"),
+        ((*ONE, "--covariate", "hour=cycle:no"), "a number"),
+        ((*ONE, "--covariate", "kind=a,,b"), "--covariate wants"),
+        ((*ONE, "--guard", "0.02"), "needs a holdback"),
+        ((*ONE, "--holdback", "5"), "write 0.05"),
+        ((*ONE, "--holdback", "0.1", "--control", "p"), "NAME=VALUE"),
+        (("--param", "pri=0:1", "--holdback", "0.1", "--control", "pro=0"), "Did you mean 'pri'?"),
+        (("--context", "region=eu,us"), "--context needs --param"),
+        (("--covariate", "load"), "needs --param"),
+        (("--holdback", "0.1"), "--holdback needs --param"),
+        (("--control", "price=4"), "--control needs --param"),
     ],
 )
 def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import Sqlite
-from studies.small import fresh, sharing, step
+from studies.small import fresh, step
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files cannot be deleted there")
 
@@ -87,15 +87,6 @@ def test_a_file_that_is_exchanged_before_the_commit(
     monkeypatch.setattr(study._backend.journal, "move_head", exchanging)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
-    study.close()
-
-
-def test_what_commit_within_returned_is_said_to_be_lost(file: str) -> None:
-    study = sharing(file, "a", fresh(), patience=60, seconds=30)
-    step(study)
-    delete(file)
-    with pytest.raises(errors.StoreError, match=r"2 events .* may be lost: .* is gone"):
-        study._flush()
     study.close()
 
 

@@ -23,6 +23,7 @@ from dikin import errors
 from dikin.studies import fair_lock
 from dikin.studies.database import Database, open_database
 from dikin.studies.fair_lock import FairLock
+from studies import small
 from studies.interrupts import Interrupt
 from studies.small import plain
 
@@ -30,27 +31,12 @@ A_DAY = 86_400.0
 HANGS = 300.0
 """Seconds after which something that did not happen never will."""
 
-HOLD = """
-import sys, dikin
-study = dikin.Study(sys.argv[1], "a")
-study._backend.session.database.begin(study._backend.session.journal.study)
-print("held", flush=True)
-sys.stdin.read()
-"""
-
 
 @contextmanager
 def holder(file: str) -> Iterator[subprocess.Popen[str]]:
     """A process that has its turn and does not end it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, file],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = small.holder(file)
     try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
         yield process
     finally:
         process.kill()
@@ -198,33 +184,6 @@ class _Fewer:
         return getattr(self._queue, name)
 
 
-def test_who_is_next_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not look by itself: with a pause of a day, only a message wakes it."""
-    monkeypatch.setattr(fair_lock, "_pause", lambda ahead: A_DAY)
-    dikin.Study(file, "a", plain()).close()
-    path, had = Path(file).resolve(), list[int]()
-    first = FairLock(path)
-    first.acquire(1.0, lambda: None)
-
-    def wait(number: int) -> None:
-        lock = FairLock(path)
-        lock.acquire(A_DAY, lambda: None)
-        had.append(number)
-        lock.release()
-        lock.close()
-
-    threads = [threading.Thread(target=wait, args=(n,), daemon=True) for n in range(20)]
-    for thread in threads:
-        thread.start()
-    wait_until(
-        lambda: len(tickets(path)) == len(threads), lambda: all(t.is_alive() for t in threads)
-    )
-    first.close()
-    for thread in threads:
-        thread.join(HANGS)
-    assert sorted(had) == list(range(20))
-
-
 def test_who_gives_up_while_it_is_told_breaks_nothing(file: str) -> None:
     """Between the look at its pipe and the message; and the next one is told."""
     dikin.Study(file, "a", plain()).close()
@@ -270,15 +229,6 @@ def test_a_ticket_that_may_not_be_opened_is_known_by_its_process(
     assert not (Path(f"{path}-queue") / dead).exists()
     living.remove()
     assert queue.is_empty()
-
-
-def test_a_half_made_ticket_of_a_dead_process_is_removed(file: str) -> None:
-    with dikin.Study(file, "a", plain()) as study:
-        folder = Path(f"{file}-queue")
-        folder.mkdir(exist_ok=True)
-        os.mkfifo(folder / ".00000000000000000001.4194303.1")
-        study.ask()
-        assert not list(folder.iterdir())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says that a process is stopped")
@@ -335,7 +285,9 @@ def test_a_folder_without_pipes_leaves_waiting_to_sqlite(
         study.tell(study.ask(), 0.5)
 
 
-def test_turns_come_in_the_order_of_asking(file: str) -> None:
+def test_turns_come_in_the_order_of_asking(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And who is next is told: with a pause of a day between looks, only a message wakes it."""
+    monkeypatch.setattr(fair_lock, "_pause", lambda ahead: A_DAY)
     dikin.Study(file, "a", plain()).close()
     path, order = Path(file).resolve(), list[int]()
     first = FairLock(path)
@@ -345,17 +297,19 @@ def test_turns_come_in_the_order_of_asking(file: str) -> None:
         lock = FairLock(path)
         lock.acquire(A_DAY, lambda: None)
         order.append(number)
+        if number % 2:
+            lock.release()
         lock.close()
 
     threads = []
-    for number in range(12):
-        threads.append(threading.Thread(target=wait, args=(number,)))
+    for number in range(20):
+        threads.append(threading.Thread(target=wait, args=(number,), daemon=True))
         threads[-1].start()
         wait_until(lambda: len(tickets(path)) > number, threads[-1].is_alive)  # noqa: B023
     first.close()
     for thread in threads:
-        thread.join()
-    assert order == list(range(12))
+        thread.join(HANGS)
+    assert order == list(range(20))
 
 
 def test_who_ends_a_turn_goes_behind_who_waits(file: str) -> None:
@@ -392,17 +346,6 @@ def _hands_over(one: Database, other: Database, is_waiting: Callable[[], bool]) 
     turn(one, "one")
     waits.join()
     return order == ["other", "one"]
-
-
-def test_a_client_that_waited_in_vain_need_not_replay_anew(file: str) -> None:
-    with dikin.Study(file, "a", plain(), patience=0.02) as study:
-        study.tell(study.ask(), 0.5)
-        replayed = study._backend.session._replayed
-        with holder(file), pytest.raises(errors.BusyError):
-            study.ask()
-        assert study._backend.session._replayed is replayed
-        study.tell(study.ask(), 0.5)
-        assert study.verify() == 4
 
 
 # An interrupted read of /proc leaves its file to the garbage collector.
@@ -445,11 +388,12 @@ def test_studies_that_nobody_closed_leave_no_files_open(file: str) -> None:
     assert descriptors() <= before + 1
 
 
-def test_tickets_from_before_a_restart_are_removed(file: str) -> None:
-    """The clock begins anew: an old ticket may look like one of the future."""
+def test_tickets_of_the_dead_and_from_before_a_restart_are_removed(file: str) -> None:
+    """Also half-made ones. The clock begins anew: an old one may look like one of the future."""
     with dikin.Study(file, "a", plain()) as study:
         folder = Path(f"{file}-queue")
         folder.mkdir(exist_ok=True)
+        os.mkfifo(folder / ".00000000000000000001.4194303.1")
         os.mkfifo(folder / f"{10**18:020d}.1.1")
         (folder / f"{10**18:020d}.1.2").touch()
         study.ask()

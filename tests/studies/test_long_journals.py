@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import errors
-from dikin.cli import main
 from dikin.studies import commands, history, session, verification
 from dikin.studies.journal import Journal
 from studies.conftest import new_file
-from studies.small import plain
+from studies.small import command, plain
 
 ROUNDS = 800
 
@@ -110,7 +108,7 @@ def test_an_export_in_parts_is_the_same(
 ) -> None:
     def export(name: str) -> str:
         out = tmp_path / name
-        done = CliRunner().invoke(main, ["study", "export", "a", "--url", long, "--out", str(out)])
+        done = command("export", "a", "--url", long, "--out", str(out))
         assert done.exit_code == 0, done.output
         return out.read_text()
 

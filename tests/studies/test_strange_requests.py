@@ -28,6 +28,7 @@ SECRET = "hunter2sEcret"
         "sqlite:///" + "a" * 5000,
         "mysql://host/db",
         "sqlite://",
+        "sqlite:///:memory:",
         ["x"],
     ],
 )
@@ -37,15 +38,11 @@ def test_an_absurd_url_is_refused(url: Any) -> None:
     assert len(str(refused.value)) < 600
 
 
-@pytest.mark.parametrize("name", ["", "a\0", None, 3, "x" * 151, "a\nb", b"a"])
+@pytest.mark.parametrize("name", ["", "a\0", None, 3, "x" * 151, "a\nb", b"a", ["x"]])
 def test_an_absurd_name_is_refused(file: str, name: Any) -> None:
     with pytest.raises(errors.ParameterError, match="printable"):
         dikin.Study(file, name, plain())
     assert not Path(file).exists()
-
-
-@pytest.mark.parametrize("name", [1.0, None, b"a", "", ["x"], "a\0"])
-def test_an_absurd_name_cannot_be_deleted(file: str, name: Any) -> None:
     dikin.Study(file, "a", plain()).close()
     with pytest.raises(errors.ParameterError, match="printable"):
         dikin.Study.delete(file, name)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from io import StringIO
-from pathlib import Path
 
 from rich.console import Console
 
 from studies import torture
 from studies.crowd import crowd
-from studies.torture import Row, Trial, attempt
-
-DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+from studies.test_kills import rows_on_the_page
+from studies.torture import Trial, attempt
 
 
 def test_the_page_says_what_the_file_says() -> None:
-    with open(DOCS / "torture.csv", encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    rows = [Row(r["what"], r["where"], int(r["tried"]), int(r["failed"]), r["note"]) for r in lines]
-    assert torture.markdown(rows) in (DOCS / "live.md").read_text(encoding="utf-8")
-    assert [(row.what, row.where) for row in rows] == [(t.what, t.where) for t in torture.TRIALS]
-    assert not any(row.failed for row in rows)
+    assert rows_on_the_page("torture.csv", torture.TRIALS)
 
 
 def test_a_trial_that_does_harm_is_counted() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from dikin import errors
 from dikin.studies import replica, session
 from dikin.studies.replica import Replica
 from studies.kills import rows_of
-from studies.small import prices
-from studies.test_commits import failing
+from studies.small import failing, prices
 
 PARAMETERS: dict[str, Any] = {
     "price": dikin.Real(1, 14, start=4),
@@ -68,8 +67,10 @@ def parts(trial: dikin.Trial | None) -> Any:
     return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.held
 
 
-def check_that_it_goes_on(url: str, make: Any) -> None:
+@pytest.mark.parametrize("make", [shop, plan, one])
+def test_a_tuner_goes_on_where_it_was(url: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opened anew for every move, by two clients in turn."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
     twin, other = make(), dikin.Study(url, "a", make())
     for turn, step in enumerate(moves()):
         with dikin.Study(url, "a", make()) as study:
@@ -88,19 +89,6 @@ def check_that_it_goes_on(url: str, make: Any) -> None:
     other.close()
 
 
-def test_a_tuner_goes_on_where_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    check_that_it_goes_on(url, shop)
-
-
-@pytest.mark.parametrize("make", [plan, one])
-def test_so_does_one_with_constraints_and_one_of_a_single_number(
-    file: str, make: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    check_that_it_goes_on(file, make)
-
-
 def test_a_replay_that_loses_a_hold_is_another_tuner(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +103,6 @@ def test_a_replay_that_loses_a_hold_is_another_tuner(
 
 
 def test_the_rows(file: str) -> None:
-    """Those of a tuner have its values; those of a learner are what they always were."""
     with dikin.Study(file, "a", shop()) as study:
         first = study.ask()
         study.tell(first, 512, 0.0)
@@ -142,15 +129,10 @@ def test_the_rows(file: str) -> None:
     twin = prices()
     with dikin.Study(file, "b", prices()) as study:
         study.tell(study.ask(), 12, 0.25)
-    point = twin.ask().point.tolist()
+    told |= {"value": 12.0, "curvature": 0.25, "point": twin.ask().point.tolist()}
     twin.tell(0, 12.0, 0.25)
-    (asked, told_row) = [body for *_, body in rows_of(file)]
-    assert asked == f'{{"point": {point}}}'
-    assert told_row == (
-        f'{{"round": 1, "point": {point}, "value": 12.0, "curvature": 0.25, '
-        f'"expected": null, "held": false, '
-        f'"center": {twin.center.tolist()}, "certificate": {twin.certificate!r}}}'
-    )
+    after = {"center": twin.center.tolist(), "certificate": twin.certificate}
+    assert rows_of(file)[1][-1] == json.dumps({"round": 1, "point": None} | told | after)
 
 
 # --- hold and resume -----------------------------------------------------------------------------
@@ -286,6 +268,10 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
     (True, {"value": 1.0}, errors.UnknownQueryError),
     (None, {"value": 1.0}, errors.UnknownQueryError),
     ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
+    (-1, {"value": 1.0}, errors.UnknownQueryError),
+    (2**70, {"value": 1.0}, errors.UnknownQueryError),
+    ([0], {"value": 1.0}, errors.UnknownQueryError),
+    (0.0, {"value": 1.0}, errors.UnknownQueryError),
     (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.QueryError),
     (shop(seed=6).ask(), {"value": 1.0}, errors.QueryError),
     (one().ask(), {"value": 1.0}, errors.QueryError),
@@ -304,20 +290,43 @@ def test_a_refused_value_changes_nothing(
         before, rows = study.state(), rows_of(file)
         with pytest.raises(error):
             study.tell(key, **told)
+        if error is errors.UnknownQueryError:
+            with pytest.raises(error):
+                study.forget(key)
         assert (study.state(), rows_of(file)) == (before, rows)
         study.tell(0, 3.0)
 
 
+FORECASTS = [nan, inf, "12", [12.0], (1, 2), True, np.True_, 1j, {}, 10**400, 1e200, np.ones(1)]
+
+
 @pytest.mark.parametrize("held", [False, True])
-@pytest.mark.parametrize("forecast", [nan, float("inf"), "12", [12.0], True])
-def test_a_refused_forecast_changes_nothing(file: str, forecast: Any, held: bool) -> None:
+def test_a_refused_forecast_changes_nothing(file: str, held: bool) -> None:
     with dikin.Study(file, "a", shop()) as study:
         if held:
             study.hold()
         before, rows = study.state(), rows_of(file)
-        with pytest.raises(errors.FeedbackError):
-            study.ask(forecast=forecast)
+        for forecast in FORECASTS:
+            with pytest.raises(errors.FeedbackError):
+                study.ask(forecast=forecast)  # type: ignore[call-overload]
         assert (study.state(), rows_of(file)) == (before, rows)
+
+
+def test_an_absurd_value_is_logged_by_who_told_it(
+    file: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with dikin.Study(file, "a", prices()) as study, dikin.Study(file, "a") as other:
+        study.tell(study.ask(forecast=12.0), 12.5)
+        study.tell(study.ask(forecast=12.0), 1e6)
+        (line,) = caplog.records
+        assert "1e+06" in line.getMessage()
+        assert other.rounds == 2
+        assert study.verify() == other.verify() == 4
+        with dikin.Study(file, "a") as third:
+            assert third.state() == study.state()
+            assert len(caplog.records) == 1
+            third.tell(third.ask(), 2e6)  # and what is new is said
+        assert len(caplog.records) == 2
 
 
 def test_a_trial_of_another_tuner_is_foreign(file: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,25 +10,9 @@ import dikin
 from dikin import errors
 from dikin.studies.database import LostConnection
 from dikin.studies.journal import Journal
-from studies.small import fresh
+from studies.small import failing, fresh
 
-
-def cut(
-    monkeypatch: pytest.MonkeyPatch, study: dikin.Study, written: bool, then: Callable[[], object]
-) -> None:
-    """The connection breaks in the next commit, and before the next attempt something happens."""
-    database, commit = study._backend.journal.database, study._backend.journal.database.commit
-
-    def once(head: Any = None) -> None:
-        monkeypatch.undo()
-        if written:
-            commit(head)
-        else:
-            database.rollback()
-        then()
-        raise LostConnection("cut")
-
-    monkeypatch.setattr(database, "commit", once)
+CUT = LostConnection("cut")
 
 
 def lost_ask(file: str, monkeypatch: pytest.MonkeyPatch, written: bool) -> None:
@@ -40,7 +23,7 @@ def lost_ask(file: str, monkeypatch: pytest.MonkeyPatch, written: bool) -> None:
     """
     with dikin.Study(file, "a", fresh()) as study, dikin.Study(file, "a") as other:
         theirs: list[dikin.Trial] = []
-        cut(monkeypatch, study, written, lambda: theirs.append(other.ask()))
+        failing(monkeypatch, study, CUT, written, lambda: theirs.append(other.ask()))
         ours = study.ask()
         assert (theirs[0].id, ours.id) == ((1, 0) if written else (0, 1))
         assert study.verify() == 2
@@ -49,7 +32,7 @@ def lost_ask(file: str, monkeypatch: pytest.MonkeyPatch, written: bool) -> None:
 def lost_skip(file: str, monkeypatch: pytest.MonkeyPatch, written: bool) -> None:
     """What cannot be repeated is made once, too."""
     with dikin.Study(file, "a", fresh()) as study:
-        cut(monkeypatch, study, written, lambda: None)
+        failing(monkeypatch, study, CUT, written)
         assert study.skip_ids(10) == 10
         assert study.ask().id == 10
         assert study.verify() == 2
@@ -107,7 +90,7 @@ def test_an_event_stays_uncertain_until_its_row_was_read(
 
             monkeypatch.setattr(study._backend.journal, "seal_at", once)
 
-        cut(monkeypatch, study, True, cut_again)
+        failing(monkeypatch, study, CUT, True, cut_again)
         assert study.ask().id == 0
         assert [trial.id for trial in study.open_queries] == [0]
 
@@ -118,11 +101,7 @@ def test_a_later_call_does_not_get_the_outcome_of_an_earlier_one(
 ) -> None:
     with dikin.Study(file, "a", fresh()) as study:
         trial = study.ask()
-
-        def fails() -> None:
-            raise errors.StoreError("the disk went away")
-
-        cut(monkeypatch, study, True, fails)
+        failing(monkeypatch, study, errors.StoreError("the disk went away"), written=True)
         with pytest.raises(errors.StoreError, match="went away"):
             study.forget(trial) if verb == "forget" else study.tell(trial, 0.5)
         assert study.ask().id == 1

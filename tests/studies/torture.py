@@ -1,6 +1,7 @@
 """Everything that studies were ever broken with, once more and for longer; one table of it.
 
     make torture        about fifteen minutes
+    make kills          kills and interrupts, over all ways to use a study
 
 Each row is one kind of harm: how often it was tried, how often it did harm, and what there is to
 say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
@@ -18,8 +19,10 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -309,8 +312,6 @@ TRIALS = [
     interrupted("in a commit, another waits", "PostgreSQL", 15, interrupts.flushes, 1),
     interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
     Trial("the server freezes", "PostgreSQL", 60, frozen),
-    harmed("planted links", 15, adversity.planted_links, 200, "none was followed"),
-    harmed("deleted files", 15, adversity.deleted_files, 200, "noticed by the next call"),
     harmed(
         "full disks", 60, adversity.full_disks, 100, "nothing acknowledged lost, and it goes on"
     ),
@@ -327,6 +328,38 @@ TRIALS = [
     crowded("SQLite"),
     crowded("PostgreSQL"),
 ]
+
+
+def ctrl_c(what: str, act: Callable[..., Iterator[bool]], places: dict[str, int]) -> list[Trial]:
+    """At each n-th call, n by the place."""
+    return [
+        interrupted(what, where, 10, partial(act, made=kills.tuner), every)
+        for where, every in places.items()
+    ]
+
+
+SERVICE, SERVICE_POSTGRES = "service on SQLite", "service on PostgreSQL"
+EVERYWHERE = {"SQLite": 4, "PostgreSQL": 6, SERVICE: 4, SERVICE_POSTGRES: 5}
+KILLS = 1000
+KILLING = [
+    killed("SQLite", 400),
+    killed("PostgreSQL", 300, crashes=5),
+    killed(SERVICE, 150, crashes=10),
+    killed(SERVICE_POSTGRES, 250, crashes=20),
+    *ctrl_c("in ask and tell", interrupts.calls, EVERYWHERE),
+    *ctrl_c("with shared commits", interrupts.waiting_commits, {"SQLite": 4, "PostgreSQL": 4}),
+    *ctrl_c("in a commit, another waits", interrupts.flushes, {"SQLite": 4, "PostgreSQL": 6}),
+    *ctrl_c("in opening", interrupts.openings, {"SQLite": 200, "PostgreSQL": 200, SERVICE: 10}),
+]
+"""Over all ways to use a study, so that kills and interrupts both come to their 1,000."""
+
+
+def counts(rows: list[Row]) -> Counter[str]:
+    """How many of each kind were tried."""
+    found = Counter[str]()
+    for row in rows:
+        found["Ctrl-C" if row.what.startswith("Ctrl-C") else "kill -9"] += row.tried
+    return found
 
 
 def attempt(trial: Trial, share: float) -> Row:
@@ -389,13 +422,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--share", type=float, default=1.0, help="of the full length")
     parser.add_argument("--out", type=Path, default=Path("torture.csv"))
+    parser.add_argument("--kills", type=int, help="kills and interrupts alone, so many of each")
     parser.add_argument("--page", type=Path, help="a page to put the table into")
     parser.add_argument("--only", default="", help="trials whose name or place contains this")
     wanted = parser.parse_args()
-    chosen = [trial for trial in TRIALS if wanted.only in f"{trial.what}, {trial.where}"]
-    rows = played(chosen, wanted.share, wanted.out)
+    trials, share = (TRIALS, wanted.share) if not wanted.kills else (KILLING, wanted.kills / KILLS)
+    chosen = [trial for trial in trials if wanted.only in f"{trial.what}, {trial.where}"]
+    rows = played(chosen, share, wanted.out)
     if wanted.page is not None:
-        into_page(markdown(rows), wanted.page, "torture")
+        into_page(markdown(rows), wanted.page, "kills" if wanted.kills else "torture")
     return 1 if any(row.failed for row in rows) else 0
 
 

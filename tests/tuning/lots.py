@@ -1,14 +1,11 @@
 """Games in which lots decide: what is played, or how large the noise is.
 
 Of each the best fixed setting is known. In the mean over games the certificate is at least the
-regret, or it is NaN where nothing is promised. `python tests/tuning/lots.py` plays all of them at
-full length and prints a table.
+regret, or it is NaN where nothing is promised.
 """
 
 from __future__ import annotations
 
-import argparse
-import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,8 +17,6 @@ from dikin import Integer, Real, Shares
 
 SEED = 5000
 """Game k has the seed 5000 + k."""
-GAMES, ROUNDS = 40, 3000
-"""Of the table."""
 
 
 def as_asked(params: dict[str, Any], rng: Generator) -> dict[str, Any]:
@@ -272,23 +267,3 @@ MORE: dict[str, Game] = {
     "noise that x multiplies": Game(two_bowls, 0.0, SQUARE, {"smoothness": 2}, measure=multiplied),
 }
 """Games of the same kind."""
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=int, default=GAMES)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    given = parser.parse_args()
-    logging.getLogger("dikin").setLevel(logging.ERROR)
-    print(f"{'game':<36}{'regret':>18}{'certificate':>20}")
-    for name, game in (LOTS | MORE).items():
-        found = played(game, given.games, given.rounds)
-        words = "  ".join(
-            f"{numbers.mean():9.1f} ± {standard_error(numbers):5.1f}" for numbers in found
-        )
-        verdict = "" if found.holds or not game.promised else "  TOO SMALL"
-        print(f"{name:<36}{words}{verdict}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

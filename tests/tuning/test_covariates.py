@@ -12,7 +12,6 @@ import pytest
 
 import dikin
 from dikin.errors import CovariateError, LossError, ParameterError
-from dikin.forecasts.regression import Fit
 from dikin.learners.predictive import Besides, Predictive
 from dikin.tuning.covariates import WORDS
 from dikin.tuning.several_values import Precision
@@ -519,15 +518,6 @@ def test_a_cycle() -> None:
             dikin.Cycle(period)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="described by"):
         dikin.Cycle.from_spec({"period": 24})
-
-
-def test_the_fit_is_not_written() -> None:
-    player = tuner(covariates=HOUR)
-    play(player, 30)
-    fit: Fit = player._learning.covariates.regression.fit
-    before = str(fit.state())
-    play(player, 5, seed=4)
-    assert str(fit.state()) == before
 
 
 def test_a_standard_error_says_nothing_while_surprises_have_no_size() -> None:

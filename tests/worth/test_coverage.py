@@ -48,23 +48,16 @@ def share_outside(
     return float(outside.mean())
 
 
-def test_the_sound_one_is_inside(coverage: Any) -> None:
+def for_one_round(many: Any) -> Any:
+    """An interval that is not valid at any time."""
+    return 1.96 * np.sqrt(many.all.spreads(many.q).sum(axis=0))
+
+
+@pytest.mark.parametrize("mutant", [{"half": for_one_round}, {"told": 0.05}, {"peek": 0.5}])
+def test_another_interval_coin_or_guess_is_noticed(coverage: Any, mutant: dict[str, Any]) -> None:
+    """The sound one is inside; not so where the coin is another, or a guess knows the value."""
     assert share_outside(coverage) < MOST
-
-
-def test_an_interval_for_one_round_is_not_valid_at_any_time(coverage: Any) -> None:
-    def fixed(many: Any) -> Any:
-        return 1.96 * np.sqrt(many.all.spreads(many.q).sum(axis=0))
-
-    assert share_outside(coverage, half=fixed) > 2 * MOST
-
-
-def test_another_coin_than_the_one_that_is_told_is_noticed(coverage: Any) -> None:
-    assert share_outside(coverage, told=0.05) > 2 * MOST
-
-
-def test_a_guess_that_knows_the_value_is_noticed(coverage: Any) -> None:
-    assert share_outside(coverage, peek=0.5) > 2 * MOST
+    assert share_outside(coverage, **mutant) > 2 * MOST
 
 
 # --- the arrays are the estimate -----------------------------------------------------------------

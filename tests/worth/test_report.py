@@ -10,7 +10,6 @@ import pytest
 import dikin
 from dikin.errors import ParameterError, StateError
 from dikin.studies.report import ticks
-from dikin.tuning.history import uplift_course
 from service.browser import Window, browser
 from studies.small import sharing
 
@@ -145,17 +144,6 @@ def test_pictures_stay_within_their_frames(tmp_path):
             assert all(0 <= x <= int(width) and 0 <= y <= int(height) for x, y in points)
 
 
-def test_the_picture_ends_with_the_uplift(tmp_path):
-    with study_of(tmp_path, 250, holdback=0.2) as study:
-        (course, unit), uplift = uplift_course(study.history(), study.summary()), study.uplift
-    last = course[-1]
-    assert unit == " %"
-    assert last["round"] == 250
-    assert tuple(last)[1:] == (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
-    widths = course["high"] - course["low"]
-    assert widths[-1] < 0.7 * widths[0]
-
-
 @pytest.mark.parametrize(("around", "sign"), [(500.0, "%"), (0.0, "")], ids=["percent", "none"])
 def test_the_figure_has_the_unit_of_the_gain(tmp_path, around, sign):
     """In per cent, unless the control may be worth nothing."""
@@ -194,17 +182,14 @@ def test_what_is_no_report(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "wanted"),
+    ("low", "high", "count", "wanted"),
     [
-        (0, 10, [0, 5, 10]),
-        (-3, 3, [-2, 0, 2]),
-        (0.01, 0.04, [0.01, 0.02, 0.03, 0.04]),
-        (5, 5, [5]),
+        (0, 10, 3, [0, 5, 10]),
+        (-3, 3, 3, [-2, 0, 2]),
+        (0.01, 0.04, 3, [0.01, 0.02, 0.03, 0.04]),
+        (5, 5, 3, [5]),
+        (4.5, 9.5, 2, [6, 8]),  # mutant: steps of 5, and so 5 alone, which is no scale
     ],
 )
-def test_ticks_are_round_numbers(low, high, wanted):
-    assert ticks(low, high, 3) == wanted
-
-
-def test_one_tick_is_no_scale():
-    assert ticks(4.5, 9.5, 2) == [6, 8]  # mutant: steps of 5, and so 5 alone
+def test_ticks_are_round_numbers(low, high, count, wanted):
+    assert ticks(low, high, count) == wanted
