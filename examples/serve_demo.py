@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import time
 import webbrowser
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import pi, sin
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,8 +124,12 @@ PRODUCTS = {
 def service(folder: str) -> Iterator[str]:
     """`dikin serve` in a process of its own; its address."""
     command = [sys.executable, "-m", "dikin", "serve", "--url", f"{folder}/studies.db"]
+    # A session of its own: it ends when we have ended the clients, not at Ctrl-C.
     with subprocess.Popen(
-        [*command, "--port", "0", "--log", "warning"], stdout=subprocess.PIPE, text=True
+        [*command, "--port", "0", "--log", "warning"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as running:
         assert running.stdout is not None
         try:
@@ -136,7 +141,8 @@ def service(folder: str) -> Iterator[str]:
 def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
     """Play one product; if that fails, nobody waits for it."""
     try:
-        play_on(url, name, end, ready)
+        with suppress(threading.BrokenBarrierError):  # it ends, or another product has failed
+            play_on(url, name, end, ready)
     except BaseException:
         ready.abort()
         raise
@@ -160,23 +166,24 @@ def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier)
                 study.hold()
             if number == PAST:
                 ready.wait()
-            if number >= PAST and end.wait(EVERY):
+            if end.wait(EVERY if number >= PAST else 0):
                 return
 
 
 def main() -> None:
-    """Start it all, and wait for Ctrl-C."""
+    """Start it all, and wait for Ctrl-C or SIGTERM."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--seconds", type=float, help="end after so long; default: at Ctrl-C")
     options.add_argument("--picture", type=Path, help="write a picture of the page and end")
     given = options.parse_args()
     end, ready = threading.Event(), threading.Barrier(len(PRODUCTS) + 1)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder, service(folder) as url:
         players = [threading.Thread(target=play, args=(url, each, end, ready)) for each in PRODUCTS]
         for player in players:
             player.start()
-        print(f"playing the first {PAST} rounds ...", flush=True)
         try:
+            print(f"playing the first {PAST} rounds ...", flush=True)
             ready.wait()
             page = f"{url}/#/study/shop"
             print(f"the page is at {page}\nCtrl-C ends", flush=True)
@@ -191,6 +198,7 @@ def main() -> None:
             sys.exit("a product cannot be played: the reason is above")
         finally:
             end.set()
+            ready.abort()
             for player in players:
                 player.join()
 

@@ -1,8 +1,9 @@
-"""The traffic example ends by itself, within its rounds, and never leaves a server behind."""
+"""The examples with servers end by themselves or when asked to, and leave no server behind."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -204,3 +205,15 @@ def test_every_player_plays_shares(traffic: Any) -> None:
         record = traffic.play(Pretended(), make(change, 1), change, 1, lambda: None)
         assert record.shares.min() >= 0
         assert record.shares.sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_the_service_of_the_demo_ends_with_it(end: signal.Signals) -> None:
+    command = [sys.executable, str(EXAMPLES / "serve_demo.py")]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert demo.stdout is not None
+    assert demo.stdout.readline() == "playing the first 600 rounds ...\n"
+    demo.send_signal(end)
+    rest, _ = demo.communicate(timeout=600)  # the service holds the pipe for as long as it runs
+    assert "Traceback" not in rest
+    assert demo.returncode == 0

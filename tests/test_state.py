@@ -177,7 +177,7 @@ def test_truncated(saved: Path) -> None:
     whole = saved.read_bytes()
     for length in range(0, len(whole), 97):
         saved.write_bytes(whole[:length])
-        with pytest.raises(errors.StateError, match=r"a\.json is not a saved learner"):
+        with pytest.raises(errors.StateError, match=r"a\.json is not a saved learner or tuner"):
             dikin.load(saved)
         assert saved.read_bytes() == whole[:length]
 

@@ -166,9 +166,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         document = read_json(path_of(path).read_text(encoding="utf-8"))
     except ValueError as reason:  # not UTF-8, or not JSON
-        raise StateError(f"{path} is not a saved learner: {reason}") from reason
+        raise StateError(f"{path} is not a saved learner or tuner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StateError(f"{path} is not a saved learner: it does not say {FORMAT!r}")
+        raise StateError(f"{path} is not a saved learner or tuner: it does not say {FORMAT!r}")
     refuse_version(str(path), document.get("version"), VERSION)
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):

@@ -227,7 +227,7 @@ def test_threads_share_a_tuner() -> None:
 
 def test_it_remembers_the_last_rounds_for_tables_and_pictures(tmp_path: Path) -> None:
     tuner = Tuner(MIXED, seed=2)
-    with pytest.raises(errors.StateError, match="no round was told"):
+    with pytest.raises(errors.StateError, match="no value was told"):
         tuner.plot()
     told = []
     for _ in range(30):

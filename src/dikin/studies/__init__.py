@@ -1,1 +1,1 @@
-"""Studies: learners and tuners stored in a database, shared by processes and safe from crashes."""
+"""Studies: tuners stored in a database, shared by processes and safe from crashes."""

@@ -35,8 +35,8 @@ def tuner_from_spec(spec: Any) -> Tuner:
     """The tuner that a JSON object describes."""
     if not isinstance(spec, dict) or "tuner" not in spec:
         raise ParameterError(
-            f"a tuner is described by a JSON object with tuner such as {TUNER_EXAMPLE}, got "
-            f"{shown(spec)}"
+            f"a tuner is described by a JSON object with the key 'tuner', such as {TUNER_EXAMPLE}, "
+            f"got {shown(spec)}"
         )
     arguments = dict(spec)
     entries = arguments.pop("tuner")

@@ -761,11 +761,13 @@ class Tuner(Player[Trial]):
         Raises
         ------
         StateError
-            If no round was told yet.
+            If no value was told yet.
         """
         rounds = self.history()
         if not len(rounds):
-            raise StateError("no round was told since the tuner was made or loaded: draw later")
+            raise StateError(
+                "there is nothing to draw: no value was told since the tuner was created or loaded"
+            )
         figure = draw_history(
             rounds,
             panels_of(self.space),
