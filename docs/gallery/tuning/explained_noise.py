@@ -54,6 +54,6 @@ axes.set_ylim(bottom=0)
 axes.legend(title="told besides the value", alignment="left")
 
 # %%
-# The best setting, and how sure it is:
+# What explains how much, in milliseconds for each unit:
 
-print(played[-1][1].recommend())
+print(played[-1][1].explained)

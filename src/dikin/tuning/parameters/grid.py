@@ -1,4 +1,4 @@
-"""A parameter whose numbers are whole."""
+"""A parameter whose numbers are whole: between two neighbours the tuner draws lots."""
 
 from __future__ import annotations
 
@@ -6,24 +6,18 @@ from abc import abstractmethod
 from math import floor
 from typing import Any
 
-import numpy as np
-
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.interval import Interval
-from dikin.vectors import Array
-
-FEW = 4
-"""Up to so many numbers are searched without an order."""
-MOST = 10_000
-"""Beyond so many numbers the nearest one is as good as any."""
 
 
 class Grid(Interval):
-    """Whole numbers on [0, 1], at equal distances unless a kind says otherwise.
+    """Whole numbers at equal distances on [0, 1].
 
-    Few numbers are searched as a `Choice` is, more of them along a coordinate. What is used, and
-    what the tuner learns from, is always a whole number.
+    Between two neighbours one of them is played, by lot, the nearer one more often. In the mean
+    this is the piecewise linear interpolation of the values at the whole numbers.
     """
+
+    by_lot = True
 
     @property
     @abstractmethod
@@ -31,16 +25,9 @@ class Grid(Interval):
         """The first and the last whole number."""
 
     @property
-    def options(self) -> int:
+    def has_corners(self) -> bool:
         low, high = self.ends
-        return high - low + 1 if high - low < FEW else 0
-
-    @property
-    def grid(self) -> Array | None:
-        low, high = self.ends
-        if high - low >= MOST:
-            return None
-        return np.array([self.to_unit(value) for value in range(low, high + 1)])
+        return high - low > 1  # a single line has none
 
     def to_unit(self, value: float) -> float:
         low, high = self.ends
@@ -48,11 +35,17 @@ class Grid(Interval):
 
     def best(self, u: float) -> float:
         low, high = self.ends
-        return self._within(floor(low + u * (high - low) + 0.5))
+        return self._within(floor(u * (high - low) + 0.5))
 
-    def _within(self, value: int) -> float:
+    def played(self, u: float, uniform: float) -> float:
         low, high = self.ends
-        return float(min(max(value, low), high))
+        between = u * (high - low)
+        below = floor(between)
+        return self._within(below + (uniform < between - below))
+
+    def _within(self, steps: int) -> float:
+        low, high = self.ends
+        return float(min(max(low + steps, low), high))
 
     def shown(self, value: float) -> Any:
         return int(value)
