@@ -260,3 +260,13 @@ def test_bad_input_is_named(s: Setting) -> None:
     for sigma in (-0.5, math.nan, math.inf):
         with pytest.raises(CurvatureError, match=f"round 2 is {sigma}"):
             s.adaptive([0.0, sigma], 1.0, 2, 1.0)
+
+
+@pytest.mark.parametrize("order", [schedules.SMOOTH, schedules.LIPSCHITZ])
+def test_the_sum_without_curvature_is_that_of_its_steps(order: int) -> None:
+    """The solution of the differential equation is near the sum of lambda_t, step by step."""
+    first, target, rounds = 3.0, 7.0, 20_000
+    total = first
+    for _ in range(rounds):
+        total += (target / total) ** (1 / order)
+    assert schedules.uncurved(first, target, rounds, order) == pytest.approx(total, rel=1e-3)
