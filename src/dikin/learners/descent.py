@@ -100,11 +100,3 @@ class Descent(KernelLearner):
 
     def _center_vector(self) -> Array:
         return super()._center_vector() * self._pace.shrink
-
-    def _unit_direction(self, memo: Memo) -> Array:
-        """The direction s of a query, of length one."""
-        unit = np.zeros(self.geometry.size)
-        self.geometry.linear_update(
-            memo.state.iterate, memo.metric, memo.s, memo.asked[2], 0.0, unit
-        )
-        return unit
