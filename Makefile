@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: reproduce matrix rates test lint loops price regions traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd covariates memory contexts worth \
+	flags samplers accelerator mutants known-mutants beginning absurd worth \
 	serve-demo attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
@@ -76,23 +76,9 @@ BEGINNING_OUT := $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/beginning.py $(BEGINNING_OUT)
 
-# Covariates that explain noise and useless ones: half an hour.
-covariates: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/covariates.py --useless 48
-
 # Absurd values, more and more of them, about ten minutes. PAGE=1 writes docs/beginning.md.
 absurd: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/absurd.py $(BEGINNING_OUT)
-
-# A memory that chooses itself beside fixed ones, and contexts: about a minute and two. PAGE=1
-# writes docs/memory.md.
-MEMORY_OUT := $(if $(PAGE),--out docs/memory --page docs/memory.md)
-memory: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/memory.py $(MEMORY_OUT)
-
-contexts: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/contexts.py $(MEMORY_OUT)
 
 # The promises of dikin.worth in simulated loops, about two minutes. PAGE=1 writes docs/worth.md.
 WORTH_OUT := $(if $(PAGE),--out docs/worth --page docs/worth.md)

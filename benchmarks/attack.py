@@ -36,6 +36,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
+from dikin.tuning.covariate_learning import CovariateLearning
 from report import Block, publish_blocks
 
 import dikin
@@ -45,7 +46,6 @@ from dikin.environments.base import linear_minimiser
 from dikin.experiments.tables import fields, write_csv
 from dikin.rng import Generator
 from dikin.tuning import covariates as tuning_covariates
-from dikin.tuning.covariate_learning import CovariateLearning
 
 ROUNDS, GAMES, AGAIN, LAST, FIRST_SEED = 80, 8, 6, 25, 41_000
 SUSPECT, BROKEN = 2.0, 3.5

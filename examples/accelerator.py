@@ -88,9 +88,9 @@ def seeking(gain: float, oscillation: float) -> Callable[[int, int], Generator]:
     return make
 
 
-def tuner(share: float | None) -> Callable[[int, int], Generator]:
-    """The tuner, with a memory of this share of the shots."""
-    return lambda shots, seed: TunerGenerator(vocs(), memory=share and share * shots, seed=seed)
+def tuner(shots: int, seed: int) -> Generator:
+    """Return the tuner."""
+    return TunerGenerator(vocs(), seed=seed)
 
 
 class KeepGenerator(Generator):  # type: ignore[misc]
@@ -105,9 +105,8 @@ class KeepGenerator(Generator):  # type: ignore[misc]
         return [TODAY]
 
 
-TUNER, REMEMBERS, SEEKING, TUNED, KEEP = (
+TUNER, SEEKING, TUNED, KEEP = (
     "dikin.Tuner",
-    "dikin.Tuner, memory",
     "extremum seeking, defaults",
     "extremum seeking, best constants",
     "keep today's",
@@ -117,8 +116,7 @@ DEFAULTS = 2.0, 0.1
 BEST = {0.1: (5.0, 0.1), 0.3: (1.0, 0.2)}
 """For each noise what `--search` found."""
 PLAYERS: dict[str, Callable[[float], Callable[[int, int], Generator]]] = {
-    TUNER: lambda _: tuner(None),
-    REMEMBERS: lambda _: tuner(0.25),  # about as long as the best currents stay alike
+    TUNER: lambda _: tuner,
     SEEKING: lambda _: seeking(*DEFAULTS),
     TUNED: lambda noise: seeking(*BEST[noise]),
     KEEP: lambda _: lambda shots, seed: KeepGenerator(vocs()),
@@ -210,7 +208,6 @@ DRAWN = {
     KEEP: ("grey", "-"),
     SEEKING: ("orange", "-"),
     TUNED: ("purple", "-"),
-    REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""

@@ -8,7 +8,7 @@ against it, and opens the page in a browser. Ctrl-C ends it.
 The shop has 600 days behind it when the page opens; one of its machines answers late. One day in
 twenty is played as before tuning began, so the page can say whether tuning pays; the tuner knows
 the weekday and the number of visitors, which explain most of the noise. The image server learns a
-setting for each kind of network. The newsletter is on hold: it plays its best hour and learns
+setting for each kind of network. The newsletter is paused: it uses its best hour and learns
 nothing until it is resumed on the page.
 """
 
@@ -163,7 +163,7 @@ def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier)
                 oldest = late.popleft()
                 study.tell(oldest, value(oldest))
             if number == PAST - 100 and name == "newsletter":
-                study.hold()
+                study.pause()
             if number == PAST:
                 ready.wait()
             if end.wait(EVERY if number >= PAST else 0):
@@ -214,7 +214,7 @@ def photograph(page: str, out: Path) -> None:
         browser = playwright.chromium.launch(executable_path=found)
         window = browser.new_page(viewport={"width": 1800, "height": 1010})
         window.goto(page)
-        window.get_by_text("playing").first.wait_for()
+        window.get_by_text("running").first.wait_for()
         time.sleep(4.0)  # some rounds that come live
         window.screenshot(path=str(out))
         browser.close()

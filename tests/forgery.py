@@ -34,7 +34,9 @@ def makers() -> Iterator[Any]:
         dikin.AdaptiveSmooth(dikin.Simplex(3), 1.0, loss_range=None, seed=1),
         dikin.AdaptiveLipschitz(triangle, 1.0, seed=1),
         dikin.Tuner(names, maximize=True, seed=1),
-        dikin.Tuner({"a": dikin.Real(0, 1)}, holdback=0.3, guard=0.1, seed=1),
+        dikin.Tuner(
+            {"a": dikin.Real(0, 1), "c": dikin.Choice([1, 2])}, holdback=0.3, guard=0.1, seed=1
+        ),
     ]
     for made in players:
         for i in range(12):
@@ -88,8 +90,9 @@ def play(state: dict[str, Any]) -> bool:
     """Restore a state and play; whether it was refused, which is all that may happen."""
     try:
         made = dikin.restore(state)
+        chooses = isinstance(made, dikin.Tuner) and made.contexts.size
         for _ in range(3):
-            query = made.ask({"region": "eu"}) if getattr(made, "contexts", None) else made.ask()
+            query = made.ask({"region": "eu"}) if chooses else made.ask()
             assert np.isfinite(query.point).all()
             made.tell(query, 0.5)
         for query in made.open_queries:

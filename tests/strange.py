@@ -52,7 +52,13 @@ ACTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "id": lambda made, query, value: made.tell(value, 0.5),
     "forget": lambda made, query, value: made.forget(value),
     "forecast": lambda made, query, value: made.ask(forecast=value),
+    "metric": lambda made, query, value: made.tell(query, 0.5, metrics={"ms": value}),
+    "metrics": lambda made, query, value: made.tell(query, 0.5, metrics=value),
+    "context": lambda made, query, value: made.ask(value),
+    "setting": lambda made, query, value: made.add_trial({"x": value}, 0.5),
 }
+TUNERS, LEARNERS = ("loss", "id", "forget", "metric", "metrics", "context", "setting"), 5
+"""The calls that a tuner has, and the number of those of a learner."""
 CONSTRUCTORS: dict[str, Callable[[Any], Any]] = {
     "Simplex": dikin.Simplex,
     "Ball": dikin.Ball,
@@ -72,7 +78,12 @@ CONSTRUCTORS: dict[str, Callable[[Any], Any]] = {
 
 def calls() -> list[tuple[str, str, str]]:
     """Every learner with every argument of its calls and every value."""
-    return [(maker, act, value) for maker in MAKERS for act in ACTS for value in STRANGE]
+    return [
+        (maker, act, value)
+        for maker in MAKERS
+        for act in (TUNERS if maker == "Tuner" else [*ACTS][:LEARNERS])
+        for value in STRANGE
+    ]
 
 
 def constructions() -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def test_a_copy_of_a_tuner_goes_on_exactly_and_alone(way: str) -> None:
     tuner.ask()
     twin, before = COPIES[way](tuner), tuner.state()
     trials = twin.ask(n=3)
-    twin.hold()
+    twin.pause()
     assert tuner.state() == before
     assert tuner.ask(n=3) == trials
 

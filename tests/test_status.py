@@ -32,6 +32,20 @@ def shop(rounds: int) -> dikin.Tuner:
     return tuner
 
 
+def limited() -> dikin.Tuner:
+    parameters = {"n": dikin.Integer(1, 512, log=True), "codec": dikin.Choice(["a", "b"])}
+    limits = ["p99_ms <= 200", "failed <= 0.1"]
+    tuner = dikin.Tuner(parameters, limits=limits, holdback=0.2, seed=7)
+    for number in range(40):
+        trial = tuner.ask()
+        if number % 20 == 5:
+            tuner.tell(trial, failed=True)
+        else:
+            tuner.tell(trial, float(number % 5), metrics={"p99_ms": 100.0})
+    tuner.pause()
+    return tuner
+
+
 def tuner_status(folder: Path) -> Status:
     tuner = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, seed=7)
     with dikin.Study(folder / "studies.db", "shop", tuner) as study:
@@ -42,6 +56,7 @@ def tuner_status(folder: Path) -> Status:
 MAKERS: dict[str, Callable[[Path], Status]] = {
     "fresh tuner": lambda _: shop(0).summary(),
     "tuner": lambda _: shop(30).summary(),
+    "limits, a holdback and a pause": lambda _: limited().summary(),
     "study of a tuner": tuner_status,
 }
 
@@ -68,6 +83,17 @@ def test_what_is_not_known_is_null_and_nan() -> None:
     del content["rounds"]
     with pytest.raises(KeyError, match="rounds"):
         Status.from_json(content)
+
+
+def test_the_words_say_pause_failures_and_the_expected_value() -> None:
+    status = limited().summary()
+    lines = dict(status.lines())
+    assert "until resume" in lines["paused"]
+    assert lines["failed"] == "2 trials"
+    assert status.best_value is not None
+    assert lines["expected value"].startswith(f"{status.best_value[0]:.5g} (95 %: ")
+    assert status.limits == ["p99_ms <= 200", "failed <= 0.1"]
+    assert {"paused", "failed", "expected value"}.isdisjoint(dict(shop(0).summary().lines()))
 
 
 def test_a_tuner_knows_its_columns() -> None:

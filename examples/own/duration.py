@@ -23,9 +23,6 @@ def seconds(text: Any, name: str) -> float:
 class Duration(dikin.Interval):
     """A length of time, searched in the logarithm: values must be convex in that scale."""
 
-    by_lot = False
-    has_corners = False
-
     def __init__(self, low: str, high: str, start: str | None = None) -> None:
         self.low, self.high, self.start = low, high, start
         self._low, self._high = seconds(low, "low"), seconds(high, "high")

@@ -27,7 +27,6 @@ from dikin.open_queries import Query
 from dikin.registry import register
 from dikin.studies.study import Study
 from dikin.tuning import parameters as parameter_kinds
-from dikin.tuning.covariates import Explained
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
@@ -44,7 +43,6 @@ __all__ = [
     "DikinError",
     "Domain",
     "Environment",
-    "Explained",
     "FlatFirst",
     "FlatLast",
     "Interval",

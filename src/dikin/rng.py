@@ -6,6 +6,7 @@ A learner and its adversary use different names, so changing one never affects t
 from __future__ import annotations
 
 import hashlib
+import secrets
 import zlib
 from typing import Any
 
@@ -87,3 +88,25 @@ class Noise:
 
     def _drop(self) -> None:
         self._before, self._rows = None, []
+
+
+def stream_key(seed: int | None, identity: str) -> str:
+    """Return what names the streams of a tuner: a seed and what identifies the tuner."""
+    if seed is None:
+        return secrets.token_hex(16)
+    if not is_whole(seed):
+        raise ParameterError(f"seed must be a whole number or None, got {shown(seed)}")
+    if seed < 0:
+        raise ParameterError(f"seed must not be negative, got {seed}")
+    return named_key(str(int(seed)), identity)
+
+
+def named_key(key: str, name: str) -> str:
+    """Return the key of a name: the same for ever, and another one for every name."""
+    return hashlib.blake2b(f"{key}\n{name}".encode(), digest_size=16).hexdigest()
+
+
+def counted(key: str, round: int) -> Generator:
+    """Return the generator of a round: the same for ever, whatever was drawn in other rounds."""
+    words = np.frombuffer(bytes.fromhex(key), dtype="<u8")
+    return np.random.Generator(np.random.Philox(key=words, counter=[0, 0, 0, round]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import Annotated, Any, Self, get_origin, get_type_hints
@@ -41,7 +41,6 @@ class Status:
 
     name: Annotated[str | None, "The name of the study."] = None
     service: Annotated[str | None, "The address of the service that keeps the study."] = None
-    learner: Annotated[str, "The kind of the learner inside the tuner."]
     space: Annotated[dict[str, Any], "The parameters and constraints."]
     columns: Annotated[tuple[str, ...], "A name for each number of a point."]
     ranges: Annotated[list[list[float]], "The bounds of each column."]
@@ -53,7 +52,8 @@ class Status:
     value_range: Annotated[
         list[float] | None, "The least and the largest possible value, if they were declared."
     ] = None
-    held: Annotated[bool, "Whether the tuner is on hold: trials are at its best setting."] = False
+    limits: Annotated[list[str] | None, "The limits on metrics, as they were declared."] = None
+    paused: Annotated[bool, "Whether the tuner is paused: trials are at its best setting."] = False
     rounds: Annotated[int, "Number of rounds answered so far."]
     asked: Annotated[int, "Number of trials asked so far."] = 0
     open: Annotated[OpenQueries, "Trials that wait for an answer."] = NONE_OPEN
@@ -66,23 +66,20 @@ class Status:
     first_mean: Annotated[float, "The mean of the first values."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
     recent_mean: Annotated[
-        float, "The mean of the last values, without faults and rounds held back."
+        float, "The mean of the last values, without failures and rounds held back."
     ] = nan
-    recent_sem: Annotated[
-        float,
-        "The standard error of `recent_mean`, computed from the differences between values and "
-        "what was expected: changes that were expected do not count.",
-    ] = nan
-    expected: Annotated[float, "The value that is expected next."] = nan
+    best_value: Annotated[
+        list[float] | None,
+        "The expected value of the best setting, and the ends of its 95 % interval.",
+    ] = None
     certificate: Annotated[
         float,
-        "The bound on the regret of all rounds so far. Not known where no constant was declared, "
-        "and with a whole number beside other parameters unless declared separable.",
+        "The bound on the expected regret of all rounds so far. Not known where no constant was "
+        "declared, and with whole numbers, choices and limits.",
     ] = nan
     contexts: Annotated[
         dict[str, Any] | None, "The contexts by name: words, a cycle, or a range."
     ] = None
-    context_count: Annotated[int, "Number of settings learnt, one for each context."] = 0
     by_context: Annotated[
         dict[str, dict[str, Any]] | None,
         "The best guess in each context, at its knots, of the first 16 of them.",
@@ -91,19 +88,10 @@ class Status:
         dict[str, Any] | None,
         "The covariates by name: null for a number, words for a category, or a cycle.",
     ] = None
-    sem_rounds: Annotated[int, "Number of values with a standard error."] = 0
-    explained: Annotated[
-        float, "The share of the variance of values that covariates explain, from 0 to 1."
-    ] = nan
-    explained_by: Annotated[
-        dict[str, float] | None, "The part of it that each covariate explains, by name."
-    ] = None
-    clipped: Annotated[
-        int,
-        "Number of values that were not learnt in full, because they look like faults: too far "
-        "from the expected value, or outside `value_range`.",
+    left_out: Annotated[
+        int, "Number of values that were left out or bounded, because they look like faults."
     ] = 0
-    restarts: Annotated[int, "How often the range of the values turned out to be wider."] = 0
+    failed: Annotated[int, "Number of trials that failed, of the last 10,000."] = 0
     holdback: Annotated[float, "The share of rounds at the control; 0 for none."] = 0.0
     control: Annotated[
         dict[str, Any] | None, "The setting that tuning is compared with, by name."
@@ -159,25 +147,24 @@ class Status:
         sense = "larger is better" if self.maximize else "smaller is better"
         waiting = f", {self.open.count} open" if self.open.count else ""
         yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
-        if self.guard_reason is None and self.held:
-            yield "on hold", "trials are at the best setting, and nothing is learnt until resume"
+        if self.guard_reason is None and self.paused:
+            yield "paused", "trials are at the best setting, and nothing is learnt until resume"
         mean = " in the mean of contexts" if self.contexts else ""
         for name, value in self.best.items():
             yield name, f"{value_text(value)}{mean}   (began at {value_text(self.start[name])})"
+        if self.best_value is not None:
+            middle, low, high = self.best_value
+            yield "expected value", f"{middle:.5g} (95 %: {low:.5g} to {high:.5g})"
         for label, setting in (self.by_context or {}).items():
             yield label, setting_text(setting)
-        left_out = self.context_count - len(self.by_context or {})
-        if left_out:
-            yield f"and {left_out} more", "contexts: best_for(context) tells the setting in each"
         if self.recent_rounds:
-            sem = self.recent_sem
-            error = f" ± {sem:.2g} (standard error)" if isfinite(sem) else ""
-            yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}{error}"
-        if self.explained_by:
-            yield "explained", explained_text(self.explained, self.explained_by)
-        if self.clipped:
-            text = f"{self.clipped:,} of {self.rounds:,} values, too far off to be learnt in full"
-            yield "clipped", text
+            yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}"
+        if self.failed:
+            yield "failed", f"{self.failed:,} trials"
+        if self.left_out:
+            yield "left out", f"{self.left_out:,} of {self.rounds:,} values look like faults"
+        for warning in self.warnings:
+            yield "warning", warning
         if isfinite(self.certificate):
             yield "certificate", f"{self.certificate:.6g} for the rounds so far"
         if self.name is not None:
@@ -192,7 +179,7 @@ class Status:
         yield "compared", f"{arms} at {setting_text(self.control or {})}"
 
     def __str__(self) -> str:
-        return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in self.lines())
+        return text_of(self.lines())
 
     def _repr_html_(self) -> str:
         return pairs_table(self.lines())
@@ -232,15 +219,9 @@ def _read(kind: Any, value: Any) -> Any:
     return tuple(value) if get_origin(kind) is tuple else value
 
 
-def explained_text(share: float, by: dict[str, float]) -> str:
-    """How much of the variance is explained, and by which covariates, the largest part first."""
-    if not by:
-        return "nothing: no covariates were given"
-    if not isfinite(share):
-        return "not known yet"
-    largest = sorted(by.items(), key=lambda part: -part[1])
-    parts = ", ".join(f"{name} {100 * part:.0f} %" for name, part in largest)
-    return f"{100 * share:.0f} % of the variance, by covariates ({parts})"
+def text_of(lines: Iterable[tuple[str, str]]) -> str:
+    """Return (label, text) pairs, one a line, for a terminal."""
+    return "\n".join(f"{label + ' ':<{WIDTH}}{text}" for label, text in lines)
 
 
 def setting_text(setting: dict[str, Any]) -> str:

@@ -62,7 +62,7 @@ def test_what_is_observed_is_a_covariate() -> None:
         generator.ingest([measured(point, 1.0 + i % 7) | seen])
         by_hand.tell(trial, 1.0 + i % 7, covariates=None if missing else seen)
     assert generator.tuner.state() == by_hand.state()
-    assert generator.tuner.explained.by.keys() == {"humidity"}
+    assert generator.tuner.covariates.spec() == {"humidity": None}
 
 
 def test_a_refused_batch_changes_nothing() -> None:
@@ -82,13 +82,33 @@ def test_a_refused_batch_changes_nothing() -> None:
         assert generator.tuner.state() == before
 
 
-def test_what_failed_is_forgotten() -> None:
+def test_what_failed_is_told_and_what_is_no_number_is_forgotten() -> None:
     generator = TunerGenerator(vocs(), seed=7)
     points = generator.suggest(6)
     failed = points.pop() | {"xopt_error": True, "xopt_error_str": "a trip"}  # no objective
     losses = (nan, inf, None, 1e200, np.float64("nan"))
     generator.ingest([failed, *map(measured, points, losses)])
-    assert (generator.tuner.rounds, generator.tuner.open_queries) == (0, [])
+    assert generator.tuner.open_queries == []
+    assert generator.tuner.history()["failed"].tolist() == [True]
+
+
+def test_constraints_are_limits() -> None:
+    given = {"trip": ["LESS_THAN", 1.5], "gain": ["GREATER_THAN", -1], "heat": ["BOUNDS", 0, 9]}
+    generator = TunerGenerator(vocs(constraints=given), seed=7)
+    limits = [limit.text for limit in generator.tuner.limits]
+    assert limits == ["trip <= 1.5", "gain >= -1.0", "heat >= 0.0", "heat <= 9.0"]
+    first, second, third = generator.suggest(3)
+    known = {"trip": 1.0, "gain": 2.0, "heat": 3.0}
+    before = generator.tuner.state()
+    with pytest.raises(ParameterError, match="must have the output 'heat'"):
+        generator.ingest([measured(first, 1.0) | {"trip": 1.0, "gain": 2.0}])
+    assert generator.tuner.state() == before
+    failed = third | {"xopt_error": True}  # no outputs at all
+    generator.ingest([measured(first, 1.0) | known, measured(second, 1.0) | known | {"heat": nan}])
+    generator.ingest([failed])
+    history = generator.tuner.history()
+    assert history["failed"].tolist() == [False, True]
+    assert history["metric.heat"].tolist()[0] == 3.0
 
 
 def test_points_from_elsewhere_teach_nothing() -> None:
@@ -153,9 +173,9 @@ def test_a_variable_is_a_parameter(variable: Any, kind: Any) -> None:
 
 def test_options_are_those_of_a_tuner() -> None:
     two = vocs(variables={"a": [0.0, 1.0], "b": [0.0, 1.0]})
-    generator = TunerGenerator(two, constraints=["a + b <= 1"], memory=50, seed=7)
+    generator = TunerGenerator(two, constraints=["a + b <= 1"], holdback=0.5, seed=7)
     assert all(point["a"] + point["b"] <= 1 for point in generator.suggest(20))
-    assert generator.tuner.learner.memory == 50
+    assert generator.tuner.summary().holdback == 0.5
 
 
 @pytest.mark.parametrize(
@@ -164,10 +184,10 @@ def test_options_are_those_of_a_tuner() -> None:
         ({"objectives": {}}, "one objective, MINIMIZE or MAXIMIZE, got {}"),
         ({"objectives": {"a": "MINIMIZE", "b": "MINIMIZE"}}, "a tuner needs one objective"),
         ({"objectives": {"a": "EXPLORE"}}, "MINIMIZE or MAXIMIZE, got {'a': ExploreObjective"),
-        ({"constraints": {"c": ["LESS_THAN", 1.0]}}, "no constraints on outputs, got c; add a pen"),
+        ({"constraints": {"c": ["LESS_THAN", 1e200]}}, "needs a finite number below"),
         ({"variables": {"x": ContextualVariable()}}, "parameter"),
         ({"variables": {"x": {"a", "b"}}}, "the variable 'x': a level must be a number, got '"),
-        ({"variables": {"x": {3}}}, "the variable 'x': Levels need two or more values"),
+        ({"variables": {"x": {3}}}, "the variable 'x': Levels needs two or more values"),
         (
             {"variables": {"x": ContinuousVariable(domain=[0, 1], dtype=(float, (3,)))}},
             "the variable 'x': a tuner plays single numbers, got dtype=",

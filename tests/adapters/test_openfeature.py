@@ -270,6 +270,20 @@ def test_attributes_are_contexts_and_covariates() -> None:
     assert "region" in str(missing.error_message)
 
 
+def test_failures_and_metrics_are_attributes_of_the_event() -> None:
+    played = tuner(limits=["p99_ms <= 200", "failed <= 0.1"])
+    host = client(TunerProvider(played, "revenue"))
+    for key in "ab":
+        price(host, key)
+    track(host, "a", 500.0)  # a metric with a limit is missing
+    assert played.rounds == 0
+    track(host, "a", 500.0, p99_ms=187.0)
+    track(host, "b", None, failed=True)
+    history = played.history()
+    assert history["metric.p99_ms"].tolist()[0] == 187.0
+    assert history["failed"].tolist() == [False, True]
+
+
 # --- types ---------------------------------------------------------------------------------------
 
 
@@ -299,12 +313,12 @@ def test_a_parameter_may_be_called_setting() -> None:
     assert found.error_code == ErrorCode.TYPE_MISMATCH
 
 
-def test_on_hold_the_metadata_say_so() -> None:
+def test_in_a_pause_the_metadata_say_so() -> None:
     played = tuner()
-    played.hold()
+    played.pause()
     host = client(TunerProvider(played, "revenue"))
     found = host.get_float_details("price", -1.0, visit("a"))
-    assert (found.value, found.flag_metadata["held"]) == (4.0, True)
+    assert (found.value, found.flag_metadata["paused"]) == (4.0, True)
 
 
 @pytest.mark.parametrize(

@@ -25,15 +25,15 @@ from dikin.vectors import Table
 PRICES = Space({"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9, start=6)})
 
 
-def made_up(space: Space, rounds: int, held: tuple[int, int] = (0, 0), seed: int = 0) -> Table:
+def made_up(space: Space, rounds: int, pause: tuple[int, int] = (0, 0), seed: int = 0) -> Table:
     """A history of random numbers: drawing does not ask where they come from."""
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(rounds):
         played, best = rng.uniform(0.1, 0.9, (2, len(space.columns)))
         expected = np.nan if i == 0 else rng.normal()
-        on_hold = held[0] <= i < held[1]
-        rows.append(Row(i + 1, played, rng.normal(), expected, on_hold, best, np.nan))
+        paused = pause[0] <= i < pause[1]
+        rows.append(Row(i + 1, played, rng.normal(), expected, paused, center=best))
     return history_table(space, rows)
 
 
@@ -132,12 +132,12 @@ def test_labels_that_are_apart_stay_where_they_are() -> None:
 
 
 @pytest.mark.parametrize("rounds", [60, 2000])
-def test_rounds_on_hold_are_shaded(rounds: int) -> None:
-    figure = draw_history(made_up(PRICES, rounds, held=(20, 50)), PRICES, maximize=False)
+def test_pauses_are_shaded(rounds: int) -> None:
+    figure = draw_history(made_up(PRICES, rounds, pause=(20, 50)), PRICES, maximize=False)
     for axes in figure.axes:
-        (shade,) = labelled(axes, "held").get_paths()
+        (shade,) = labelled(axes, "paused").get_paths()
         assert (shade.vertices[:, 0].min(), shade.vertices[:, 0].max()) == (21, 51)
-    assert "on hold" in texts(figure)
+    assert "paused" in texts(figure)
 
 
 def test_stretches_by_hand() -> None:
@@ -226,13 +226,47 @@ def test_panels_that_are_not_drawn_are_counted() -> None:
     assert "not drawn: 3 more" in texts(figure)
 
 
-def test_the_certificate_is_drawn_where_there_is_one() -> None:
-    table = made_up(PRICES, 20)
-    table["certificate"][5:] = np.arange(15.0)
+def test_failures_are_marked_and_are_no_values() -> None:
+    table = made_up(PRICES, 30)
+    table["failed"][[3, 17]] = True
+    table["value"][[3, 17]] = np.nan
+    axes = draw_history(table, PRICES, maximize=False).axes[2]
+    assert labelled(axes, "failed").get_xdata().tolist() == [4, 18]
+    assert "2 failed" in axes.get_title("right")
+    mean = labelled(axes, "mean value").get_ydata()
+    assert mean[5] == pytest.approx(np.nanmean(table["value"][:6]), abs=1e-12)
+
+
+@pytest.mark.parametrize("rounds", [1, 20])
+def test_nothing_but_failures_is_drawn(rounds: int) -> None:
+    table = made_up(PRICES, rounds)
+    table["failed"], table["value"] = True, np.nan
     figure = draw_history(table, PRICES, maximize=False)
-    line = labelled(figure.axes[-1], "certificate")
-    np.testing.assert_array_equal(line.get_ydata(), table["certificate"])
-    assert len(figure.axes) == 4
+    style.rendered(figure, "png")
+    assert f"{rounds} failed" in figure.axes[2].get_title("right")
+
+
+def test_the_expected_value_is_drawn_beside_the_mean() -> None:
+    table = made_up(PRICES, 30)
+    axes = draw_history(table, PRICES, maximize=False).axes[2]
+    expected = labelled(axes, "expected").get_ydata()
+    assert np.isnan(expected[0])
+    assert expected[-1] == pytest.approx(table["expected"][-10:].mean(), abs=1e-12)
+    table["expected"] = np.nan  # mutant: a line of nothing, and words about it
+    axes = draw_history(table, PRICES, maximize=False).axes[2]
+    assert "expected" not in axes.get_title("right")
+
+
+def test_a_choice_is_drawn_by_its_names() -> None:
+    space = Space({"codec": dikin.Choice(["lz4", "zstd", "none"], start="zstd")})
+    table = made_up(space, 20)
+    for name in ("codec", "best.codec"):
+        table[name] = np.arange(20) % 3
+    figure = draw_history(table, space, maximize=False)
+    style.rendered(figure, "png")
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert set(filter(None, labels)) == {"lz4", "zstd", "none"}
+    assert "start zstd" in texts(figure)
 
 
 @pytest.mark.parametrize("high", [1.0, 0.05, 0.002])

@@ -14,7 +14,7 @@ import pytest
 from dikin import errors, serialization
 from dikin.service import limits
 from dikin.studies import replica
-from dikin.tuning import covariates
+from dikin.tuning import circumstances
 from service import load
 from service.serving import Serving, openapi
 
@@ -57,7 +57,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "levels of nested lists and objects": (limits.DEEPEST_REQUEST,),
     "digits of a whole number": (serialization.LONGEST_NUMBER,),
     "characters of the name of a study": (150,),
-    "covariates of a tuner": (covariates.MOST, covariates.WORDS, covariates.LONGEST),
+    "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
     "trials asked for at once": (limits.AT_ONCE,),
     "numbers in a page of history": (limits.NUMBERS_AT_ONCE,),
     "characters of `detail`": (errors.LONGEST_MESSAGE, limits.FAULTS),

@@ -387,7 +387,7 @@ def test_a_request_that_the_end_cuts_off(
     async def play() -> None:
         monkeypatch.setattr(service.workers, "do", go_on)
         headers = [(b"host", b"localhost")]
-        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/hold"}
+        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/pause"}
         scope |= {"headers": headers, "query_string": b"", "server": ("127.0.0.1", 80)}
         request = asyncio.ensure_future(app(scope, AsyncMock(), send))
         await begun.wait()

@@ -45,7 +45,7 @@ LARGE: list[tuple[str, Any, int, str]] = [
     ("POST ask", {"x" * 900_000: 1}, 422, "(900,002 characters) is not known in the body"),
     ("POST ask", b'{"n": ' + b"9" * 900_000 + b"}", 400, "at most 1,000 digits"),
     ("POST ask", {"n": "x" * 900_000}, 422, "n must be a whole number"),
-    ("POST ask", b'{"forecast": 1e999999}', 422, "finite"),
+    ("POST ask", b'{"covariates": {"load": 1e999999}}', 422, "finite"),
     ("POST ask", [[]] * 200_000, 422, "a list of 200,000 entries"),
     ("POST tell", b"[" * 900_000, 400, "nested too deeply"),
     ("POST tell", {"id": [[]] * 200_000, "value": 1}, 422, "id must be a whole number"),
@@ -55,7 +55,7 @@ LARGE: list[tuple[str, Any, int, str]] = [
     ("PUT", {"tuner": [0] * 300_000}, 422, "the tuner must be a JSON object"),
     ("PUT", {"learner": "x" * 900_000, "domain": {"kind": "ball", "dim": 2}}, 422, "a tuner"),
     ("PUT", {**TUNER, "x" * 900_000: 1}, 422, "Tuner has no argument"),
-    ("PUT", {**TUNER, "memory": [0] * 300_000}, 422, "memory"),
+    ("PUT", {**TUNER, "limits": [0] * 300_000}, 422, "limits"),
     ("PUT", {"state": {"tuner": {"parameters": parameters(20_000)}}}, 422, "at most 1,000 keys"),
 ]
 
@@ -107,10 +107,10 @@ def test_an_unknown_study_among_many_is_refused_in_few_words(file: str) -> None:
 
 
 def test_a_large_study_is_played(service: Serving) -> None:
-    given = {"tuner": parameters(1000), "seed": 7}
+    given = {"tuner": parameters(100), "seed": 7}
     assert service.send("PUT", "/v1/studies/wide", given).status == 201
     assert service.send("PUT", "/v1/studies/wide", given).status == 200
-    fit = 33  # 100,000 numbers, three for each value
+    fit = 333  # 100,000 numbers, three for each value
     with dikin.Study(service.url, "wide") as study:
         for trial in study.ask(n=fit + 2):
             study.tell(trial, float(trial.id))
@@ -119,7 +119,7 @@ def test_a_large_study_is_played(service: Serving) -> None:
         assert page["next"] == fit + 1
         assert study.history()["round"].tolist() == list(range(1, fit + 3))
     assert service.send("GET", "/v1/studies").status == 200
-    assert b'dikin_best{parameter="p999",study="wide"}' in service.send("GET", "/metrics").content
+    assert b'dikin_best{parameter="p99",study="wide"}' in service.send("GET", "/metrics").content
 
 
 # --- apart from the event loop -------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_a_body_may_be_as_deep_and_wide_as_allowed() -> None:
 
 
 def test_an_answer_is_json() -> None:
-    asked = {"id": 1, "params": {"x": 0.5}, "point": [0.5], "expected": None, "held": False}
+    asked = {"id": 1, "params": {"x": 0.5}, "point": [0.5], "expected": None, "paused": False}
     asked |= {"covariates": None, "context": {"é": 1.0}, "held_back": False}
     model = schemas.Questions(queries=[schemas.Question(**asked) for _ in range(3)])
     assert json.loads(bodies.written(model)) == {"queries": [asked] * 3}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -135,19 +136,19 @@ def test_time(chromium: Any, live: Serving, monkeypatch: pytest.MonkeyPatch) -> 
     page.close()
 
 
-def test_hold_and_resume(chromium: Any, live: Serving) -> None:
+def test_pause_and_resume(chromium: Any, live: Serving) -> None:
     window = Window(chromium, live.url)
     page = window.open("/#/study/shop")
     with dikin.Study(live.url, "shop") as study:
-        page.get_by_role("button", name="Hold").click()
-        page.get_by_role("dialog").get_by_role("button", name="Hold").click()
-        page.get_by_text("on hold").first.wait_for()
-        assert study.held
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+        page.get_by_text("paused").first.wait_for()
+        assert study.paused
         page.get_by_role("button", name="Resume").click()
         if page.get_by_role("dialog").is_visible():
             page.get_by_role("dialog").get_by_role("button", name="Resume").click()
-        page.get_by_role("button", name="Hold").wait_for()
-        assert not study.held
+        page.get_by_role("button", name="Pause").wait_for()
+        assert not study.paused
     assert window.faults == []
     page.close()
 
@@ -167,7 +168,7 @@ def test_tokens(chromium: Any) -> None:
         field.fill(read)
         field.press("Enter")
         page.get_by_role("heading", name="shop", level=1).wait_for()
-        assert page.get_by_role("button", name="Hold").is_disabled()
+        assert page.get_by_role("button", name="Pause").is_disabled()
         # Chromium itself logs an answer of 401; the page logs nothing.
         assert all("401" in text for text in window.faults)
         assert read not in page.content()
@@ -202,7 +203,7 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
         chart = page.locator("figure.hue-value")
-        note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
+        note = "mean of 32 without 2 far off, each value. 1 above, 1 below the axis."
         chart.get_by_text(note).wait_for()
         scale = page.locator("figure.hue-value .labels text[text-anchor=end]")
         scale.first.wait_for()
@@ -210,20 +211,64 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         assert max(numbers) < 2000, numbers
         assert chart.locator("path.outside").get_attribute("d").count("M") == 2
         with dikin.Study(running.url, "shop") as study:
-            clipped = study.summary().clipped
-        number = page.locator(".number", has_text="Clipped values")
-        number.get_by_text(str(clipped), exact=True).wait_for()
-        number.get_by_text("of 32 values: too far off to be learnt in full").wait_for()
+            left_out = study.summary().left_out
+        number = page.locator(".number", has_text="Values left out")
+        number.get_by_text(str(left_out), exact=True).wait_for()
+        number.get_by_text("of 32, in whole or in part: they look like faults").wait_for()
         assert chart.locator("path.dots").get_attribute("d").count("M") == 30
         assert window.faults == []
         page.close()
+
+
+def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> None:
+    """With the words of a choice, the interval of a number, and what is left to a metric."""
+    parameters = {"codec": dikin.Choice(["lz4", "zstd"]), "pool": dikin.Integer(1, 1000, log=True)}
+    tuner = dikin.Tuner(parameters, limits=["p99_ms <= 200"], seed=3)
+    with dikin.Study(live.url, "server", tuner) as study:
+        for number in range(40):
+            trial = study.ask()
+            if number % 8 == 7:
+                study.tell(trial, failed=True)
+                continue
+            cost = 10 * (trial["codec"] == "lz4") + abs(trial["pool"] - 50) / 50 + number % 2
+            study.tell(trial, cost, metrics={"p99_ms": 150 + number % 3})
+        found, status = study.recommend(), study.status()
+    window = Window(chromium, live.url)
+    page = window.open("/#/study/server")
+    page.locator(".number", has_text="Failed trials").get_by_text("5", exact=True).wait_for()
+    page.get_by_text("smaller is better, p99_ms <= 200").wait_for()
+    table = page.get_by_role("table", name="Best setting")
+    table.get_by_role("rowheader").first.wait_for()
+    names = table.get_by_role("rowheader").all_inner_texts()
+    assert names == ["codec", "pool", "p99_ms <= 200"]
+    cells = [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()]
+    assert cells[1][0] == found.params["codec"]
+    assert cells[2][0] == f"{found.params['pool']:,}"
+    assert float(cells[3][0]) == pytest.approx(found.limits["p99_ms <= 200"].mean, abs=0.1)
+    assert cells[3][2] == ""
+    assert status.best_value is not None
+    expected = page.locator(".number", has_text="Expected value").locator(".number-value")
+    width = status.best_value[2] - status.best_value[1]
+    shown = float(expected.inner_text().replace("\N{MINUS SIGN}", "-"))
+    assert shown == pytest.approx(status.best_value[0], abs=width / 10)
+    crosses = page.locator("figure.hue-value path.failed").get_attribute("d")
+    assert crosses.count("M") == 5
+    ticks = page.locator("figure", has_text="codec").locator(".labels text[text-anchor=end]")
+    assert ticks.all_text_contents() == ["lz4", "zstd"]
+    assert window.violations() == []
+    broken = json.dumps(found.to_json() | {"broken": ["p99_ms <= 200"]})
+    page.route("**/recommend", lambda route: route.fulfill(body=broken))
+    table.get_by_text("no setting is known to keep it").wait_for()
+    assert window.faults == []
+    page.close()
 
 
 def test_levels_are_read_by_their_names(chromium: Any, live: Serving) -> None:
     machine = dikin.Levels(["small", "medium", "large"], start="medium")
     with dikin.Study(live.url, "machines", dikin.Tuner({"machine": machine}, seed=1)) as study:
         for _ in range(12):
-            study.tell(study.ask(), 1.0)
+            trial = study.ask()
+            study.tell(trial, 1.0 if trial["machine"] == "medium" else 2.0)
     window = Window(chromium, live.url)
     page = window.open("/#/study/machines")
     chart = page.locator("figure", has_text="last 12 tried")
@@ -260,7 +305,7 @@ def worth(store: str, name: str, gain: float, **more: Any) -> dikin.Study:
     tuner = dikin.Tuner(price, maximize=True, seed=7, holdback=0.3, guard=0.02, **more)
     found = dikin.Study(store, name, tuner)
     for i in range(150):
-        trial = found.ask(**({"context": {"region": ["eu", "us"][i % 2]}} if more else {}))
+        trial = found.ask({"region": ["eu", "us"][i % 2]} if more else None)
         found.tell(trial, 100.0 + i % 3 + (0.0 if trial.held_back else gain))
     return found
 

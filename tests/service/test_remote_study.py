@@ -18,7 +18,7 @@ import dikin
 from dikin import errors
 from dikin.studies import http
 from service.proxy import LossyProxy
-from service.serving import Serving, shop
+from service.serving import Serving, revenue, shop
 
 
 def tuner() -> dikin.Tuner:
@@ -37,22 +37,53 @@ def tuner() -> dikin.Tuner:
 def play(study: dikin.Study, rounds: int) -> list[Any]:
     played = []
     for number in range(rounds):
-        asked = study.ask(forecast=3.0) if number % 3 == 2 else study.ask()
+        asked = study.ask()
         played.append(asked.point.tolist())
-        study.tell(asked, float(asked.point[0]), 0.125)
+        if number % 7 == 6:
+            study.tell(asked, failed=True)
+        else:
+            study.tell(asked, float(asked.point[0]), metrics={"p99_ms": number})
     return played
 
 
 def play_informed(study: dikin.Study, rounds: int) -> list[Any]:
-    """With covariates, several values and standard errors."""
+    """With covariates, when asked and with the value."""
     played = []
     for t in range(rounds):
         known = {"load": t % 7, "hour": t % 24, "weekend": t % 3 == 0} if t % 4 else None
         asked = study.ask(covariates=known)
         played.append((asked.point.tolist(), asked.covariates, asked.expected))
-        told = {"values": [t % 5, t % 5 + 0.5]} if t % 2 else {"value": float(t % 5), "sem": 0.25}
-        study.tell(asked, covariates={"kind": "ab"[t % 2]}, **told)
+        study.tell(asked, float(t % 5), covariates={"kind": "ab"[t % 2]})
     return played
+
+
+def test_covariates_over_http_bit_for_bit(service: Serving, file: str) -> None:
+    with (
+        dikin.Study(file, "informed", tuner()) as here,
+        dikin.Study(service.url, "informed", tuner()) as there,
+    ):
+        ours, theirs = play_informed(here, 30), play_informed(there, 30)
+        np.testing.assert_equal(ours, theirs)
+        assert there.state() == here.state()
+        one, other = here.history(), there.history()
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+        told = {"covariates", "asked"}
+        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
+            assert {k: ours.get(k) for k in told} == {k: theirs.get(k) for k in told}
+        asked = there.ask(key="k", covariates={"load": 1})
+        assert there.ask(key="k", covariates={"load": 1.0}) == asked
+        with pytest.raises(errors.ParameterError, match="covariates"):
+            there.ask(key="k", covariates={"load": 2})
+        for bad in ({"load": "x"}, {"load": math.nan}, {"load": [1]}):
+            with pytest.raises(errors.CovariateError, match="load"):
+                there.ask(covariates=bad)
+        with pytest.raises(errors.FeedbackError, match="context"):
+            there.ask({"region": "eu", "hour": np.float64(3)})
+        with pytest.raises(errors.LossError, match="no value"):
+            there.tell(asked, 1.0, failed=True)
+        with dikin.Study(service.store, "informed") as stored:
+            assert stored.verify() == 61
 
 
 FLEET = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
@@ -74,78 +105,30 @@ def play_fleet(study: dikin.Study, rounds: int) -> list[Any]:
     return played
 
 
-def fleet() -> dikin.Tuner:
-    return dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, context=FLEET, seed=7)
-
-
-PLAYS = {
-    "forecasts": (tuner, play),
-    "covariates": (tuner, play_informed),
-    "contexts": (fleet, play_fleet),
-}
-
-
-@pytest.mark.parametrize("what", PLAYS)
-def test_the_same_rounds_bit_for_bit(service: Serving, file: str, what: str) -> None:
-    make, play_rounds = PLAYS[what]
-    with dikin.Study(file, "here", make()) as here, dikin.Study(service.url, what, make()) as there:
-        np.testing.assert_equal(play_rounds(here, 60), play_rounds(there, 60))
-        assert there.rounds == 60
-        assert there.state() == here.state()
-        for ours, theirs in zip(here.standing(), there.standing(), strict=True):
-            assert np.array_equal(ours, theirs, equal_nan=True)
-        ours, theirs = here.history(), there.history()
-        assert ours.dtype == theirs.dtype
-        assert ours.tobytes() == theirs.tobytes()
-        assert there.history(11, 20)["round"].tolist() == list(range(11, 21))
-        assert len(there.history(61)) == 0
-        assert there.to_frame().equals(here.to_frame())
-        own = ("time", "client")
-        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
-            assert {k: v for k, v in ours.items() if k not in own} == {
-                k: v for k, v in theirs.items() if k not in own
-            }
-        bound = {"smoothness" if what == "contexts" else "lipschitz": 1.0, "memory": 1000.0}
-        np.testing.assert_equal(there.certificate_for(**bound), here.certificate_for(**bound))
-        ours, theirs = here.status(), there.status()
-        np.testing.assert_equal(theirs.explained, ours.explained)
-        assert theirs.by_context == ours.by_context
-        assert list(theirs.lines())[1:] == list(ours.lines())
-        with dikin.Study(service.store, what) as stored:
-            assert stored.verify() == here.verify() == 120
-            assert stored.trim(11) == here.trim(11)
-        assert there.history()["round"][0] == 11
-        assert "service" in there._repr_html_()
-
-
-def test_covariates_over_http(service: Serving) -> None:
-    with dikin.Study(service.url, "informed", tuner()) as study:
-        asked = study.ask(key="k", covariates={"load": 1})
-        assert study.ask(key="k", covariates={"load": 1.0}) == asked
-        with pytest.raises(errors.ParameterError, match="covariates"):
-            study.ask(key="k", covariates={"load": 2})
-        for bad in ({"load": "x"}, {"load": math.nan}, {"load": [1]}):
-            with pytest.raises(errors.CovariateError, match="load"):
-                study.ask(covariates=bad)
-        with pytest.raises(errors.FeedbackError, match="context"):
-            study.ask({"region": "eu", "hour": np.float64(3)})
-        with pytest.raises(errors.LossError, match="told alone"):
-            study.tell(asked, 1.0, values=[1.0])
-
-
-def test_contexts_over_http(service: Serving, file: str) -> None:
+def test_contexts_over_http_bit_for_bit(service: Serving, file: str) -> None:
     """The tuner comes as a description, as its state, and again with another one."""
-    spec = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "context": FLEET_JSON}
-    assert service.send("PUT", "/v1/studies/fleet", spec | {"seed": 7}).status == 201
+    fleet = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "context": FLEET_JSON}
+    assert service.send("PUT", "/v1/studies/fleet", fleet | {"seed": 7}).status == 201
+    parameters = {"price": dikin.Real(1, 14, start=4)}
+    twin = dikin.Tuner(parameters, context=FLEET, seed=7)
     with (
-        dikin.Study(file, "here", fleet()) as here,
-        dikin.Study(service.url, "fleet", fleet()) as there,
+        dikin.Study(file, "fleet", twin) as here,
+        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, context=FLEET, seed=7)) as there,
     ):
         assert not there.created
         np.testing.assert_equal(play_fleet(here, 60), play_fleet(there, 60))
+        assert there.state() == here.state()
         place = {"region": "us", "hour": 24, "load": 0.25}
-        assert there.best_for(place) == here.best_for(place) != there.best
+        assert there.best_for(place) == here.best_for(place)
+        assert there.best_for(place) != there.best_for(place | {"region": "eu"})
+        with pytest.raises(errors.StateError, match="best_for"):
+            there.best  # noqa: B018 - it raises
+        assert there.status().by_context == here.status().by_context
+        assert there.history().tobytes() == here.history().tobytes()
         assert there.history()["context.region"][1] == "us"
+        assert str(there.recommend(place)) == str(here.recommend(place))
+        bound = {"smoothness": 1.0}
+        np.testing.assert_equal(there.certificate_for(**bound), here.certificate_for(**bound))
         for bad in (None, {"region": "eu"}, place | {"load": 2}, place | {"load": math.nan}):
             for study in (here, there):
                 with pytest.raises(errors.ContextError):
@@ -153,8 +136,40 @@ def test_contexts_over_http(service: Serving, file: str) -> None:
                 with pytest.raises(errors.ContextError):
                     study.best_for(bad)
         assert there.state() == here.state()
+        with dikin.Study(service.store, "fleet") as stored:
+            assert stored.verify() == here.verify() == 120
     with pytest.raises(errors.StudyExistsError, match="'region'"):
-        dikin.Study(service.url, "fleet", dikin.Tuner(here.space.parameters, seed=7))
+        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, seed=7))
+
+
+def test_the_same_rounds_bit_for_bit(service: Serving, file: str) -> None:
+    name = "bits"
+    with (
+        dikin.Study(file, name, tuner()) as here,
+        dikin.Study(service.url, name, tuner()) as there,
+    ):
+        assert play(here, 30) == play(there, 30)
+        assert there.rounds == 30
+        for ours, theirs in zip(here.standing(), there.standing(), strict=True):
+            assert np.array_equal(ours, theirs, equal_nan=True)
+        ours, theirs = here.history(), there.history()
+        assert ours.dtype == theirs.dtype
+        assert ours.tobytes() == theirs.tobytes()
+        assert there.history(11, 20)["round"].tolist() == list(range(11, 21))
+        assert len(there.history(31)) == 0
+        assert there.to_frame().equals(here.to_frame())
+        own = ("time", "client")
+        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
+            assert {k: v for k, v in ours.items() if k not in own} == {
+                k: v for k, v in theirs.items() if k not in own
+            }
+        assert dikin.restore(there.state()).state() == dikin.restore(here.state()).state()
+        with dikin.Study(service.store, name) as stored:
+            assert stored.verify() == 60
+            assert stored.trim(11) == here.trim(11)
+        assert there.history()["round"][0] == 11
+        assert list(there.status().lines())[1:] == list(here.status().lines())
+        assert "service" in there._repr_html_()
 
 
 def test_a_tuner_over_http(service: Serving) -> None:
@@ -169,12 +184,12 @@ def test_a_tuner_over_http(service: Serving) -> None:
         assert summary.open.count == 1
         assert math.isnan(summary.certificate)
         assert study.best == summary.best
-        study.hold()
-        study.hold()
-        assert study.held
-        assert study.ask().held
+        study.pause()
+        study.pause()
+        assert study.paused
+        assert study.ask().paused
         study.resume()
-        assert not study.held
+        assert not study.paused
         first, second = study.open_queries
         assert (first.id, first.params) == (trial.id, trial.params)
         assert first.client == study.client
@@ -186,12 +201,25 @@ def test_a_tuner_over_http(service: Serving) -> None:
         assert (status.rounds, status.open.count, status.open.first) == (21, 0, None)
         assert 0 <= status.last_told_seconds < 600
         with dikin.Study(service.store, "tuner") as local:
-            for constants in (
-                {"lipschitz": 1.0},
-                {"smoothness": 2.0, "nonconvexity": 0.1},
-            ):
-                bound = study.certificate_for(**constants)
-                assert bound == local.certificate_for(**constants) > 0
+            for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0}):
+                bounds = [each.certificate_for(**constants) for each in (study, local)]
+                np.testing.assert_equal(*bounds)
+
+
+def test_plot(service: Serving, tmp_path: Any) -> None:
+    with shop(service.url, "drawn", rounds=5) as study:
+        study.plot(tmp_path / "drawn.png")
+    assert (tmp_path / "drawn.png").stat().st_size > 10_000
+
+
+def test_several_at_once_and_keys(service: Serving) -> None:
+    with shop(service.url, "several") as study:
+        three = study.ask(n=3)
+        assert [trial.id for trial in three] == [0, 1, 2]
+        again = study.ask(key="schlüssel")
+        assert study.ask(key="schlüssel") == again
+        assert study.ask(n=2, key="two") == study.ask(n=2, key="two")
+        assert len(study.open_queries) == 6
 
 
 @pytest.mark.parametrize("name", ["a/b", "ü ?#%2F&", "..a", "<b>\"'", "a%2Fb", "+", "v1/studies"])
@@ -224,9 +252,12 @@ MISTAKES: dict[str, Act] = {
     "decimal nan": lambda study: study.tell(0, Decimal("nan")),
     "huge": lambda study: study.tell(0, 10**400),
     "time": lambda study: study.tell(0, np.timedelta64(1, "ns")),
-    "two": lambda study: study.tell(0, 1.0, values=[2.0]),
-    "bent": lambda study: study.tell(0, 1.0, -1.0),
-    "infinitely bent": lambda study: study.tell(0, 1.0, math.inf),
+    "failed with a value": lambda study: study.tell(0, 1.0, failed=True),
+    "half failed": lambda study: study.tell(0, failed="yes"),
+    "metrics without names": lambda study: study.tell(0, 1.0, metrics=[2.0]),
+    "no metric": lambda study: study.tell(0, 1.0, metrics={"p99_ms": "x"}),
+    "metric nan": lambda study: study.tell(0, 1.0, metrics={"p99_ms": math.nan}),
+    "recommended nowhere": lambda study: study.recommend({"region": "eu"}),
     "never asked": lambda study: study.tell(77, 1.0),
     "no id": lambda study: study.tell("a", 1.0),
     "exchanged": lambda study: study.tell(1.0, dikin.Query(0, np.array([1.0, 1.0]))),
@@ -234,7 +265,6 @@ MISTAKES: dict[str, Act] = {
     "answered": lambda study: study.tell(2, 3.0),
     "forget answered": lambda study: study.forget(2),
     "foreign": lambda study: study.tell(dikin.Query(0, np.array([1.0])), 1.0),
-    "no forecast": lambda study: study.ask(forecast=math.nan),
     "context": lambda study: study.ask({"hour": 1.0}),
     "no n": lambda study: study.ask(n=0),
     "half n": lambda study: study.ask(n=1.5),
@@ -253,8 +283,7 @@ OTHER_WORDS = {
     "decimal nan",
     "huge",
     "none",
-    "infinitely bent",
-    "no forecast",
+    "metric nan",
     "no constant",
     "other tuner",
 }
@@ -345,6 +374,11 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
     assert "by hand" not in run("list")
 
 
+def test_revenue_is_learnt(service: Serving) -> None:
+    with shop(service.url, "learnt", rounds=150) as study:
+        assert revenue(dikin.Trial(0, study.best, study.center)) > 440  # it began at 405
+
+
 # --- what else may answer ------------------------------------------------------------------------
 
 
@@ -379,7 +413,7 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
         trial, there = study.ask(), study._backend.service.url
         with answering(200, "text/html", b"<p>Sign in") as portal:
             study._backend.service.url = portal
-            for act in (lambda: study.tell(trial, 1.0), study.hold, study.ask):
+            for act in (lambda: study.tell(trial, 1.0), study.pause, study.ask):
                 with pytest.raises(errors.StoreError, match="is not a dikin service: it sent text"):
                     act()
             with pytest.raises(errors.StoreError, match="is not a dikin service"):
@@ -420,19 +454,14 @@ def test_a_closed_study_and_a_new_name(service: Serving) -> None:
         study.ask()
 
 
-def test_more_than_a_page_at_once(
-    service: Serving, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "PAGE", 4)
     with shop(service.url, "pages", rounds=6) as study:
-        assert [trial.id for trial in study.ask(n=10, key="schlüssel")] == list(range(6, 16))
-        assert [trial.id for trial in study.ask(n=10, key="schlüssel")] == list(range(6, 16))
+        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
+        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
         assert [query.id for query in study.open_queries] == list(range(6, 16))
         assert [query.id for query in study.waiting(7, 5)] == [8, 9, 10, 11, 12]
         assert len(study.history()) == 6
-        assert study.ask(key="one") == study.ask(key="one")
-        study.plot(tmp_path / "drawn.png")
-    assert (tmp_path / "drawn.png").stat().st_size > 10_000
 
 
 def test_addresses(service: Serving) -> None:

@@ -6,7 +6,7 @@ Afterwards the journal is read from the database by plain SQL and replayed on a 
 - every acknowledged trial, answer and forgotten trial is in the journal, with its point and value;
 - no trial was given to two clients, and none is closed twice;
 - the study's tuner equals that replay bit for bit, open trials included;
-- the tuner is put on hold and resumed on the way, and was on hold, or held back, in the same
+- the tuner is paused and resumed on the way, and was paused, failed, or held back in the same
   rounds, with the same context and covariates;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
@@ -29,16 +29,19 @@ from typing import Any, NamedTuple
 
 import dikin
 from dikin.errors import BusyError, StoreError
+from studies.small import alone
 
 CLIENTS = 4
 NAME = "kills"
+ANSWER = ("value", "failed", "metrics", "covariates")
 
 
 def tuner() -> dikin.Tuner:
     speed = {"threads": dikin.Integer(1, 9, start=6), "wait": dikin.Real(0.001, 1, log=True)}
     worth = {"holdback": 0.2, "guard": 0.5}
     known = {"context": {"region": ["eu", "us"]}, "covariates": {"load": float}}
-    return dikin.Tuner(speed, maximize=True, memory=300, seed=11, **worth, **known)
+    limits = ["p99_ms <= 200", "failed <= 0.5"]
+    return dikin.Tuner(speed, maximize=True, limits=limits, seed=11, **worth, **known)
 
 
 def value_at(query: int) -> float:
@@ -47,16 +50,18 @@ def value_at(query: int) -> float:
 
 def asked_with(chance: random.Random) -> dict[str, Any]:
     """What is known of a round beforehand."""
-    known = {
+    return {
         "context": {"region": chance.choice(["eu", "us"])},
         "covariates": {"load": chance.random()},
     }
-    return known | ({"forecast": chance.random()} if chance.random() < 0.5 else {})
 
 
 def told_with(query: int) -> dict[str, Any]:
-    """What comes to be known with the value, in some rounds."""
-    return {} if query % 3 else {"covariates": {"late": sin(query)}}
+    """Return the arguments of `tell`: some trials fail, some have a covariate."""
+    if query % 7 == 3:
+        return {"failed": True}
+    told = {"value": value_at(query), "metrics": {"p99_ms": 150.0 + query % 60}}
+    return told if query % 3 else told | {"covariates": {"late": sin(query)}}
 
 
 # --- a client ------------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ def client(url: str, acks: Path, seed: int) -> None:
                 acknowledged("ask", query.id, {"point": query.point.tolist(), **known})
                 continue
             if chance.random() < 0.05:
-                switch = study.resume if insist(is_held, study) else study.hold
+                switch = study.resume if insist(is_paused, study) else study.pause
                 insist(switch)
                 acknowledged(switch.__name__)
             query = mine.pop(chance.randrange(len(mine)))
@@ -110,12 +115,12 @@ def client(url: str, acks: Path, seed: int) -> None:
                 acknowledged("forget", query.id)
             else:
                 known = told_with(query.id)
-                insist(study.tell, query, value_at(query.id), **known)
-                acknowledged("tell", query.id, {"value": value_at(query.id), **known})
+                insist(study.tell, query, **known)
+                acknowledged("tell", query.id, known)
 
 
-def is_held(study: dikin.Study) -> bool:
-    return study.held
+def is_paused(study: dikin.Study) -> bool:
+    return study.paused
 
 
 # --- the game ------------------------------------------------------------------------------------
@@ -200,7 +205,7 @@ def game(
         os.waitpid(child, 0)
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
-    return check(store or url, folder, kills, absences, tuner())
+    return check(store or url, folder, kills, absences, alone(tuner(), NAME))
 
 
 # --- the reckoning -------------------------------------------------------------------------------
@@ -233,8 +238,6 @@ def settled_rows(url: str) -> list[tuple[Any, ...]]:
 def known_of(body: str) -> tuple[list[float], dict[str, Any]]:
     """The point of a row that asks, and what was known of its round."""
     asked = json.loads(body)
-    if "context" in asked:
-        asked["context"] = asked["context"]["items"]
     return asked.pop("point"), asked
 
 
@@ -248,19 +251,19 @@ def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
             assert (asked.id, asked.point.tolist()) == (query, point)
         elif kind == "tell":
             told = json.loads(body)
-            known = {"covariates": told["covariates"]} if "covariates" in told else {}
+            known = {part: told[part] for part in ANSWER if part in told}
             (trial,) = [trial for trial in twin.open_queries if trial.id == query]
-            assert told["held"] == (twin.held or trial.held)
+            assert told["paused"] == (twin.paused or trial.paused)
             assert told["held_back"] == trial.held_back
             assert told["asked"]["context"] == trial.context
             assert told["asked"]["covariates"].items() <= trial.covariates.items()
-            twin.tell(query, told["value"], told["curvature"], **known)
+            twin.tell(query, **known)
             assert told["round"] == twin.rounds
-            assert told["center"] == twin.center.tolist()
+            assert told["center"] == twin.latest_center.tolist()
         elif kind == "forget":
             twin.forget(query)
         else:
-            assert twin.held == (kind == "resume"), "a row that changes nothing"
+            assert twin.paused == (kind == "resume"), "a row that changes nothing"
             getattr(twin, kind)()
     return twin
 
@@ -292,8 +295,9 @@ def check(
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
-            assert kept["value"] == told[1]["value"]
-            assert kept.get("covariates") == told[1].get("covariates")
+            assert kept["value"] == told[1].get("value")
+            for part in ANSWER[1:]:
+                assert kept.get(part) == told[1].get(part)
         elif what == "forget":
             assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
     replayed(rows, twin)
@@ -331,6 +335,6 @@ def close_queries(study: dikin.Study, left: list[Any]) -> None:
         if place % 2:
             study.forget(query)
         else:
-            study.tell(query, value_at(query.id))
+            study.tell(query, **told_with(query.id))
     assert study.open_queries == []
     assert study.rounds == rounds + (len(left) + 1) // 2

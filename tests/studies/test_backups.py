@@ -14,11 +14,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 import dikin
 from dikin import errors
+from dikin.cli import main
 from studies.postgres import Server, unprivileged
-from studies.small import command, fresh, step
+from studies.small import alone, fresh, step
 
 
 def backup(file: str, copy: str) -> None:
@@ -51,7 +53,7 @@ def test_a_copy_is_taken_while_it_plays_and_put_back(
     with pytest.raises(errors.StateError, match=r"an older copy .* delete .* study skip-ids a"):
         dikin.Study(file, "a")
     Path(f"{file}-marks").unlink()
-    skipped = command("skip-ids", "a", "--url", file)
+    skipped = CliRunner().invoke(main, ["study", "skip-ids", "a", "--url", file])
     assert skipped.output == "the next trial has the id 1,000,001\n"
     with dikin.Study(file, "a") as study:
         again = study.ask()
@@ -61,7 +63,7 @@ def test_a_copy_is_taken_while_it_plays_and_put_back(
                 study.tell(query.id, 0.75)
         study.tell(again, 0.75)
         assert study.verify() == 5
-        twin = fresh()
+        twin = alone(fresh())
         step(twin)
         twin.tell(twin.ask(), 0.75)
         assert study.center.tolist() == twin.center.tolist()  # only the ids are others

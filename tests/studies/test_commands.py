@@ -69,7 +69,7 @@ def test_flags_describe_parameters(params: list[str], parameters: dict[str, Any]
 
 def test_a_study_by_flags_or_by_json(store: str) -> None:
     with dikin.Study(store, "prices") as study:
-        assert study.state() == twin().state()
+        assert study.state() == twin().state_in_study("prices")
         assert not study.created
     again = command("create", "prices", *FLAGS, "--url", store)
     assert "existed with this tuner and 0 rounds: nothing was changed" in again.output
@@ -85,7 +85,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     )
     assert tuner_from_text(text).state() == twin().state()
     assert command("create", "prices", text, "--url", store).exit_code == 0
-    more = ("--constraint", "ads + 3*staff <= 100", "--memory", "4000")
+    more = ("--constraint", "ads + 3*staff <= 100", "--limit", "p99_ms <= 200")
     ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
     made = command("create", "plan", *ranges, *more, "--url", store)
     assert made.output.startswith("created study 'plan' in ")
@@ -93,7 +93,7 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
     with dikin.Study(store, "plan") as study:
         assert study.space is not None
         assert study.space.constraints == ["ads + 3*staff <= 100"]
-        assert study.state()["learner"]["arguments"]["memory"] == 4000
+        assert study.status().limits == ["p99_ms <= 200"]
 
 
 def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
@@ -106,18 +106,18 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
     assert "'value_range': [-3.0, 8.5]" in other.output
 
 
-ONE = ("--param", "p=0:1")
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "got neither"),
         (("--value-range", "0", "1"), "--value-range needs --param"),
-        (("--param", "a=1:2", "--value-range", "1", "0"), "value_range must be finite with low <"),
+        (
+            ("--param", "a=1:2", "--value-range", "1", "0"),
+            "value_range is the smallest and the largest",
+        ),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
         (("--maximize",), "--maximize needs --param"),
-        (("--memory", "4", "--constraint", "a <= 1"), "--memory, --constraint needs --param"),
+        (("--limit", "ms <= 4", "--constraint", "a <= 1"), "--constraint, --limit needs --param"),
         ((TUNER_EXAMPLE, "--seed", "0"), "--seed needs --param"),
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
@@ -135,7 +135,7 @@ ONE = ("--param", "p=0:1")
             ("--param", "level=1:9.5:int"),
             "level: high of an Integer must be a whole number, got 9.5",
         ),
-        (("--param", "batch=Levels([16])"), "batch: Levels need two or more values"),
+        (("--param", "batch=Levels([16])"), "batch: Levels needs two or more values"),
         (("--param", "batch=Lvels([16, 32])"), "batch: no parameter kind is called 'lvels'. Did"),
         (("--param", "batch=Levels([16, 32)"), "batch: wanted a call such as Levels("),
         (("--param", "batch=Levels(x for x in y)"), "batch: malformed node"),
@@ -145,11 +145,16 @@ ONE = ("--param", "p=0:1")
         (("--param", "a=1:2", "--param", "a=1:3"), "'a' is given twice"),
         (("--param", "value=1:2"), "cannot be called 'value'"),
         (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
-        (("--param", "ads=0:1", "--memory", "-3"), "memory"),
-        (("--separable",), "--separable needs --param"),
-        (("{}", "--by-lot"), "--by-lot needs --param"),
-        (('{"tuner": {"a": {"low": 1, "high": 2}}, "separable": 1}',), "separable must be True"),
-        (('{"tuner": {"a": {"low": 1, "high": 2}}, "by_lots": true}',), "mean 'by_lot'?"),
+        (("--param", "codec=Choice(['a'])"), "codec: Choice needs two or more values"),
+        (("--param", "ads=0:1", "--limit", "p99_ms < 200"), "must compare with <= or >="),
+        (("--limit", "p99_ms <= 200"), "--limit needs --param"),
+        (("{}", "--maximize"), "--maximize needs --param"),
+        (
+            ('{"tuner": {"a": {"low": 1, "high": 2}}, "limits": ["a"]}',),
+            "a limit is a text such as",
+        ),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "limit": ["a"]}',), "mean 'limits'?"),
+        (('{"tuner": {"a": {"low": 1, "high": 2}}, "memory": "x"}',), "no argument 'memory'"),
         (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
         (('{"tuner": {}}',), "one or more names"),
         (('{"tuner": {"a": {"low": 1}}}',), "a: high missing"),
@@ -164,34 +169,6 @@ ONE = ("--param", "p=0:1")
         (('{"tuner": {"a": [1, 2]}}',), "a: a parameter is an object such as"),
         (('{"tuner": {"a": {"low": "1", "high": 2}}}',), "a: low"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
-        (('{"tuner": {"a": {"low": 1, "high": 2}}, "memory": "x"}',), "memory"),
-        ((*ONE, "--context", "region"), "--context wants NAME="),
-        ((*ONE, "--context", "=eu,us"), "--context wants NAME="),
-        ((*ONE, "--context", "region=eu"), "at least two different words"),
-        ((*ONE, "--context", "load=0.."), "the high end of load must be a number"),
-        ((*ONE, "--context", "load=1..0"), "two ends"),
-        ((*ONE, "--context", "hour=cycle:day"), "the period of hour"),
-        ((*ONE, "--context", "a=x,y", "--context", "a=1..2"), "'a' is given twice"),
-        (
-            (*ONE, "--context", "a=x,y", "--covariate", "a=x,y"),
-            "as a context and as a covariate",
-        ),
-        (
-            (*ONE, "--memory", "long"),
-            "--memory wants a number of rounds, auto or none",
-        ),
-        ((*ONE, "--memory", "-3"), "memory"),
-        ((*ONE, "--memory", "nan"), "memory"),
-        ((*ONE, "--covariate", "hour=cycle:no"), "a number"),
-        ((*ONE, "--covariate", "kind=a,,b"), "--covariate wants"),
-        ((*ONE, "--guard", "0.02"), "needs a holdback"),
-        ((*ONE, "--holdback", "5"), "write 0.05"),
-        ((*ONE, "--holdback", "0.1", "--control", "p"), "NAME=VALUE"),
-        (("--param", "pri=0:1", "--holdback", "0.1", "--control", "pro=0"), "Did you mean 'pri'?"),
-        (("--context", "region=eu,us"), "--context needs --param"),
-        (("--covariate", "load"), "needs --param"),
-        (("--holdback", "0.1"), "--holdback needs --param"),
-        (("--control", "price=4"), "--control needs --param"),
     ],
 )
 def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words: str) -> None:
@@ -209,20 +186,32 @@ def test_help_teaches() -> None:
         (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
         (("create", "--help"), "--param \"traffic=Shares(['old', 'new'])\""),
         (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
-        (("create", "--help"), "--param night=0:9:int --separable"),
-        (("create", "--help"), "--param \"server=Shares(['a', 'b'])\" --by-lot"),
-        (("tell", "--help"), "dikin study tell shop 17 498 507 520"),
+        (
+            ("create", "--help"),
+            "--param \"codec=Choice(['lz4', 'zstd'])\" --param n=1:512:32:int:log",
+        ),
+        (("create", "--help"), '--limit "p99_ms <= 200" --limit "failed <= 0.01"'),
+        (("tell", "--help"), "dikin study tell store 17 --failed"),
     ):
         assert line in command(*page).output
 
 
-def test_shares_by_lot_by_flags_or_by_json(file: str) -> None:
-    flags = ("--param", "server=Shares(['a', 'b'])", "--by-lot", "--url", file)
-    assert command("create", "split", *flags).exit_code == 0
-    text = '{"tuner": {"server": {"kind": "shares", "names": ["a", "b"]}}, "by_lot": true}'
-    assert "existed" in command("create", "split", text, "--url", file).output
-    with dikin.Study(file, "split") as study:
-        assert dikin.restore(study.state()).learner.by_lot
+def test_limits_and_choices_by_flags_or_by_json(file: str) -> None:
+    limits = ("--limit", "p99_ms <= 200", "--limit", "failed <= 0.01")
+    flags = ("--param", "codec=Choice(['a', 'b'])", "--param", "n=1:512:32:int:log", *limits)
+    assert command("create", "store", *flags, "--url", file).exit_code == 0
+    kinds = {
+        "codec": {"kind": "choice", "values": ["a", "b"]},
+        "n": {"kind": "integer", "low": 1, "high": 512, "log": True},
+    }
+    text = json.dumps({"tuner": kinds, "limits": ["p99_ms <= 200", "failed <= 0.01"]})
+    assert "existed" in command("create", "store", text, "--url", file).output
+    with dikin.Study(file, "store") as study:
+        assert study.space.parameters == {
+            "codec": dikin.Choice(["a", "b"]),
+            "n": dikin.Integer(1, 512, start=32, log=True),
+        }
+        assert study.status().limits == ["p99_ms <= 200", "failed <= 0.01"]
 
 
 # --- other commands ------------------------------------------------------------------------------
@@ -245,10 +234,10 @@ def test_the_commands(store: str) -> None:
     listed = command("open", "prices", "--url", store).output.strip().split("\t")
     assert listed[:2] == ["12", "worker"]
     assert json.loads(listed[3]) == waiting.params
-    held = command("hold", "prices", "--url", store).output
+    assert command("pause", "prices", "--url", store).output.startswith("paused")
     with dikin.Study(store, "prices") as study:
-        assert study.held
-        assert json.dumps(study.best) in held
+        assert study.paused
+        assert str(study.recommend()) in command("recommend", "prices", "--url", store).output
     assert command("resume", "prices", "--url", store).exit_code == 0
     found = list(csv.reader(io.StringIO(command("export", "prices", "--url", store).output)))
     assert tuple(found[0]) == table.dtype.names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies.database import LostConnection
-from studies.small import LATER, begin, failing, fresh, holder, sharing, step
+from studies.small import LATER, alone, begin, fresh, sharing, step
 
 
 @pytest.fixture
@@ -102,6 +103,34 @@ def test_another_program_holds_the_file(played: str) -> None:
         assert study.ask().id == 5
 
 
+HOLD = """
+import sys, time, dikin
+study = dikin.Study(sys.argv[1], "a", patience=0.3)
+with study._backend.session.transaction():
+    print("held", flush=True)
+    try:
+        sys.stdin.readline()
+    except KeyboardInterrupt:
+        pass
+print(study.ask().id, flush=True)
+"""
+
+
+def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
+    """A process in the middle of its turn."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
 def test_a_client_that_dies_in_its_turn(url: str) -> None:
     """With a minute's patience, this hangs if the dead one's turn does not end with it."""
     with dikin.Study(url, "a", fresh(), patience=60) as study:
@@ -159,6 +188,23 @@ def test_a_server_cuts_off_who_stops_in_its_turn(server: Any) -> None:
 
 
 # --- commits that fail, or whose outcome is unknown ----------------------------------------------
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, study: dikin.Study, error: BaseException, written: bool
+) -> None:
+    """The next commit fails, after or before it was carried out."""
+    database, commit = study._backend.journal.database, study._backend.journal.database.commit
+
+    def once(head: Any = None) -> None:
+        monkeypatch.undo()
+        if written:
+            commit(head)
+        else:
+            database.rollback()
+        raise error
+
+    monkeypatch.setattr(database, "commit", once)
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -302,8 +348,8 @@ def test_a_tuner_that_fails_in_the_middle(
     file: str, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     """The centre, or the point, cannot be computed when the tuner has moved already."""
-    twin = fresh()
-    with dikin.Study(file, "a", twin) as study:
+    twin = alone(fresh())
+    with dikin.Study(file, "a", fresh()) as study:
         query = study.ask()
         twin.ask()
         with monkeypatch.context() as patch:

@@ -129,11 +129,11 @@ def test_a_commit_that_broke_gives_its_query_to_its_key_alone(
 
 def test_a_key_is_for_one_request(url: str) -> None:
     with dikin.Study(url, "a", tuner()) as study:
-        first = study.ask(key="k", forecast=1.0)
-        assert study.ask(key="k", forecast=1.0) == first
-        for other in (None, 2.0):
+        first = study.ask(key="k", covariates={"load": 1.0})
+        assert study.ask(key="k", covariates={"load": 1}) == first
+        for other in (None, {"load": 2.0}):
             with pytest.raises(errors.ParameterError, match="was used by another request"):
-                study.ask(key="k", forecast=other)
+                study.ask(key="k", covariates=other)
         # Several under one key are no keys that somebody else could give.
         study.ask(n=2, key="m")
         assert study.ask(key="m 0").id == 3

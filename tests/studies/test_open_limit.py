@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import dikin
 from dikin import errors
+from dikin.cli import main
 from dikin.studies import local, replica
-from studies.small import command, fresh, sharing, step
+from studies.small import alone, fresh, sharing, step
 
 HOUR = 3600 * 10**6
 """Microseconds."""
@@ -25,8 +27,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replica, "MOST_OPEN", 3)
-    twin = fresh()
-    with dikin.Study(file, "a", twin, client="it") as study:
+    twin = alone(fresh())
+    with dikin.Study(file, "a", fresh(), client="it") as study:
         asked = [study.ask(key=f"key {number}") for number in range(3)]
         before = study.state()
         words = r"3 trials of this study .*asked by it.*forget\(older_than="
@@ -62,12 +64,12 @@ def test_more_than_that_can_still_be_read_and_answered(
         assert study.verify() == 12
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.3])
+@pytest.mark.parametrize("commit_within", [0.0, 0.3])
 def test_all_that_are_too_old_are_forgotten(
-    url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch, seconds: float
+    url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch, commit_within: float
 ) -> None:
     monkeypatch.setattr(local, "FORGET_AT_ONCE", 2)
-    with sharing(url, "a", fresh(), seconds=seconds) as study:
+    with sharing(url, "a", fresh(), seconds=commit_within) as study:
         for _ in range(5):
             study.ask()
         clock[0] += HOUR
@@ -77,7 +79,7 @@ def test_all_that_are_too_old_are_forgotten(
         assert study.forget(older_than=3599) == 0
         study.forget(late)
         assert study.verify() == 12
-    twin = fresh()
+    twin = alone(fresh())
     for _ in range(6):
         twin.ask()
     for query in twin.open_queries:
@@ -100,9 +102,9 @@ def test_on_the_command_line(file: str, clock: list[int]) -> None:
         study.ask()
         study.ask()
     clock[0] += 2 * HOUR
-    call = ("forget", "a", "--url", file)
-    assert command(*call, "--older-than", "3600").output == "2 forgotten\n"
-    refused = command(*call, "0", "--older-than", "3600")
+    call = ["study", "forget", "a", "--url", file]
+    assert CliRunner().invoke(main, [*call, "--older-than", "3600"]).output == "2 forgotten\n"
+    refused = CliRunner().invoke(main, [*call, "0", "--older-than", "3600"])
     assert refused.exit_code == 2
     assert "got both" in refused.output
-    assert "got neither" in command(*call).output
+    assert "got neither" in CliRunner().invoke(main, call).output

@@ -19,7 +19,7 @@ import dikin
 from dikin import errors
 from dikin.studies.database import Postgres
 from studies.postgres import Server, unprivileged
-from studies.small import fresh, step
+from studies.small import alone, fresh, step
 
 PATIENCE = 0.2
 """Seconds; a silent server is given half a second more."""
@@ -212,7 +212,7 @@ def play_through(url: str, name: str) -> None:
     """Four clients; psycopg prepares what was run five times."""
     with ExitStack() as stack:
         studies = [stack.enter_context(dikin.Study(url, name, fresh())) for _ in range(4)]
-        twin = fresh()
+        twin = alone(fresh())
         for _ in range(8):
             for study in studies:
                 assert step(study) == step(twin)

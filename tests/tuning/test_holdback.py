@@ -40,12 +40,12 @@ def played(tuner, rounds, seed=1, value=revenue):
 
 def test_the_coin_depends_on_the_key_and_the_id_alone():
     # Mutant: a coin from the learner's generator.
-    wanted = [is_held_back("7", id, 0.2) for id in range(300)]
     one, two = made(), made()
+    wanted = [is_held_back(one._key, id, 0.2) for id in range(300)]
     in_order = [one.ask().held_back for _ in range(300)]
     answered = []
     for id in range(300):
-        trial = two.ask(forecast=3.0 if id % 3 else None)
+        trial = two.ask(covariates={"load": 3.0} if id % 3 else None)
         answered.append(trial.held_back)
         if id % 2:
             two.tell(trial, float(id))
@@ -110,7 +110,7 @@ def test_every_kind_of_parameter_can_be_a_control():
         ({"guard": 0.0}, "above 0 and below 1"),
         (
             {"control": {"price": 14, "ads": 60}, "constraints": "price + ads <= 70"},
-            "control cannot be played",
+            "control cannot be used",
         ),
     ],
 )
@@ -132,21 +132,15 @@ def of_history(tuner):
 # --- what they teach -----------------------------------------------------------------------------
 
 
-def test_held_back_rounds_teach_the_learner_nothing():
-    # Mutant: held-back answers that teach the learner. What they tell is absurd here.
-    def told(absurd):
-        tuner, rng = made(), np.random.default_rng(3)
-        for _ in range(200):
-            trial = tuner.ask()
-            value = revenue(trial.params, rng.standard_normal())
-            tuner.tell(trial, absurd if trial.held_back else value)
-        return tuner
-
-    one, two = told(0.0), told(1e6)
-    assert one.learner.state() == two.learner.state()
-    assert one.uplift != two.uplift
-    assert one.learner.rounds == one.rounds - one.summary().uplift.held_back_rounds
-    assert one.certificate_for(lipschitz=1.0) == two.certificate_for(lipschitz=1.0)
+def test_held_back_rounds_are_learnt_too():
+    """Mutant: rows of the control that are dropped. They say what its value is."""
+    tuner, rng = made(control={"price": 13.0}), np.random.default_rng(3)
+    for _ in range(300):
+        trial = tuner.ask()
+        tuner.tell(trial, revenue(trial.params, 3 * rng.standard_normal()))
+    assert tuner._search.model.rounds == 300
+    guess = tuner.history()["expected_control"][-1]
+    assert guess == pytest.approx(revenue(tuner.control), abs=8)
 
 
 def test_the_recent_mean_is_that_of_tuned_rounds():
@@ -155,21 +149,6 @@ def test_the_recent_mean_is_that_of_tuned_rounds():
         trial = tuner.ask()
         tuner.tell(trial, 10.0 if trial.held_back else 3.0)
     assert tuner.summary().recent_mean == 3.0
-
-
-def test_held_back_rounds_teach_what_covariates_explain():
-    def slope(control_moves):
-        tuner, rng = made(holdback=0.5), np.random.default_rng(5)
-        for _ in range(600):
-            load = rng.standard_normal()
-            trial = tuner.ask(covariates={"load": load})
-            effect = 10.0 * load if control_moves and trial.held_back else 0.0
-            tuner.tell(trial, revenue(trial.params, effect + 10 * rng.standard_normal()))
-        return tuner.explained.coefficients["load"]
-
-    # The tuned half says 0, the other half 10: about the middle. Its standard error is 0.5.
-    assert abs(slope(False)) < 2.0
-    assert 3.0 < slope(True) < 7.0
 
 
 def test_with_contexts_cycles_and_late_answers():
@@ -196,7 +175,7 @@ def test_with_contexts_cycles_and_late_answers():
     assert tuner.uplift.rounds > 300
     assert of_history(tuner).uplift() == tuner.uplift  # mutant: the control's guess of now
     assert dikin.restore(json.loads(json.dumps(tuner.state()))).state() == tuner.state()
-    assert set(tuner._comparison.draws) == {trial.id for trial in tuner.open_queries}
+    assert set(tuner.comparison.draws) == {trial.id for trial in tuner.open_queries}
 
 
 # --- what is known of the gain -------------------------------------------------------------------
@@ -219,7 +198,7 @@ def test_the_uplift_is_that_of_the_history():
     tuner = played(made(), 600)
     again = of_history(tuner)
     assert again.uplift() == tuner.uplift
-    assert tuner._comparison.estimate.clipped == 0
+    assert tuner.comparison.estimate.clipped == 0
     assert tuner.uplift.mean == pytest.approx(literal(tuner.history(), 0.2))
 
 
@@ -246,17 +225,15 @@ def test_the_course_of_the_gain_ends_with_what_is_known_now():
     now = (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
     assert (course["round"][-1], unit) == (200, " %")
     assert tuple(course[["mean", "low", "high"]][-1]) == now
-    widths = course["high"] - course["low"]
-    assert widths[-1] < 0.7 * widths[0]
 
 
 def test_guesses_are_fixed_when_a_trial_is_asked():
     # Mutant: guesses that are made once the value is known.
     tuner = played(made(), 200)
     trial = tuner.ask()
-    guess, expected = tuner._comparison.draws[trial.id].control, trial.expected
+    guess, expected = tuner.comparison.draws[trial.id].control, trial.expected
     played(tuner, 100, value=lambda params, noise: 2 * revenue(params) + noise)
-    assert tuner._comparison.draws[trial.id].control == guess
+    assert tuner.comparison.draws[trial.id].control == guess
     tuner.tell(trial, 700.0)
     row = tuner.history()[-1]
     assert (row["expected"], row["expected_control"]) == (expected, guess)
@@ -298,19 +275,12 @@ def width(rounds, explains, told):
     return tuner.uplift.high - tuner.uplift.low
 
 
-@pytest.mark.parametrize(
-    "explains",
-    [
-        lambda load: {"covariates": {"load": load}},
-        # Too high at first, too low later, by what the tuner gains.
-        lambda load: {"forecast": 480 + 30 * load},
-    ],
-    ids=["covariates", "forecasts"],
-)
-def test_what_explains_the_noise_narrows_the_interval(explains):
-    # Mutants: guesses that do not use it leave the width as it is; without an offset of the tuned
-    # arm the forecast, which is off by a constant, leaves 0.56 of it.
-    found = width(1000, explains, told=True) / width(1000, explains, told=False)
+def test_what_explains_the_noise_narrows_the_interval():
+    # Mutant: guesses that do not use it leave the width as it is.
+    def load(load):
+        return {"covariates": {"load": load}}
+
+    found = width(1000, load, told=True) / width(1000, load, told=False)
     assert 0.25 < found < predicted_ratio(0.9, 1000, 0.1) < 0.5
 
 
@@ -324,10 +294,10 @@ def test_without_a_holdback_there_is_a_sentence_and_no_cost():
     assert "held_back" not in tuner.history().dtype.names
 
 
-def test_on_hold_nothing_is_compared():
+def test_during_a_pause_nothing_is_compared():
     tuner = played(made(), 100)
     before = tuner.uplift
-    tuner.hold()
+    tuner.pause()
     trials = [tuner.ask() for _ in range(20)]
     assert not any(trial.held_back for trial in trials)
     for trial in trials:
@@ -351,40 +321,50 @@ def test_the_guard_holds_at_the_control_until_somebody_resumes(caplog):
     said = [each.getMessage() for each in caplog.records if "guard" in each.getMessage()]
     assert len(said) == 1
     assert tuner.guard_reason in said[0]
-    assert tuner.held
+    assert tuner.paused
     assert tuner.summary().guard_reason == tuner.guard_reason
     assert "guard holds" in str(tuner.summary())
     before = tuner.uplift
     trials = tuner.ask(n=30)
-    assert all(t.held_back and t.held and t.params == tuner.control for t in trials)
+    assert all(t.held_back and t.paused and t.params == tuner.control for t in trials)
     for trial in trials:
         tuner.tell(trial, 0.0)
     assert tuner.uplift == before
     tuner.resume()
-    assert not tuner.held
+    assert not tuner.paused
     assert tuner.guard_reason is None
     assert not all(t.held_back for t in tuner.ask(n=30))
 
 
 def test_a_guard_lets_tuning_that_does_no_harm_go_on():
-    assert not played(made(guard=0.02), 500).held
+    assert not played(made(guard=0.02), 500).paused
+
+
+def test_a_guard_that_holds_is_saved():
+    tuner = played(made(guard=0.02), 400, value=harmful)
+    again = dikin.restore(json.loads(json.dumps(tuner.state())))
+    assert again.paused
+    assert again.guard_reason == tuner.guard_reason
+    again.resume()
+    tuner.resume()
+    played(again, 50, seed=9)
+    played(tuner, 50, seed=9)
+    assert again.state() == tuner.state()
 
 
 # --- states and faults ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("harms", [False, True])
-def test_a_tuner_that_is_restored_goes_on_bit_for_bit(harms):
-    tuner = played(made(guard=0.02), 400, value=harmful if harms else revenue)
+def test_a_tuner_that_is_restored_goes_on_bit_for_bit():
+    tuner = played(made(guard=0.05), 150)
     open_trials = tuner.ask(n=8)
     again = dikin.restore(json.loads(json.dumps(tuner.state())))
     assert [t.held_back for t in again.open_queries] == [t.held_back for t in open_trials]
-    assert (again.held, again.guard_reason) == (harms, tuner.guard_reason)
-    for each in (tuner, again):
-        for trial in open_trials:
-            each.tell(trial.id, 480.0 + trial.id)
-        each.resume()
-        played(each, 100, seed=2)
+    for trial in open_trials:
+        tuner.tell(trial.id, 480.0 + trial.id)
+        again.tell(trial.id, 480.0 + trial.id)
+    played(tuner, 100, seed=2)
+    played(again, 100, seed=2)
     assert again.state() == tuner.state()
     assert again.uplift == tuner.uplift
 
@@ -417,10 +397,10 @@ def test_answers_that_get_lost_in_one_arm_are_a_warning():
     (warning,) = tuner.summary().warnings
     assert "answers of one arm get lost" in warning
     assert dikin.restore(tuner.state()).summary().warnings == (warning,)
-    assert not tuner._comparison.draws
+    assert not tuner.comparison.draws
 
 
-def test_a_comparison_counts_no_trial_that_it_does_not_know():
+def test_acomparison_counts_no_trial_that_it_does_not_know():
     comparison = Comparison(0.1, np.array([1.0]), None, maximize=True)
     assert not comparison.add(3, 1.0, 2.0)
     assert isnan(comparison.estimate.uplift().mean)

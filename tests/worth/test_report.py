@@ -9,6 +9,7 @@ import pytest
 
 import dikin
 from dikin.errors import ParameterError, StateError
+from dikin.plotting.panels import number_text
 from dikin.studies.report import ticks
 from service.browser import Window, browser
 from studies.small import sharing
@@ -96,7 +97,9 @@ def test_the_page_says_what_it_should(tmp_path):
     assert f"{uplift.tuned_rounds:,} tuned rounds" in page.words
     assert f"{status.best['price']:.5g}" in page.words
     assert str(datetime.now().year) in page.words
-    assert page.words.count("never on hold") == 1
+    assert page.words.count("never paused") == 1
+    mean = number_text(status.best_value[0])
+    assert f"expected value of the best setting is {mean}" in page.words
 
 
 def test_the_page_needs_nothing_else(tmp_path):
@@ -159,10 +162,24 @@ def test_when_the_guard_holds_that_comes_first(tmp_path):
         page, reason = Page(page_of(study, tmp_path)), study.status().guard_reason
         assert reason
         assert page.words.index(reason) < page.words.index("What tuning gains")
-        assert "On hold in the rounds" in page.words
+        assert "Paused in the rounds" in page.words
         study.resume()
         assert study.status().guard_reason is None
-        assert not study.held
+        assert not study.paused
+
+
+def test_failures_and_limits_are_on_the_page(tmp_path):
+    tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, limits=["p99_ms <= 200 "], seed=7)
+    with dikin.Study(tmp_path / "a.db", "shop", tuner) as study:
+        for number in range(12):
+            trial = study.ask()
+            if number % 4:
+                study.tell(trial, trial["price"], metrics={"p99_ms": 100.0})
+            else:
+                study.tell(trial, failed=True)
+        words = Page(page_of(study, tmp_path)).words
+    assert "3 trials failed" in words
+    assert "keep p99_ms <= 200" in words
 
 
 @pytest.mark.parametrize(("rounds", "more"), [(5, {}), (5, {"holdback": 0.1}), (1, {})])

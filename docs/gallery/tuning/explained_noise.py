@@ -54,6 +54,6 @@ axes.set_ylim(bottom=0)
 axes.legend(title="told besides the value", alignment="left")
 
 # %%
-# What explains how much, in milliseconds for each unit:
+# The best setting, and how sure it is:
 
-print(played[-1][1].explained)
+print(played[-1][1].recommend())

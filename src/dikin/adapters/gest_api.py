@@ -24,9 +24,11 @@ extras.require("gest_api", "gest", "dikin.adapters.gest_api")
 from gest_api.generator import Generator
 from gest_api.vocs import (
     VOCS,
+    BoundsConstraint,
     ContextualVariable,
     ContinuousVariable,
     DiscreteVariable,
+    LessThanConstraint,
     MaximizeObjective,
     MinimizeObjective,
 )
@@ -43,17 +45,17 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
     discrete one is `Levels` in increasing order. Its `default_value` is today's setting, where
     tuning begins. A contextual variable is a covariate: it is observed with the result, and what
-    it explains is no noise any more. Nothing is learnt from points that came from elsewhere, which
-    have no "_id". Where the objective is not finite, or the evaluation failed, the trial is
-    forgotten.
+    it explains is no noise any more. Nothing is learnt from
+    points that came from elsewhere, which have no "_id". Where the evaluation failed, the trial
+    counts as failed; where the objective or a constraint is not finite, it is forgotten.
 
     Parameters
     ----------
     vocs : gest_api.vocs.VOCS
-        With one objective to minimise or maximise, and without constraints.
+        With one objective to minimise or maximise. Its constraints become `limits`.
     **options
-        What else `Tuner` takes: `memory`, `seed`, `constraints` between variables and so on;
-        `covariates` where a contextual variable is a `Cycle`.
+        Other arguments of `Tuner`: `seed`, `constraints` between variables and so on; `covariates`
+        where a contextual variable is a `Cycle`.
 
     Attributes
     ----------
@@ -90,14 +92,13 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         ((self._objective, kind),) = vocs.objectives.items()
         maximize = isinstance(kind, MaximizeObjective)
         covariates = self._observed | options.pop("covariates", {})
-        self.tuner = Tuner(parameters, maximize=maximize, covariates=covariates, **options)
+        self._metrics = list(vocs.constraints)
+        limits = [text for name, each in vocs.constraints.items() for text in _limits(name, each)]
+        self.tuner = Tuner(
+            parameters, maximize=maximize, limits=limits, covariates=covariates, **options
+        )
 
     def _validate_vocs(self, vocs: VOCS) -> None:
-        if vocs.constraints:
-            raise ParameterError(
-                f"a tuner knows no constraints on outputs, got {', '.join(vocs.constraints)}; add "
-                "a penalty to the objective, or give linear ones between variables as constraints="
-            )
         kinds = tuple(type(each) for each in vocs.objectives.values())
         if kinds not in ((MinimizeObjective,), (MaximizeObjective,)):
             wanted = "a tuner needs one objective, MINIMIZE or MAXIMIZE"
@@ -110,34 +111,38 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     def ingest(self, results: Sequence[dict[str, Any]]) -> None:
         # All of them are learnt, or none if one is refused.
-        found = [
-            (_id_of(result), self._value_of(result), self._observed_in(result))
-            for result in results
-        ]
-        ids = [id for id, *_ in found if id is not None]
+        found = [(_id_of(result), self._answer_in(result)) for result in results]
+        ids = [id for id, _ in found if id is not None]
         waiting = [trial.id for trial in self.tuner.open_queries]
         if {*ids} - {*waiting} or len({*ids}) < len(ids):
             raise ParameterError(
                 f"every {ID} must be that of a point that waits for its result, and come once; got "
                 f"{few_of(ids)}, waiting are {few_of(waiting)}. Nothing was changed."
             )
-        for id, value, observed in found:
-            if id is not None and abs(value) < LARGEST:
-                self.tuner.tell(id, value, covariates=observed)
-            elif id is not None:  # also for NaN
+        for id, answer in found:
+            if id is not None and answer is not None:
+                self.tuner.tell(id, **answer)
+            elif id is not None:
                 self.tuner.forget(id)
 
-    def _value_of(self, result: dict[str, Any]) -> float:
-        """The objective of a result; NaN where its evaluation failed."""
+    def _answer_in(self, result: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the arguments of `tell` for a result; None where a number is not finite."""
+        observed = self._observed_in(result)
         if result.get(FAILED):
-            return nan
-        if self._objective not in result:
+            return {"failed": True, "covariates": observed}
+        value, *others = (self._number_in(result, n) for n in (self._objective, *self._metrics))
+        if not all(abs(each) < LARGEST for each in (value, *others)):  # also for NaN
+            return None
+        metrics = dict(zip(self._metrics, others, strict=True))
+        return {"value": value, "metrics": metrics, "covariates": observed}
+
+    def _number_in(self, result: dict[str, Any], name: str) -> float:
+        """Return the objective or a constraint of a result; NaN where it is empty."""
+        if name not in result:
             raise ParameterError(
-                f"a result must have the objective {self._objective!r}, got {shown(result)}. "
-                "Nothing was changed."
+                f"a result must have the output {name!r}, got {shown(result)}. Nothing was changed."
             )
-        value = result[self._objective]
-        return nan if value is None else number(value, f"the objective {self._objective!r}")
+        return nan if result[name] is None else number(result[name], f"the output {name!r}")
 
     def _observed_in(self, result: dict[str, Any]) -> dict[str, float]:
         """The covariates of a result; a table writes NaN where nothing was observed."""
@@ -149,6 +154,15 @@ def _id_of(result: dict[str, Any]) -> int | None:
     """The id of a result; a table writes NaN where a row has none, and floats beside it."""
     id = as_float(result.get(ID))
     return int(id) if id is not None and isfinite(id) else None
+
+
+def _limits(name: str, constraint: Any) -> list[str]:
+    """Return the limits that a constraint stands for."""
+    if isinstance(constraint, BoundsConstraint):
+        low, high = constraint.range
+        return [f"{name} >= {low!r}", f"{name} <= {high!r}"]
+    sign = "<=" if isinstance(constraint, LessThanConstraint) else ">="
+    return [f"{name} {sign} {constraint.value!r}"]
 
 
 def _parameter(name: str, variable: Any) -> ParameterKind:

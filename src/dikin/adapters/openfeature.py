@@ -27,6 +27,7 @@ from dikin.errors import (
 )
 from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
+from dikin.tuning.limits import FAILED
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
@@ -86,15 +87,16 @@ def _resolvers(kind: type) -> Any:
 
 
 class TunerProvider(AbstractProvider):
-    """Give OpenFeature flags the values of a tuner, and tell it what is tracked.
+    """Give OpenFeature flags the values of a tuner, and report what is tracked.
 
     Evaluate flags as usual, with a targeting key that identifies the request; later `track` the
     event under the same key, with the value. What was tracked before, was never evaluated or has no
     finite value changes nothing, and is logged. Threads may share a provider.
 
     A tuner that was declared with contexts and covariates finds them among the attributes of the
-    evaluation context, and covariates that are known only later among those of the event. Other
-    attributes are not looked at.
+    evaluation context, and covariates that are known only later among those of the event, as well
+    as the metrics that have a limit. An event with the attribute "failed" set to True has no value.
+    Other attributes are not looked at.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ class TunerProvider(AbstractProvider):
             value = kind(params.get(flag, params))
         except Exception as error:  # a database that is down must not take the host with it
             return FlagResolutionDetails(default, _code_of(error), str(error), Reason.ERROR)
-        metadata = {TRIAL: trial.id, "held": trial.held}
+        metadata = {TRIAL: trial.id, "paused": trial.paused}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
     def _refuse_flag(self, kind: type, flag: str) -> None:
@@ -213,9 +215,9 @@ class TunerProvider(AbstractProvider):
         evaluation_context : EvaluationContext
             With the targeting key under which the flags were evaluated.
         tracking_event_details : TrackingEventDetails
-            With the value, and covariates among the attributes. The attribute "trial", the id from
-            a flag's metadata, tells that trial and no later one of the same key; with a study also
-            one of another process.
+            With the value, and covariates and metrics among the attributes. The attribute "trial",
+            the id from a flag's metadata, answers that trial and no later one of the same key; with
+            a study also one of another process.
         """
         if tracking_event_name == self.event:
             try:
@@ -233,8 +235,10 @@ class TunerProvider(AbstractProvider):
                 "tracked, or has waited for too long"
             )
         try:
-            covariates = self._names.told_with(details.attributes)
-            self.tuner.tell(id if trial is None else trial, details.value, **covariates)
+            known = self._names.told_with(details.attributes)
+            failed = details.attributes.get(FAILED) is True
+            value = None if failed else details.value
+            self.tuner.tell(id if trial is None else trial, value, failed=failed, **known)
         except QueryError:  # answered elsewhere
             raise
         except BaseException:  # the right value may still come

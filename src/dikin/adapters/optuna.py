@@ -6,7 +6,6 @@ Every trial of Optuna is a trial of a tuner, which is told its value when it com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import floor
 from secrets import token_hex
 from threading import Lock
 from typing import Any
@@ -15,19 +14,26 @@ from dikin import extras
 from dikin.adapters._attributes import AttributeNames
 from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.log_limit import LogLimit
-from dikin.rng import stream
 from dikin.studies.study import Study
-from dikin.tuning.parameters import Integer, Real
+from dikin.tuning.parameters import Choice, Integer, Real
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.choice import MOST
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
 
 import optuna
-from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+TUNABLE = (FloatDistribution, IntDistribution, CategoricalDistribution)
 ASKED = "dikin:asked"
 """The attribute in which a trial of Optuna keeps the id of the tuner's, and what was asked."""
 
@@ -35,11 +41,11 @@ ASKED = "dikin:asked"
 class TunerSampler(BaseSampler):  # type: ignore[misc]
     """Sample by a tuner, which explores little and follows what drifts.
 
-    Floats and whole numbers are tuned, with `log` and `step`. Which ones, the search space says, or
-    else the first trial that completes: until then the start is played, or the middle of a range.
-    Categorical parameters and those that come later are drawn by `RandomSampler`. A trial that
-    fails or is pruned is forgotten, and so is one that did not play what was asked, such as an
-    enqueued one.
+    Floats and whole numbers are tuned, with `log` and `step`, and categories of at most 16 values.
+    The search space names them, or else the first trial that completes: until then the start is
+    used, or the middle of a range. Parameters that come later are drawn by `RandomSampler`. A trial
+    that fails is reported as failed. One that is pruned is forgotten, and so is one with another
+    setting than was asked, such as an enqueued one.
 
     Parameters
     ----------
@@ -57,8 +63,9 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     seed : int, optional
         Whole number that all randomness comes from; a fresh one by default.
     **options
-        What else `Tuner` takes, such as `memory`, `context` and `covariates`. Covariates that are
-        known only later are user attributes of the trial: `trial.set_user_attr("load", 0.7)`.
+        Other arguments of `Tuner`, such as `limits`, `context` and `covariates`. Metrics with a
+        limit, and covariates that are known only later, are user attributes of the trial:
+        `trial.set_user_attr("load", 0.7)`.
 
     Attributes
     ----------
@@ -97,7 +104,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._known = known
         self._options = {"seed": seed, **options}
         self._space: dict[str, BaseDistribution] = {}
-        self._others, self._lots = RandomSampler(seed), stream(seed, "lots")
+        self._others = RandomSampler(seed)
         self._session = "" if store else token_hex(8)
         """Tells trials of another sampler, whose tuner had the same ids, from this one's."""
         self._drawn: set[str] = set()
@@ -125,8 +132,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         if self.tuner is None:
             return {}
         asked = self.tuner.ask(**self._names.asked_with(trial.user_attrs | {**self._known()}))
-        lot = float(self._lots.random())
-        params = {name: _value(self._space[name], asked[name], lot) for name in asked}
+        params = {name: _value(self._space[name], asked[name]) for name in asked}
         note = {"id": asked.id, "params": params, "session": self._session}
         study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
         return {name: params[name] for name in search_space if name in params}
@@ -141,7 +147,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._prepare(study)
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
-            today = parameter.start_values() or parameter.best_values([0.5])
+            today = parameter.start_values() or parameter.values([0.5])
             return _value(param_distribution, parameter.setting(today))
         if param_name not in self._drawn:
             self._drawn.add(param_name)
@@ -165,17 +171,19 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         assert self.tuner is not None
         played = {name: trial.params.get(name) for name in note["params"]}
         try:
-            if state != TrialState.COMPLETE or not values:
+            if state == TrialState.FAIL and played == note["params"]:
+                self.tuner.tell(note["id"], failed=True)
+            elif state != TrialState.COMPLETE or not values:
                 self.tuner.forget(note["id"])
             elif played != note["params"]:
                 self.tuner.forget(note["id"])
                 self._log_limit.warn(
-                    f"trial {trial.number} played {played}, not {note['params']}: forgotten"
+                    f"trial {trial.number} used {played}, not {note['params']}: forgotten"
                 )
             else:
                 try:
-                    covariates = self._names.told_with(trial.user_attrs)
-                    self.tuner.tell(note["id"], values[0], **covariates)
+                    known = self._names.told_with(trial.user_attrs)
+                    self.tuner.tell(note["id"], values[0], **known)
                 except (LossError, CovariateError) as reason:  # infinite, or not of its kind
                     self.tuner.forget(note["id"])
                     self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
@@ -204,9 +212,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             space, start = first.distributions, first.params
         found = _tunable(space)
         parameters = {name: _parameter(each, start.get(name)) for name, each in found.items()}
-        by_lot = {"by_lot": True} if any(map(_is_whole_log, found.values())) else {}
         maximize = study.direction == StudyDirection.MAXIMIZE
-        tuner = Tuner(parameters, maximize=maximize, **by_lot | self._options)
+        tuner = Tuner(parameters, maximize=maximize, **self._options)
         self.tuner = self._store(tuner) if self._store else tuner
         self._names = AttributeNames(tuner)
         self._space = found
@@ -215,8 +222,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
 def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
     if not _tunable(search_space):
         raise ParameterError(
-            "the search space needs a FloatDistribution or IntDistribution with more than one "
-            f"value, got {shown(dict(search_space))}"
+            "the search space needs a FloatDistribution, an IntDistribution, or a "
+            f"CategoricalDistribution of 2 to {MOST} values, got {shown(dict(search_space))}"
         )
     for name in start.keys() - search_space.keys():
         raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
@@ -224,28 +231,34 @@ def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> 
 
 def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a tuner can choose."""
-    numbers = (FloatDistribution, IntDistribution)
-    return {k: each for k, each in space.items() if isinstance(each, numbers) and not each.single()}
+    return {
+        name: each
+        for name, each in space.items()
+        if isinstance(each, TUNABLE) and not each.single() and len(_choices(each)) <= MOST
+    }
 
 
-def _is_whole_log(distribution: Any) -> bool:
-    """Whether it has whole numbers on a logarithmic scale: the tuner has none, and lots decide."""
-    return isinstance(distribution, IntDistribution) and bool(distribution.log)
+def _choices(distribution: Any) -> Sequence[Any]:
+    return distribution.choices if isinstance(distribution, CategoricalDistribution) else ()
 
 
-def _value(distribution: Any, played: float, lot: float = 0.5) -> Any:
-    """What Optuna plays for a value of the tuner; by default the nearest where a lot is drawn."""
-    if _is_whole_log(distribution):
-        below = floor(played)
-        return min(below + (lot < played - below), distribution.high)
-    if distribution.step is None:
-        return played
-    return min(distribution.low + played * distribution.step, distribution.high)
+def _value(distribution: Any, found: Any) -> Any:
+    """Return the value of Optuna for a value of the tuner."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[found]
+    if distribution.step is None or distribution.log:
+        return found
+    return min(distribution.low + found * distribution.step, distribution.high)
 
 
-def _parameter(distribution: Any, start: Any) -> Integer | Real:
-    """The parameter of a distribution; one with steps is tuned by their number."""
+def _parameter(distribution: Any, start: Any) -> ParameterKind:
+    """Return the parameter of a distribution; one with steps is tuned by their number."""
+    if isinstance(distribution, CategoricalDistribution):
+        places = list(range(len(distribution.choices)))
+        return Choice(places, None if start is None else distribution.choices.index(start))
     low, high, step = distribution.low, distribution.high, distribution.step
+    if distribution.log and isinstance(distribution, IntDistribution):
+        return Integer(low, high, start, log=True)
     if step is None or distribution.log:
         return Real(low, high, start, log=distribution.log)
     steps = None if start is None else round((start - low) / step)

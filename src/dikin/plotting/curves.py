@@ -81,7 +81,7 @@ def limits(values: Array) -> tuple[float, float]:
 
     All finite values that are not far off, or those within two widths of their middle 98 %.
     """
-    usual = values[~far_off(values)]
+    usual = values[np.isfinite(values) & ~far_off(values)]
     low, high = np.quantile(usual, (0.01, 0.99))
     width = high - low if high > low else np.ptp(usual) or abs(low) or 1.0
     least, most = max(usual.min(), low - 2 * width), min(usual.max(), high + 2 * width)

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dikin.errors import StateError
-from dikin.plotting import curves
 from dikin.plotting.axes import Axis, mark_outside, number_rounds
 from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
-from dikin.plotting.curves import band, far_off, limits, marks, rolling, stretches, window
+from dikin.plotting.curves import (
+    MARKS,
+    band,
+    far_off,
+    limits,
+    marks,
+    rolling,
+    stretches,
+    window,
+)
 from dikin.plotting.panels import (
     DPI,
     LARGE,
@@ -26,8 +34,8 @@ from dikin.plotting.panels import (
     value_text,
     write_labels,
 )
-from dikin.plotting.style import BLUE, GREY, INK, PALETTE, PURPLE, require, styled
-from dikin.vectors import Array, Table
+from dikin.plotting.style import BLUE, GREY, INK, ORANGE, PALETTE, require, styled
+from dikin.vectors import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
 WIDTH = 10.0
 MARGINS = 0.075, 0.86
 """Where the panels begin and end, as shares of the width: direct labels stand to their right."""
-HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5, "certificate": 0.8}
+HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5}
 GAP, HEAD, TITLE, FOOT = 0.42, 0.36, 0.36, 0.55
 """Inches between panels, of the words above the first, of a title, and below the last panel."""
 
@@ -46,7 +54,7 @@ MOST_PARTS = 6
 """Parts of a Shares that have a colour and a label."""
 FEW = 1000
 """Up to so many rounds each is a dot of its own."""
-HELD = "#f2e6c8"
+PAUSED = "#f2e6c8"
 
 
 class Line(NamedTuple):
@@ -94,7 +102,7 @@ def draw_history(
     contexts: Sequence[ContextPanel] = (),
     uplift: UpliftCourse | None = None,
 ) -> Figure:
-    """Draw the panels, the value and the certificate over the rounds.
+    """Draw the panels and the value over the rounds.
 
     `table` has one row a round, with the columns that the panels name and those of a history.
     Below them the settings over the contexts, if there are any.
@@ -109,7 +117,7 @@ def draw_history(
 
 def _tuned(table: Table) -> Table:
     """Without the rounds of the control, which would hide what was tuned, if there are others."""
-    tuned = table[~table["held_back"] | table["held"]]
+    tuned = table[~table["held_back"] | table["paused"]]
     return tuned if len(tuned) else table
 
 
@@ -125,18 +133,15 @@ def _draw(
     kinds = ["parameter"] * len(drawn)
     known = uplift is not None and len(uplift.known) > 0
     kinds += ["uplift"] * known + ["value"]
-    kinds += ["certificate"] * bool(np.isfinite(table["certificate"]).any())
     figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
     for panel, place in zip(drawn, axes, strict=False):
         _draw_parameter(place, table, panel)
     for kind, place in zip(kinds[len(drawn) :], axes[len(drawn) :], strict=True):
-        if kind == "value":
-            _draw_value(place, table, maximize)
-        elif uplift is not None and kind == "uplift":
+        if uplift is not None and kind == "uplift":
             _draw_uplift(place, uplift)
         else:
-            _draw_certificate(place, table)
-    _shade_held(axes, table)
+            _draw_value(place, table, maximize)
+    _shade_paused(axes, table)
     for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
         draw_context(place, context)
     _caption(figure, title, len(panels) - len(drawn))
@@ -198,9 +203,9 @@ def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
 
 
 def _draw_played(axes: Axes, table: Table, column: str, colour: str) -> None:
-    """The range that was played, and each round where they are few; on hold nothing is explored."""
+    """Draw the range outside of pauses, and each round where they are few."""
     x, played, at = table["round"], table[column], marks(len(table))
-    where = ~table["held"][at]
+    where = ~table["paused"][at]
     axes.fill_between(
         x[at], *band(played), where=where, color=colour, alpha=0.18, linewidth=0, label=column
     )
@@ -225,6 +230,20 @@ def _draw_best(axes: Axes, table: Table, panel: Panel, column: str, colour: str)
 
 
 def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
+    """Draw the values with their mean, the expected value, and a cross for each failure."""
+    notes = ["larger is better" if maximize else "smaller is better"]
+    failed = table["failed"]
+    if failed.any():
+        notes.append(f"\u00d7 {failed.sum():,} failed")
+        edge = axes.get_xaxis_transform()
+        places = table["round"][failed]
+        axes.plot(
+            places, np.full(len(places), 0.02), "x", markersize=5, color=ORANGE, transform=edge,
+            clip_on=False, label="failed", rasterized=True,
+        )  # fmt: skip
+    if failed.all():
+        heading(axes, "value", " · ".join(notes))
+        return
     x, values = table["round"], table["value"]
     at, size = marks(len(x)), min(window(len(x)), len(x))
     if len(x) <= FEW:
@@ -236,7 +255,10 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     axes.plot(x[at], mean, color=INK, linewidth=1.8, label="mean value")
     ends = limits(values)
     axes.set_ylim(*ends)
-    notes = ["larger is better" if maximize else "smaller is better"]
+    expected = rolling(table["expected"], np.mean)
+    if np.isfinite(expected).any():
+        axes.plot(x[at], expected, color=BLUE, linewidth=1.2, label="expected")
+        notes.append("blue: expected")
     notes.append(mark_outside(axes, x, values, ends))
     notes.append(f"{far.sum():,} far off, not in the mean" if far.any() else "")
     heading(axes, "value", " · ".join(filter(None, notes)))
@@ -259,37 +281,34 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])
 
 
-def _draw_certificate(axes: Axes, table: Table) -> None:
-    at = marks(len(table))
-    y = table["certificate"][at]
-    axes.plot(table["round"][at], y, color=PURPLE, linewidth=1.8, label="certificate")
-    axes.set_ylim(0, 1.08 * _largest(y))
-    heading(axes, "certificate", "bound on the regret so far")
-    finite = y[np.isfinite(y)]
-    write_labels(axes, [Label(float(finite[-1]), number_text(finite[-1]), PURPLE)])
-
-
-def _largest(y: Array) -> float:
-    """Where the axis ends: the first rounds, which know nothing, may be beyond."""
-    finite = y[np.isfinite(y)]
-    return float(max(min(finite.max(), 8.0 * np.median(finite)), finite[-1])) or 1.0
-
-
 # --- what is common to the panels -----------------------------------------------------------------
 
 
-def _shade_held(axes: list[Axes], table: Table) -> None:
-    """Rounds on hold, in which nothing was explored or learnt."""
-    x, held = table["round"], stretches(table["held"], len(table) // curves.MARKS)
-    if not held:
+def _shade_paused(axes: list[Axes], table: Table) -> None:
+    """Shade the pauses, in which nothing was explored or learnt."""
+    x, paused = table["round"], stretches(table["paused"], len(table) // MARKS)
+    if not paused:
         return
-    spans = [(float(x[first]), float(x[after - 1] + 1 - x[first])) for first, after in held]
-    style: dict[str, Any] = {"color": HELD, "zorder": 0.4, "linewidth": 0, "label": "held"}
+    spans = [(float(x[first]), float(x[after - 1] + 1 - x[first])) for first, after in paused]
     for place in axes:
-        place.broken_barh(spans, (0, 1), transform=place.get_xaxis_transform(), **style)
-    words: dict[str, Any] = {"va": "top", "fontsize": SMALL, "color": "#7a6420"}
-    across = axes[0].get_xaxis_transform()
-    axes[0].text(spans[0][0], 0.98, " on hold", transform=across, **words)
+        place.broken_barh(
+            spans,
+            (0, 1),
+            transform=place.get_xaxis_transform(),
+            color=PAUSED,
+            zorder=0.4,
+            linewidth=0,
+            label="paused",
+        )
+    axes[0].text(
+        spans[0][0],
+        0.98,
+        " paused",
+        transform=axes[0].get_xaxis_transform(),
+        va="top",
+        fontsize=SMALL,
+        color="#7a6420",
+    )
 
 
 def _caption(figure: Figure, title: str, left_out: int) -> None:

@@ -95,7 +95,7 @@ _others = APIRouter()
     },
 )
 async def metrics(request: Request) -> Response:
-    """Rounds, values, certificates and open queries of all studies, and requests."""
+    """Return rounds, values, failures and open trials of all studies, and requests."""
     service: Service = request.app.state.service
     studies = await service.statuses(await service.names(request.state.access))
     return Response(await asyncio.to_thread(service.metrics.text, studies), media_type=MEDIA_TYPE)

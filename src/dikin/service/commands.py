@@ -119,7 +119,7 @@ def token() -> None:
 
     \b
       read    look at studies: the page, history, metrics
-      play    ask, tell, forget, hold, resume
+      play    ask, tell, forget, pause, resume
       admin   create and delete studies
 
     Each right includes those before it. Once a token exists, every request needs one.

@@ -137,14 +137,14 @@ async def _update(service: Service, name: str, last: int | None) -> Update:
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Return tuned rounds as columns, which take half the space of rows; those on hold too."""
-    records = [each for each in records if each["held"] or not each.get("held_back")]
+    """Return tuned rounds as columns, which take half the space of rows; those of a pause too."""
+    records = [each for each in records if each["paused"] or not each.get("held_back")]
     points, best = ([each[what] for each in records] for what in ("point", "center"))
     return {
         "round": [each["round"] for each in records],
         "value": [each["value"] for each in records],
-        "held": [each["held"] for each in records],
-        "certificate": [each["certificate"] for each in records],
+        "failed": [bool(each.get("failed")) for each in records],
+        "paused": [each["paused"] for each in records],
         "time": [each["time"] for each in records],
         "played": [[row[place] for row in points] for place in range(dim)],
         "best": [[row[place] for row in best] for place in range(dim)],

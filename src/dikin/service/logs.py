@@ -66,7 +66,7 @@ class JsonLines(logging.Formatter):
             + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": "unexpected value" if learner else record.getMessage(),
+            "event": "warning of a study" if learner else record.getMessage(),
         }
         if learner:
             entry["thread"] = record.threadName

@@ -19,10 +19,18 @@ def _of_uplift(part: str) -> Callable[[Status], float | None]:
     return lambda status: None if status.uplift is None else getattr(status.uplift, part)
 
 
+def _of_best(place: int) -> Callable[[Status], float | None]:
+    """Return a function that reads a part of the best setting's value, where it is known."""
+    return lambda status: None if status.best_value is None else status.best_value[place]
+
+
 GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "value_mean": (MEANINGS["recent_mean"], lambda status: status.recent_mean),
+    "best_value": ("The expected value of the best setting.", _of_best(0)),
+    "best_value_low": ("The lower end of the interval of dikin_best_value.", _of_best(1)),
+    "best_value_high": ("The upper end of the interval of dikin_best_value.", _of_best(2)),
     "certificate": (MEANINGS["certificate"], lambda status: status.certificate),
-    "explained_share": (MEANINGS["explained"], lambda status: status.explained),
+    "failed_trials": (MEANINGS["failed"], lambda status: status.failed),
     "open_queries": (MEANINGS["open"], lambda status: status.open.count),
     "oldest_open_query_seconds": (
         "Seconds for which the oldest open query has waited; 0 if there is none.",
@@ -41,7 +49,7 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
         "1 while the guard holds a tuner at the control.",
         lambda status: None if status.guard is None else float(status.guard_reason is not None),
     ),
-    "held": ("1 while a tuner is on hold.", lambda status: float(status.held)),
+    "paused": ("1 while a tuner is paused.", lambda status: float(status.paused)),
     "warnings": ("Warnings shown on the page.", lambda status: len(status.warnings)),
 }
 """The description and the value of each gauge; unknown values are left out."""
@@ -102,28 +110,24 @@ class _Studies:
 
     def collect(self) -> Iterator[Metric]:
         rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
-        restarts = CounterMetricFamily("dikin_restarts", MEANINGS["restarts"], labels=["study"])
         held_back = CounterMetricFamily(
             "dikin_held_back_rounds", "Rounds that used the control.", labels=["study"]
         )
-        clipped = CounterMetricFamily("dikin_clipped_rounds", MEANINGS["clipped"], labels=["study"])
+        left_out = CounterMetricFamily("dikin_left_out", MEANINGS["left_out"], labels=["study"])
         best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])
         for name, status in self._readable.items():
             rounds.add_metric([name], status.rounds)
-            restarts.add_metric([name], status.restarts)
-            if status.clipped is not None:
-                clipped.add_metric([name], status.clipped)
+            left_out.add_metric([name], status.left_out)
             if status.uplift is not None:
                 held_back.add_metric([name], status.uplift.held_back_rounds)
-            if status.best is not None:
-                for column, value in zip(status.columns, status.center, strict=True):
-                    best.add_metric([name, column], value)
+            for column, value in zip(status.columns, status.center, strict=True):
+                best.add_metric([name, column], value)
         unreadable = GaugeMetricFamily(
             "dikin_unreadable", "1 for a study that cannot be read.", labels=["study"]
         )
         for name in self._unreadable:
             unreadable.add_metric([name], 1.0)
-        yield from (rounds, restarts, clipped, held_back, best, unreadable, *self._gauges())
+        yield from (rounds, left_out, held_back, best, unreadable, *self._gauges())
 
     def _gauges(self) -> Iterator[Metric]:
         for name, (explanation, read) in GAUGES.items():

@@ -16,7 +16,7 @@ from dikin.arguments import frozen, is_whole
 from dikin.errors import DikinError, LossError, ParameterError, RequestError, StateError, shown
 from dikin.loading import restore
 from dikin.open_queries import Query as PlayerQuery
-from dikin.serialization import finite_or_none
+from dikin.serialization import finite_or_none, strict_json
 from dikin.service import events, schemas
 from dikin.service.bodies import written
 from dikin.service.limits import AT_ONCE, rounds_at_once
@@ -80,8 +80,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         description="A name of this request, unlike any other of the study: 1 to 150 printable "
         "characters. Sent again under it within a week, an ask gets the same trial, and nothing is "
-        "asked twice; under the same key with another n, forecast, context or covariates it is "
-        "refused.",
+        "asked twice; under the same key with another n, context or covariates it is refused.",
     ),
 ]
 First = Annotated[int, Query(ge=1, le=2**53, description="The first round.")]
@@ -250,7 +249,6 @@ def ask(
     asked = study.ask(
         wanted.context,
         n=wanted.n,
-        forecast=wanted.forecast,
         covariates=wanted.covariates,
         key=None if key is None else printable(_utf8(key), "Idempotency-Key"),
     )
@@ -265,7 +263,7 @@ def _question(trial: Trial) -> schemas.Question:
         params=trial.params,
         point=trial.point.tolist(),
         expected=finite_or_none(trial.expected),
-        held=trial.held,
+        paused=trial.paused,
         covariates=trial.covariates or None,
         context=trial.context or None,
         held_back=trial.held_back,
@@ -274,23 +272,23 @@ def _question(trial: Trial) -> schemas.Question:
 
 @on_study("POST", "tell", PLAY, schemas.TellResult)
 def tell(study: Study, body: schemas.TellBody) -> schemas.TellResult:
-    """Tell the value of a trial.
+    """Tell the value of a trial, or that it failed.
 
     The same answer sent again is accepted and counts once; a different one is a problem (409). So
     no `Idempotency-Key` is needed.
     """
-    if body.value is None and body.values is None:
+    if body.value is None and body.failed is False:
         raise LossError(
-            "a value is missing, or null: tell a finite number, or forget the trial if its value "
-            "was lost (JSON has no NaN). Nothing was changed."
+            'a value is missing, or null: tell a finite number, or "failed": true for a timeout '
+            "or a crash, or forget the trial if its value was lost (JSON has no NaN). Nothing was "
+            "changed."
         )
     study.tell(
         _query(study, body.id, body.point),
-        value=body.value,
-        curvature=body.curvature,
+        body.value,
+        metrics=body.metrics,
         covariates=body.covariates,
-        values=body.values,
-        sem=body.sem,
+        failed=body.failed,
     )
     rounds, center, certificate = study.standing()
     return schemas.TellResult(
@@ -339,18 +337,18 @@ def forget_old(
     return schemas.Forgotten(forgotten=study.forget(older_than=older_than))
 
 
-@on_study("POST", "hold", PLAY, schemas.Held)
-def hold(study: Study) -> schemas.Held:
+@on_study("POST", "pause", PLAY, schemas.Paused)
+def pause(study: Study) -> schemas.Paused:
     """Make a tuner use its best setting and learn nothing until it is resumed."""
-    study.hold()
-    return schemas.Held(held=True)
+    study.pause()
+    return schemas.Paused(paused=True)
 
 
-@on_study("POST", "resume", PLAY, schemas.Held)
-def resume(study: Study) -> schemas.Held:
+@on_study("POST", "resume", PLAY, schemas.Paused)
+def resume(study: Study) -> schemas.Paused:
     """Make a tuner explore and learn again."""
     study.resume()
-    return schemas.Held(held=False)
+    return schemas.Paused(paused=False)
 
 
 # --- looking -------------------------------------------------------------------------------------
@@ -390,6 +388,25 @@ def best(study: Study, body: schemas.BestBody | None = None) -> schemas.Best:
     return schemas.Best(best=study.best_for(None if body is None else body.context))
 
 
+@on_study("GET", "recommend", READ, schemas.Recommendation)
+def recommend(
+    study: Study,
+    context: Annotated[
+        str | None,
+        Query(description='A value for each context of the tuner, as JSON: {"region": "eu"}.'),
+    ] = None,
+) -> schemas.Recommendation:
+    """Return the best setting of a tuner, with its expected value, intervals and what matters."""
+    try:
+        place = None if context is None else strict_json(context)
+    except ValueError as reason:
+        raise RequestError(
+            f'context must be a JSON object such as {{"region": "eu"}}, got {shown(context)} '
+            f"({reason})"
+        ) from reason
+    return schemas.Recommendation(**study.recommend(place).to_json())
+
+
 @on_study("GET", "history", READ, schemas.History)
 def history(study: Study, first: First = 1, limit: Limit = 100) -> schemas.History:
     """Return rounds from the journal, every seal checked; `next` is the round to continue from.
@@ -411,23 +428,11 @@ def certificate(
     study: Study,
     smoothness: Annotated[float | None, Query(description="The smoothness of the losses.")] = None,
     lipschitz: Annotated[float | None, Query(description="Or their Lipschitz constant.")] = None,
-    memory: Annotated[
-        float | None,
-        Query(description="To bound the regret of about so many rounds: 4000, 1000 or 250."),
-    ] = None,
-    nonconvexity: Annotated[
-        float | None, Query(description="How far a loss may be from a convex one.")
-    ] = None,
 ) -> schemas.Certificate:
     """Return the bound on the regret so far, if the losses have the given constant."""
     if smoothness is None and lipschitz is None:
         raise ParameterError("give a constant of the losses: ?smoothness=... or ?lipschitz=...")
-    constants = {
-        "smoothness": smoothness,
-        "lipschitz": lipschitz,
-        "memory": memory,
-        "nonconvexity": nonconvexity,
-    }
+    constants = {"smoothness": smoothness, "lipschitz": lipschitz}
     given = {name: value for name, value in constants.items() if value is not None}
     return schemas.Certificate(certificate=finite_or_none(study.certificate_for(**given)))
 

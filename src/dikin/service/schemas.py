@@ -1,6 +1,6 @@
 """The models of requests and answers, for the OpenAPI file and its readers.
 
-Fields that the library checks itself (a loss, a forecast) are accepted as they are, so that errors
+Fields that the library checks itself (a value, a context) are accepted as they are, so that errors
 have the library's messages; the file says what they should be.
 """
 
@@ -14,9 +14,7 @@ from dikin import status
 from dikin.vectors import Array
 from dikin.worth.uplift import Uplift as UpliftRecord
 
-NUMBER = {"type": "number"}
-Number = Annotated[Any, WithJsonSchema(NUMBER)]
-OptionalNumber = Annotated[Any, WithJsonSchema({"anyOf": [NUMBER, {"type": "null"}]})]
+OptionalNumber = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]})]
 NUMBERS = {"type": "array", "items": {}}
 OptionalNumbers = Annotated[Any, WithJsonSchema({"anyOf": [NUMBERS, {"type": "null"}]})]
 NAMED = {
@@ -56,9 +54,6 @@ class AskBody(BestBody):
     n: Annotated[Any, WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = Field(
         default=None, description="How many to ask for at once; the answer is then a list."
     )
-    forecast: OptionalNumber = Field(
-        default=None, description="The expected value, whatever the setting."
-    )
     covariates: Named = Field(
         default=None,
         description="What explains the value besides the setting, which must not influence it, by "
@@ -78,19 +73,22 @@ class ForgetBody(Body):
 
 
 class TellBody(ForgetBody):
-    """The value of a trial."""
+    """The value of a trial, or its failure."""
 
     value: OptionalNumber = Field(default=None, description="The value that its setting gave.")
-    curvature: Number = Field(
-        default=0.0, description="How strongly convex the loss was; 0 if unknown."
+    metrics: Named = Field(
+        default=None,
+        description="Other measurements by name; those with a limit are required.",
+        examples=[{"p99_ms": 187.0}],
     )
     covariates: Named = Field(
         default=None,
         description="As for `ask`: what is known only now.",
         examples=[{"users": 1830}],
     )
-    values: OptionalNumbers = Field(default=None, description="Several values, in place of one.")
-    sem: OptionalNumber = Field(default=None, description="The standard error of the value.")
+    failed: Annotated[Any, WithJsonSchema({"type": "boolean"})] = Field(
+        default=False, description="Whether it failed: a timeout, a crash. It has no value then."
+    )
 
 
 class NewStudy(BaseModel):
@@ -145,7 +143,7 @@ class Question(Asked):
     """A trial: use its params, and tell the value that they gave."""
 
     expected: float | None = Field(description="The value that the tuner expects.")
-    held: bool = Field(description="Whether the tuner is on hold and learns nothing from it.")
+    paused: bool = Field(description="Whether the tuner is paused and learns nothing from it.")
     covariates: Words = Field(description="What is known of the round, by name.")
     context: Words = Field(description="The context that the setting was chosen for, by name.")
     held_back: bool = Field(description="Whether it uses the control, to be compared with.")
@@ -173,16 +171,35 @@ class Best(BaseModel):
     best: Settings
 
 
+Interval = Annotated[list[float | None], Field(min_length=3, max_length=3)]
+"""A number and the ends of its 95 % interval; null where it is not known yet."""
+Intervals = dict[str, Interval]
+
+
+class Recommendation(BaseModel):
+    """The best setting with its expected value. Intervals have a number and its two ends."""
+
+    params: Settings
+    value: Interval = Field(description="The mean value at the setting.")
+    intervals: Intervals = Field(description="The range of the best setting, by parameter.")
+    importance: Intervals = Field(
+        description="The difference in the mean value over the range of each parameter. The value "
+        "is known to depend on it where the interval excludes 0."
+    )
+    limits: Intervals = Field(description="The mean metric at the setting, by limit.")
+    broken: list[str] = Field(description="The limits that no setting is known to keep.")
+
+
 class Forgotten(BaseModel):
     """The trials that were closed."""
 
     forgotten: int = Field(description="The id of one trial, or the number of old ones.")
 
 
-class Held(BaseModel):
-    """The mode of a tuner: on hold or not."""
+class Paused(BaseModel):
+    """The mode of a tuner: paused or not."""
 
-    held: bool
+    paused: bool
 
 
 class OpenQuery(Asked):
@@ -270,12 +287,12 @@ class Round(BaseModel):
     time: float = Field(description="Seconds since 1970.")
     point: list[float]
     params: Settings
-    value: float
-    curvature: float
+    value: float | None = Field(description="Null for a trial that failed.")
+    failed: bool = False
+    metrics: dict[str, float] | None = None
     covariates: Words = Field(default=None, description="That came with the value.")
-    sem: float | None = Field(default=None, description="The standard error of the value.")
     expected: float | None = None
-    held: bool = False
+    paused: bool = False
     held_back: bool = Field(default=False, description="Whether it used the control.")
     expected_control: float | None = Field(
         default=None, description="What was expected of the control; null if no coin decided."
@@ -285,7 +302,6 @@ class Round(BaseModel):
         description="The context and the covariates that were known when it was asked.",
     )
     center: list[float]
-    certificate: float | None
 
 
 class History(BaseModel):

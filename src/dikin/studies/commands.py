@@ -65,10 +65,10 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
       dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
       dikin study create split --param "traffic=Shares(['old', 'new'])"
-      dikin study create plan --param ads=0:60 --param staff=0:30 --memory 4000 \\
+      dikin study create plan --param ads=0:60 --param staff=0:30 \\
           --constraint "ads + 3*staff <= 100"
-      dikin study create crew --param day=0:9:int --param night=0:9:int --separable
-      dikin study create canary --param "server=Shares(['a', 'b'])" --by-lot
+      dikin study create store --param "codec=Choice(['lz4', 'zstd'])" --param n=1:512:32:int:log \\
+          --limit "p99_ms <= 200" --limit "failed <= 0.01"
       dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
@@ -78,8 +78,8 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
       dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
           "maximize": true}'
 
-    The other keys are arguments of dikin.Tuner; a parameter may have "kind": "integer", "levels" or
-    "shares". If the study already exists with the same tuner, nothing changes.
+    The other keys are arguments of dikin.Tuner; a parameter may have "kind": "integer", "levels",
+    "choice" or "shares". If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
     described = tuner_from_options(**options)
     if (tuner is None) == (described is None):
@@ -137,14 +137,12 @@ context_option = click.option(
 @url_option
 @covariate_option
 @context_option
-@click.option("--forecast", type=float, help="The value that you expect.")
 @click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
 def ask(
     name: str,
     url: str,
     covariates: tuple[str, ...],
     contexts: tuple[str, ...],
-    forecast: float | None,
     key: str | None,
 ) -> None:
     """Ask for the next trial, as one line of JSON.
@@ -154,50 +152,57 @@ def ask(
       dikin study ask shop --covariate load=0.7 --covariate hour=14
       dikin study ask shop --context region=eu
 
-    A covariate is what explains the value besides the setting: the load, the hour, the kind of
-    request. The tuner takes off what it explains, and learns faster from what is left. The setting
-    must not influence it. What is known only afterwards is given to tell.
+    A covariate is a quantity that explains the value besides the setting: the load, the hour, the
+    kind of request. The tuner learns faster with it. The setting must not influence it. Pass to
+    tell the ones that are known only afterwards.
     """  # noqa: D301 - click reads the backspace character
-    context, beside = _values("--context", contexts), _values("--covariate", covariates)
+    context, known = _values("--context", contexts), _values("--covariate", covariates)
     with Study(url, name) as study:
-        trial = study.ask(context, forecast=forecast, covariates=beside, key=key)
+        trial = study.ask(context, covariates=known, key=key)
         click.echo(json.dumps({"id": trial.id, "params": trial.params}))
 
 
 @study.command(context_settings={"ignore_unknown_options": True})
 @name_argument
 @click.argument("id", type=int)
-@click.argument("values", type=float, nargs=-1, required=True)
+@click.argument("value", type=float, required=False)
 @url_option
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another measurement of the trial, such as one with a limit. May be repeated.",
+)
 @covariate_option
-@click.option("--sem", type=float, help="The standard error of the value.")
-@click.option("--curvature", type=float, default=0.0, help="How strongly convex the loss was.")
+@click.option("--failed", is_flag=True, help="The trial failed: a timeout, a crash.")
 def tell(
     name: str,
     id: int,
-    values: tuple[float, ...],
+    value: float | None,
     url: str,
+    metrics: tuple[str, ...],
     covariates: tuple[str, ...],
-    sem: float | None,
-    curvature: float,
+    failed: bool,
 ) -> None:
-    """Tell what came of trial ID: a value, or several VALUES.
+    """Report the VALUE of trial ID, or that it failed.
 
     \b
       dikin study tell shop 17 512
       dikin study tell shop 17 512 --covariate visitors=1830
-      dikin study tell shop 17 498 507 520
-      dikin study tell shop 17 508 --sem 6.4
+      dikin study tell store 17 512 --metric p99_ms=187
+      dikin study tell store 17 --failed
 
-    Of several values the mean counts. One that is noisier than usual, by its standard error,
-    teaches less. The same answer told again counts once.
+    The same answer told again counts once.
     """  # noqa: D301 - click reads the backspace character
-    known = _values("--covariate", covariates)
+    if failed == (value is not None):
+        raise ParameterError(
+            f"tell a value or --failed, got {'both' if failed else 'neither'}: a failed trial has "
+            "no value"
+        )
+    measured, known = _values("--metric", metrics), _values("--covariate", covariates)
     with Study(url, name) as study:
-        if len(values) == 1:
-            study.tell(id, values[0], curvature, covariates=known, sem=sem)
-        else:
-            study.tell(id, None, curvature, covariates=known, sem=sem, values=values)
+        study.tell(id, value, metrics=measured, covariates=known, failed=failed)
         click.echo(f"told {id}: {study.rounds:,} rounds")
 
 
@@ -215,6 +220,22 @@ def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
     context: Any = _values("--context", contexts)
     with Study(url, name) as study:
         click.echo(json.dumps(study.best_for(context)))
+
+
+@study.command()
+@name_argument
+@url_option
+@context_option
+def recommend(name: str, url: str, contexts: tuple[str, ...]) -> None:
+    """Print the best setting with its expected value, intervals and what matters.
+
+    \b
+      dikin study recommend shop
+      dikin study recommend fleet --context region=eu --context load=0.7
+    """  # noqa: D301 - click reads the backspace character
+    context = _values("--context", contexts)
+    with Study(url, name) as study:
+        click.echo(str(study.recommend(context)))
 
 
 @study.command("list")
@@ -313,18 +334,18 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
 @study.command()
 @name_argument
 @url_option
-def hold(name: str, url: str) -> None:
-    """Let trials be at the best setting, and learn nothing, until resume."""
+def pause(name: str, url: str) -> None:
+    """Use the best setting and learn nothing until resume."""
     with Study(url, name) as study:
-        study.hold()
-        click.echo(f"on hold: trials are at {json.dumps(study.best)}")
+        study.pause()
+        click.echo("paused: trials are at the best setting")
 
 
 @study.command()
 @name_argument
 @url_option
 def resume(name: str, url: str) -> None:
-    """Make a tuner that is on hold, or held by its guard, explore and learn again."""
+    """Explore and learn again after a pause, or after the guard has stopped tuning."""
     with Study(url, name) as study:
         study.resume()
         click.echo("exploring and learning")
@@ -341,9 +362,9 @@ def resume(name: str, url: str) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    The columns are round, one for each name, value, expected, held, the best guess by name,
-    certificate, and the contexts (context.NAME), covariates (covariate.NAME) and standard errors
-    (sem) that were given; with a holdback also held_back and expected_control.
+    The columns are round, one for each name, value, expected, paused, failed, the best setting by
+    name (best.NAME), and the metrics (metric.NAME), contexts (context.NAME) and covariates
+    (covariate.NAME); with a holdback also held_back and expected_control.
     """
     with Study(url, name) as study:
         if out is None and sys.stdout is None:
@@ -405,7 +426,7 @@ def verify(name: str, url: str) -> None:
     """Replay the whole journal, check every seal, and compare the result with the tuner."""
     with Study(url, name) as study:
         rows = study.verify(progress=True)
-        click.echo(f"{rows} rows replayed: they reproduce the tuner, bit for bit")
+        click.echo(f"{rows} rows replayed: they reproduce the tuner")
 
 
 @study.command()

@@ -67,7 +67,6 @@ def in_parts(answers: Iterator[AnswerRow], space: Space, status: Status) -> Tabl
             [_row(answer) for answer in islice(answers, AT_ONCE)],
             status.covariates or {},
             contexts=status.contexts or {},
-            sem=status.sem_rounds > 0,
             compared=status.holdback > 0.0,
         )
 
@@ -79,18 +78,18 @@ def in_parts(answers: Iterator[AnswerRow], space: Space, status: Status) -> Tabl
 
 def _row(answer: AnswerRow) -> Row:
     return Row(
-        answer["round"],
-        answer["point"],
-        answer["value"],
-        serialization.number_or_nan(answer["expected"]),
-        answer["held"],
-        answer["center"],
-        serialization.number_or_nan(answer["certificate"]),
-        covariates_of(answer),
-        serialization.number_or_nan(answer.get("sem")),
-        (answer.get("asked") or {}).get("context") or {},
-        bool(answer.get("held_back")),
-        serialization.number_or_nan(answer.get("expected_control")),
+        round=answer["round"],
+        point=answer["point"],
+        value=serialization.number_or_nan(answer["value"]),
+        expected=serialization.number_or_nan(answer["expected"]),
+        paused=answer["paused"],
+        failed=bool(answer.get("failed")),
+        metrics=answer.get("metrics") or {},
+        covariates=covariates_of(answer),
+        context=(answer.get("asked") or {}).get("context") or {},
+        held_back=bool(answer.get("held_back")),
+        expected_control=serialization.number_or_nan(answer.get("expected_control")),
+        center=answer["center"],
     )
 
 

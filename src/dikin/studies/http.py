@@ -26,9 +26,8 @@ from dikin.errors import (
     AccessError,
     BusyError,
     ContextError,
-    CurvatureError,
+    CovariateError,
     DikinError,
-    FeedbackError,
     LossError,
     ParameterError,
     StateError,
@@ -44,6 +43,7 @@ from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
 from dikin.studies.history import in_parts
 from dikin.studies.rows import Answer, AskArguments
+from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
@@ -231,6 +231,7 @@ class HttpBackend:
         status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
         self.space = Space.from_spec(status["space"])
+        self.contexts = tuple(status["contexts"] or ())
 
     @property
     def client(self) -> str:
@@ -289,9 +290,7 @@ class HttpBackend:
         if arguments.context is not None:
             body["context"] = _plain_context(arguments.context)
         if arguments.covariates is not None:
-            body["covariates"] = arguments.covariates
-        if arguments.forecast is not None:
-            body["forecast"] = _plain(arguments.forecast, "forecast", FeedbackError)
+            body["covariates"] = _by_name(arguments.covariates, "covariate", CovariateError)
         return self._post("/ask", body, {"Idempotency-Key": key})
 
     def _trial(self, entry: dict[str, Any]) -> Trial:
@@ -299,15 +298,27 @@ class HttpBackend:
         params, expected = self.space.params(point), number_or_nan(entry["expected"])
         known, context = entry["covariates"] or {}, entry["context"] or {}
         return Trial(
-            entry["id"], params, point, expected, entry["held"], known, context, entry["held_back"]
+            entry["id"],
+            params,
+            point,
+            expected,
+            entry["paused"],
+            known,
+            context,
+            entry["held_back"],
         )
 
     def tell(self, query: Query | int, answer: Answer) -> None:
-        curvature = _plain(answer.curvature, "curvature", CurvatureError)
-        body = _id_and_point(query) | {"curvature": curvature}
+        body = _id_and_point(query)
         if answer.value is not None:
             body["value"] = _plain(answer.value, "value", LossError)
-        self._post("/tell", body | answer.beside())
+        if answer.metrics is not None:
+            body["metrics"] = _by_name(answer.metrics, "metric", LossError)
+        if answer.covariates is not None:
+            body["covariates"] = _by_name(answer.covariates, "covariate", CovariateError)
+        if answer.failed is not False:
+            body["failed"] = answer.failed
+        self._post("/tell", body)
 
     def forget(self, query: Query | int) -> None:
         self._post("/forget", _id_and_point(query))
@@ -316,8 +327,8 @@ class HttpBackend:
         path = f"{self._path}/queries?{urlencode({'older_than': seconds})}"
         return int(self.service.send("DELETE", path)["forgotten"])
 
-    def hold(self) -> None:
-        self._post("/hold", {})
+    def pause(self) -> None:
+        self._post("/pause", {})
 
     def resume(self) -> None:
         self._post("/resume", {})
@@ -336,6 +347,10 @@ class HttpBackend:
     def best_for(self, context: Any) -> Params:
         best: Params = self._post("/best", {"context": _plain_context(context)})["best"]
         return best
+
+    def recommend(self, context: Any) -> Recommendation:
+        query = {} if context is None else {"context": json.dumps(_plain_context(context))}
+        return Recommendation.from_json(self._get("/recommend", **query))
 
     def first_round(self) -> int:
         return int(self._get()["first_round"])
@@ -420,14 +435,15 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
     return number
 
 
+def _by_name(given: Any, what: str, error: type[DikinError]) -> Any:
+    """A context, covariates or metrics as JSON: an object by name."""
+    if not isinstance(given, Mapping):  # refused there
+        return given
+    return {name: _plain(part, f"{what} {name!r}", error) for name, part in given.items()}
+
+
 def _plain_context(context: Any) -> Any:
-    """A context as JSON: an object by name."""
-    if not isinstance(context, Mapping):  # refused there
-        return context
-    return {
-        name: part if isinstance(part, str) else _plain(part, f"context {name!r}", ContextError)
-        for name, part in context.items()
-    }
+    return _by_name(context, "context", ContextError)
 
 
 def _as_json(body: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""The journal of a study: every ask, tell, forget, hold and resume, in order, each sealed.
+"""The journal of a study: every ask, tell, forget, pause and resume, in order, each sealed.
 
 A row's seal is a digest of the row and of the seal before it, and the study's own row has the last
 one. So an altered, missing, duplicate or swapped row is noticed when the journal is read. Rows are
@@ -518,7 +518,7 @@ def _schema() -> MetaData:
         sqlite_with_rowid=False,
     )
     # The database itself refuses to count a query twice, and finds its answer by an index. A row
-    # without a query (hold, resume) has its own number below 0 there.
+    # without a query (pause, resume) has its own number below 0 there.
     Index(
         "dikin_closed_once",
         events.c.study,

@@ -37,6 +37,7 @@ from dikin.studies.replica import AskRecord, Replica, snapshot_text
 from dikin.studies.rows import Answer, AskArguments, point_in, query_id
 from dikin.studies.session import Session
 from dikin.studies.study_status import study_status
+from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
@@ -79,10 +80,11 @@ class LocalBackend:
         self.session = Session(database, self.journal)
         self._has_keys = False
         try:
-            self.space = self.session.retry(self._open, tuner).space
+            stored = self.session.retry(self._open, tuner)
         except BaseException:
             self.session.close()
             raise
+        self.space, self.contexts = stored.space, tuple(stored.contexts.kinds)
 
     @property
     def _signature(self) -> str:
@@ -116,7 +118,7 @@ class LocalBackend:
                 f"{tuner!r} has open trials {few_of(ids)}: answer or forget them before it becomes "
                 "a study"
             )
-        state = snapshot_text(tuner, {})
+        state = snapshot_text(tuner.state_in_study(self._name), {})
         Replica.of(Snapshot(0, "", state))  # refuse now what could not be read back later
         database = self.journal.database
         with database.lock:
@@ -215,7 +217,7 @@ class LocalBackend:
         if body is not None and AskArguments.read(body).text() != arguments.text():
             raise ParameterError(
                 f"the key {key!r} was used by another request, which asked trial {id} with another "
-                "forecast, context or covariates; a key is for one request"
+                "context or covariates; a key is for one request"
             )
         point = replica.asked[id].point if body is None else point_in(body)
         return replica.trial_at(id, frozen(json.loads(point), "point", 1))
@@ -256,8 +258,8 @@ class LocalBackend:
             count += forgotten
         return count
 
-    def hold(self) -> None:
-        self._switch(Replica.hold)
+    def pause(self) -> None:
+        self._switch(Replica.pause)
 
     def resume(self) -> None:
         self._switch(Replica.resume)
@@ -290,6 +292,9 @@ class LocalBackend:
 
     def best_for(self, context: Any) -> Params:
         return self.session.read(lambda replica: replica.tuner.best_for(context))
+
+    def recommend(self, context: Any) -> Recommendation:
+        return self.session.read(lambda replica: replica.tuner.recommend(context))
 
     def first_round(self) -> int:
         def look(replica: Replica) -> int:
@@ -345,6 +350,7 @@ class LocalBackend:
         journal = Journal(database, self._name)
         with closing(Session(database, journal)) as session:
             session.retry(lambda _: journal.find(), None)
+            session.differences = self.session.differences
             yield session, journal
 
     # --- care ----------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ import numpy as np
 from dikin.plotting.curves import marks, stretches
 from dikin.plotting.history import UpliftCourse
 from dikin.plotting.panels import number_text
-from dikin.status import Status, explained_text, setting_text, value_text
+from dikin.status import Status, setting_text, value_text
 from dikin.tuning.history import BEST, uplift_course
+from dikin.tuning.tuner import MOST_SHOWN
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift, signed
 
@@ -29,8 +30,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 12, 10, 24
 """Around it."""
 MOST_PICTURES = 8
 """Settings that are drawn."""
-MOST_HOLDS = 12
-"""Holds that are listed."""
+MOST_PAUSES = 12
+"""Pauses that are listed."""
 
 CSS = """
 :root { color-scheme: light dark; --ground: #fff; --ink: #1d2327; --soft: #5b656c; --rule: #d9dee1;
@@ -77,7 +78,6 @@ def report_page(status: Status, rounds: Table, times: tuple[float, float]) -> st
         _pictures(status, rounds),
         _guard(status, rounds),
         _certificate(status),
-        _explained(status),
     )
     body = "\n".join(line for part in parts for line in part).replace(" %", "\u00a0%")
     return (
@@ -114,7 +114,7 @@ def _gain(status: Status, rounds: Table) -> Iterator[str]:
     if status.uplift is None:
         yield (
             "<p>Not known: no rounds are held back. With <code>holdback=0.05</code> one round in "
-            "twenty plays the setting from before, and this page says what the others gain.</p>"
+            "twenty uses the control, and this page has the gain of the others.</p>"
         )
     elif not status.uplift.is_known:
         yield f"<p>{escape(str(status.uplift))}.</p>"
@@ -141,7 +141,7 @@ def _known_gain(status: Status, uplift: Uplift, rounds: Table) -> Iterator[str]:
         "of either taken off beforehand. The interval may be looked at whenever one likes: the "
         f"true mean gain so far is outside at any time with a probability of "
         f"{100 * (1 - uplift.confidence):.3g} % at most. If all of it lies above 0, tuning pays. "
-        "Rounds on hold are not counted.</p>"
+        "Pauses and failed trials are not counted.</p>"
     )
 
 
@@ -165,9 +165,20 @@ def _settings(status: Status) -> Iterator[str]:
         cells = value_text(before[name]), value_text(value)
         row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         yield f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
+    yield "</tbody></table>"
+    if status.best_value is not None:
+        mean, low, high = map(number_text, status.best_value)
+        yield f"<p>The expected value of the best setting is {mean} (95 %: {low} to {high}).</p>"
+    if status.limits:
+        yield f"<p>It has to keep {escape(', '.join(status.limits))}.</p>"
+    if status.failed or status.left_out:
+        yield (
+            f"<p>{status.failed:,} trials failed, and {status.left_out:,} values were left out or "
+            "bounded because they look like faults.</p>"
+        )
     yield (
-        '</tbody></table><p class="how">How to read it: the best guess now is the centre of what '
-        "is played; exploring goes on around it.</p>"
+        '<p class="how">How to read it: exploring goes on around the best setting. With a '
+        "probability of 95 %, the mean value at the best setting is in the interval.</p>"
     )
     yield from _by_context(status)
     yield "</section>"
@@ -182,11 +193,9 @@ def _by_context(status: Status) -> Iterator[str]:
         row = f'<th scope="row">{escape(label)}</th><td>{escape(setting_text(setting))}</td>'
         yield f"<tr>{row}</tr>"
     yield "</tbody></table>"
-    left_out = status.context_count - len(status.by_context)
-    more = f" {left_out} more are not listed." if left_out > 0 else ""
     yield (
         '<p class="how">How to read it: every context has a setting of its own; between two '
-        f"numbers it changes smoothly.{more}</p>"
+        f"numbers it changes smoothly. The first {MOST_SHOWN} contexts are listed.</p>"
     )
 
 
@@ -198,26 +207,26 @@ def _pictures(status: Status, rounds: Table) -> Iterator[str]:
         yield _line_picture(column, x, y)
     left_out = len(status.columns) - MOST_PICTURES
     more = f" {left_out} more are not drawn." if left_out > 0 else ""
-    yield f'<p class="how">How to read it: the best guess after each round.{more}</p></section>'
+    yield f'<p class="how">How to read it: the best setting after each round.{more}</p></section>'
 
 
 def _guard(status: Status, rounds: Table) -> Iterator[str]:
-    yield "<section><h2>Guard and holds</h2>"
+    yield "<section><h2>Guard and pauses</h2>"
     if status.guard is None:
         yield "<p>No guard was set.</p>"
     else:
         state = status.guard_reason or "It does not hold now."
         yield (
-            f"<p>The guard plays the control as soon as tuned rounds are surely worse by more than "
+            f"<p>The guard uses the control as soon as tuned rounds are surely worse by more than "
             f"{100 * status.guard:g} %, until somebody resumes. {escape(state)}</p>"
         )
-    spans = stretches(rounds["held"], 0)
+    spans = stretches(rounds["paused"], 0)
     texts = [f"{rounds['round'][a]:,} to {rounds['round'][b - 1]:,}" for a, b in spans]
     if texts:
-        more = f", and {len(texts) - MOST_HOLDS} more" if len(texts) > MOST_HOLDS else ""
-        yield f"<p>On hold in the rounds {', '.join(texts[:MOST_HOLDS])}{more}.</p>"
+        more = f", and {len(texts) - MOST_PAUSES} more" if len(texts) > MOST_PAUSES else ""
+        yield f"<p>Paused in the rounds {', '.join(texts[:MOST_PAUSES])}{more}.</p>"
     else:
-        yield "<p>It was never on hold.</p>"
+        yield "<p>It was never paused.</p>"
     yield "</section>"
 
 
@@ -232,16 +241,6 @@ def _certificate(status: Status) -> Iterator[str]:
         "constants. It is a proof, not an estimate, and the truth is usually far below.</p>"
         "</section>"
     )
-
-
-def _explained(status: Status) -> Iterator[str]:
-    if status.explained_by:
-        text = explained_text(status.explained, status.explained_by)
-        yield (
-            f"<section><h2>Covariates</h2><p>Explained: {escape(text)}.</p>"
-            '<p class="how">How to read it: what covariates explain is no noise any more: the '
-            "interval of the gain is narrower, and learning is faster.</p></section>"
-        )
 
 
 # --- pictures ------------------------------------------------------------------------------------

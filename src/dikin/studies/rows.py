@@ -8,50 +8,41 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from dikin import serialization
-from dikin.arguments import as_float, is_whole, real_number
-from dikin.errors import FeedbackError, UnknownQueryError, shown
+from dikin.arguments import as_float, is_whole, true_or_false
+from dikin.errors import UnknownQueryError, shown
 from dikin.open_queries import Query
-from dikin.tuning.covariates import Values, checked_values
+from dikin.tuning.circumstances import Values
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 
 class AskArguments(NamedTuple):
-    """What was known about a round when it was asked, in the form in which it will be read back."""
+    """The circumstances of a round when it was asked, as they will be read back."""
 
     context: Any
-    forecast: float | None
     covariates: Values | None = None
 
     @classmethod
-    def of(cls, context: Any, forecast: Any, covariates: Any = None) -> AskArguments:
-        if forecast is not None:
-            forecast = real_number(forecast, "forecast", FeedbackError)
-        if covariates is not None:
-            covariates = checked_values(covariates) or None
-        return cls(_as_read(context), forecast, covariates)
+    def of(cls, context: Any, covariates: Any = None) -> AskArguments:
+        return cls(_as_read(context), _as_read(covariates) or None)
 
     @classmethod
     def read(cls, body: str) -> AskArguments:
-        """The arguments in the body of an ask row, besides the point."""
+        """Return the arguments in the body of an ask row, besides the point."""
         if SEPARATOR not in body:
             return NO_ARGUMENTS
         fields = json.loads(body)
-        context = serialization.decode(fields.get("context"))
-        return cls(context, fields.get("forecast"), fields.get("covariates"))
+        return cls(fields.get("context"), fields.get("covariates"))
 
     def ask(self, tuner: Tuner) -> Trial:
-        """Ask a tuner; what it cannot use is refused before anything is drawn."""
-        return tuner.ask(self.context, forecast=self.forecast, covariates=self.covariates)
+        """Ask a tuner; circumstances that it cannot use are refused before anything changes."""
+        return tuner.ask(self.context, covariates=self.covariates)
 
     def text(self) -> str:
         """The arguments as they are written in a row, after the point."""
         text = ""
         if self.context is not None:
-            text = f'{SEPARATOR}context": {json.dumps(serialization.encode(self.context))}'
-        if self.forecast is not None:
-            text += f'{SEPARATOR}forecast": {json.dumps(self.forecast)}'
+            text = f'{SEPARATOR}context": {json.dumps(self.context)}'
         if self.covariates is not None:
             text += f'{SEPARATOR}covariates": {json.dumps(self.covariates)}'
         return text
@@ -67,46 +58,43 @@ class AskArguments(NamedTuple):
 
 SEPARATOR = ', "'
 """What precedes a second key; a point, which is the first, does not contain it."""
-NO_ARGUMENTS = AskArguments(None, None)
+NO_ARGUMENTS = AskArguments(None)
 
 
 class Answer(NamedTuple):
-    """An answer, in the form in which it will be read back; its parts have the names of a row."""
+    """An answer, as it will be read back; its parts have the names of a row."""
 
     value: Any
-    curvature: Any
-    covariates: Values | None = None
-    sem: float | None = None
+    failed: bool = False
+    metrics: Any = None
+    covariates: Any = None
 
     @classmethod
-    def of(cls, value: Any, curvature: Any, covariates: Any = None, sem: Any = None) -> Answer:
-        if covariates is not None:
-            covariates = checked_values(covariates) or None
-        return cls(_as_read(value), _as_read(curvature), covariates, sem)
+    def of(cls, value: Any, failed: Any, metrics: Any = None, covariates: Any = None) -> Answer:
+        failed = true_or_false(failed, "failed")
+        return cls(_as_read(value), failed, _as_read(metrics) or None, _as_read(covariates) or None)
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Answer:
-        """The answer in the row of a tell."""
-        return cls(*map(fields.get, cls._fields))
+        """Return the answer in the row of a tell."""
+        return cls(**{name: fields[name] for name in cls._fields if name in fields})
 
     def tell(self, tuner: Tuner, query: Any) -> None:
-        """Tell a tuner."""
-        tuner.tell(query, self.value, self.curvature, covariates=self.covariates, sem=self.sem)
-
-    def beside(self) -> dict[str, Any]:
-        """Covariates and standard error, by name, where there are any."""
-        given = {"covariates": self.covariates, "sem": self.sem}
-        return {name: part for name, part in given.items() if part is not None}
+        """Report to a tuner."""
+        tuner.tell(
+            query,
+            self.value,
+            failed=self.failed,
+            metrics=self.metrics,
+            covariates=self.covariates,
+        )
 
     def text(self) -> str:
-        """The answer as it is written in a row."""
-        value, curvature = self[:2]
-        if type(value) is float and type(curvature) is float:
-            text = f'"value": {value!r}, "curvature": {curvature!r}'
-        else:
-            text = json.dumps({"value": value, "curvature": curvature}, default=str)[1:-1]
-        for part, known in self.beside().items():
-            text += f', "{part}": {json.dumps(known)}'
+        """Return the answer as it is written in a row."""
+        text = f'"value": {json.dumps(self.value, default=str)}'
+        for name, part in zip(self._fields[1:], self[1:], strict=True):
+            if part:
+                text += f', "{name}": {json.dumps(part)}'
         return text
 
 

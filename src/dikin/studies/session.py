@@ -13,6 +13,7 @@ the row's seal whether it was written: no event is lost or made twice.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,8 @@ from dikin.studies import forks
 from dikin.studies.database import RETRY_PAUSE, Database, LostConnection
 from dikin.studies.journal import Event, Journal, row_seal
 from dikin.studies.replica import Replica
+
+logger = logging.getLogger("dikin")
 
 SNAPSHOT_EVERY = 1000
 """Rows between snapshots: a new client replays at most this many, in some ten milliseconds."""
@@ -47,6 +50,8 @@ class Session:
         """For how long events wait for others, to share a commit; above 0 the caller flushes."""
         self._process = os.getpid()
         self._replayed: Replica | None = None
+        self.differences = 0
+        """Settings of others that came out otherwise here. The recorded ones count."""
         self._snapshot = 0
         """The row of the newest known snapshot."""
         self._writing = False
@@ -190,7 +195,19 @@ class Session:
         return replayed
 
     def _replay_new(self, replayed: Replica, last: int, seal: str) -> None:
+        before = replayed.differences
         replayed.replay(self.journal.events(replayed.number, replayed.seal, (last, seal)))
+        found = replayed.differences - before
+        if found and not self.differences:
+            logger.warning(
+                "study %r in %s: %d settings come out otherwise here than where they were asked "
+                "(another processor, another NumPy, with or without Numba). The recorded settings "
+                "count. This is logged once.",
+                self.journal.name,
+                self.database.name,
+                found,
+            )
+        self.differences += found
 
     # --- transactions --------------------------------------------------------------------------
 

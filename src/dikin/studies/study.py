@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
@@ -24,10 +24,11 @@ from dikin.studies.local import LocalBackend
 from dikin.studies.report import report_page
 from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame, uplift_course
-from dikin.tuning.several_values import value_and_error
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params
 from dikin.tuning.trial import Trial
-from dikin.tuning.tuner import NO_HOLDBACK, Tuner
+from dikin.tuning.tuner import NO_HOLDBACK, ONE_FOR_EACH_CONTEXT, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
@@ -53,7 +54,8 @@ class Study:
         The name of the study there.
     tuner : Tuner, optional
         Without it the study must exist. With it the study is created, or opened if it exists with a
-        tuner of the same parameters, constraints, direction and arguments.
+        tuner of the same parameters, constraints, direction and arguments. Its random streams
+        depend on the name of the study: two studies draw differently, whatever the seed.
     client : str, optional
         The name of this client in the list of open trials; host and process by default.
     patience : float, optional
@@ -190,7 +192,6 @@ class Study:
         self,
         context: Mapping[str, Any] | None = None,
         *,
-        forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Trial: ...
@@ -201,7 +202,6 @@ class Study:
         context: Mapping[str, Any] | None = None,
         *,
         n: int,
-        forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> list[Trial]: ...
@@ -211,7 +211,6 @@ class Study:
         context: Mapping[str, Any] | None = None,
         *,
         n: int | None = None,
-        forecast: float | None = None,
         covariates: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Trial | list[Trial]:
@@ -223,10 +222,8 @@ class Study:
             What is known of the round beforehand, for a tuner that was declared with a context.
         n : int, optional
             How many to ask for at once, for several machines that run at the same time.
-        forecast : float, optional
-            The value that you expect.
         covariates : mapping, optional
-            What explains the value besides the setting, by name: `Tuner.ask`.
+            Quantities that explain the value besides the setting, by name: `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
             week, because the answer was lost, returns the same trial.
@@ -240,11 +237,11 @@ class Study:
         ------
         ParameterError
             If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
-            or the key was given to a request with another n, context, forecast or covariates.
+            or the key was given to a request with another n, context or covariates.
         ClosedQueryError
             If the trial of the key was answered and trimmed from the history.
         """
-        arguments = AskArguments.of(context, forecast, covariates)
+        arguments = AskArguments.of(context, covariates)
         key = None if key is None else printable(key, "key")
         if n is None:
             return self._backend.ask(arguments, key)
@@ -255,11 +252,10 @@ class Study:
         self,
         trial: Query | int,
         value: Any = None,
-        curvature: float = 0.0,
         *,
+        metrics: Mapping[str, Any] | None = None,
         covariates: Mapping[str, Any] | None = None,
-        values: Iterable[float] | None = None,
-        sem: float | None = None,
+        failed: bool = False,
     ) -> None:
         """Answer a trial of any client; durable when this returns.
 
@@ -272,24 +268,21 @@ class Study:
             What was asked, or its id.
         value : float
             The value, as you measure it.
-        curvature : float, default 0.0
-            How strongly convex the loss of this round is on the cube; 0 if that is not known.
+        metrics : mapping, optional
+            Other measurements of the trial, by name. Those with a limit are required.
         covariates : mapping, optional
-            What explains the value besides the setting and is known only now.
-        values : iterable of float, optional
-            Several values of a trial in place of one.
-        sem : float, optional
-            The standard error of the value.
+            Covariates that are known only now, by name.
+        failed : bool, default False
+            Whether the trial failed: a timeout, a crash. It has no value then.
 
         Raises
         ------
         LossError
-            If there are both a value and several, or the standard error is not a number of at least
-            0.
+            If the value or a metric is not a finite number, or a metric with a limit is missing.
+        AnsweredError
+            If the trial has another answer already.
         """
-        if values is not None or sem is not None:
-            value, sem = value_and_error(value, values, sem)
-        self._backend.tell(query_or_id(trial), Answer.of(value, curvature, covariates, sem))
+        self._backend.tell(query_or_id(trial), Answer.of(value, failed, metrics, covariates))
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
@@ -328,17 +321,57 @@ class Study:
         self._backend.forget(query_or_id(trial))
         return 1
 
-    def hold(self) -> None:
-        """Let trials be at the best setting, and learn nothing, until `resume`.
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> NoReturn:
+        """Refuse a trial that was not asked for: the journal of a study has no row for it.
+
+        Parameters
+        ----------
+        params, value, **more
+            As for `Tuner.add_trial`.
+
+        Raises
+        ------
+        StateError
+            Always. Add trials to the tuner before it becomes a study.
+        """
+        raise StateError(
+            "a study learns from trials that it asked for. Add others to the tuner beforehand, "
+            "tuner.add_trial(...), and create the study with it: Study(url, name, tuner) begins "
+            "with all that the tuner has learnt. Nothing was changed."
+        )
+
+    def set_parameters(
+        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    ) -> NoReturn:
+        """Refuse other parameters: the journal of a study has those that it began with.
+
+        Parameters
+        ----------
+        parameters, constraints
+            As for `Tuner.set_parameters`.
+
+        Raises
+        ------
+        StateError
+            Always. Change a copy of the tuner, and continue in a study of another name.
+        """
+        raise StateError(
+            "a study keeps its parameters. Continue in another one: tuner = "
+            "dikin.restore(study.state()), tuner.set_parameters({...}), Study(url, another name, "
+            "tuner). Nothing was changed."
+        )
+
+    def pause(self) -> None:
+        """Use the best setting and learn nothing until `resume`.
 
         This holds for all clients, and is durable when this returns. Repeating it is allowed.
         """
-        self._backend.hold()
+        self._backend.pause()
 
     def resume(self) -> None:
-        """Make the tuner explore and learn again; repeating this is allowed.
+        """Explore and learn again; repeating this is allowed.
 
-        So does a tuner that its guard holds at the control.
+        A guard that holds forgets what it has seen.
         """
         self._backend.resume()
 
@@ -364,7 +397,7 @@ class Study:
         Returns
         -------
         Status
-            Rounds, best guess, certificate, recent mean, open queries and their age, warnings.
+            Rounds, best setting, its expected value, open trials and their age, warnings.
         """
         return self._backend.status()
 
@@ -394,8 +427,7 @@ class Study:
         Parameters
         ----------
         **constants : float
-            One of `smoothness` and `lipschitz`; `memory`, to bound the regret of about so many
-            rounds; `nonconvexity`.
+            One of `smoothness` and `lipschitz`.
 
         Returns
         -------
@@ -411,11 +443,19 @@ class Study:
 
     @property
     def best(self) -> Params:
-        """The tuner's current best guess by name; see `best_for` if it has contexts."""
-        return self.summary().best
+        """The best setting by name; before anything was learnt, the start.
+
+        Raises
+        ------
+        StateError
+            If the tuner has contexts: each has its own best setting, `best_for`.
+        """
+        if self._backend.contexts:
+            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._backend.contexts))
+        return self._backend.best_for(None)
 
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """The tuner's current best guess in a context: `Tuner.best_for`.
+        """Return the best setting in a context.
 
         Parameters
         ----------
@@ -434,10 +474,30 @@ class Study:
         """
         return self._backend.best_for(context)
 
+    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
+        """Return the best setting with its expected value, intervals and what matters.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            A value for each name of the tuner's `context`; none for a tuner without.
+
+        Returns
+        -------
+        Recommendation
+            A record that prints itself.
+
+        Raises
+        ------
+        ContextError
+            If a name is missing or was not declared, or a value cannot be one.
+        """
+        return self._backend.recommend(context)
+
     @property
-    def held(self) -> bool:
-        """Whether the tuner is on hold."""
-        return self.summary().held
+    def paused(self) -> bool:
+        """Whether the tuner is paused, by `pause` or by its guard."""
+        return self.summary().paused
 
     @property
     def uplift(self) -> Uplift:
@@ -512,10 +572,10 @@ class Study:
         Returns
         -------
         numpy.ndarray
-            A structured array with the columns round, a value for each name, value, expected, held
-            (nothing was learnt of the round), the best guess after the round (`best.` before each
-            name) and certificate; then the contexts (`context.` before each name), the covariates
-            (`covariate.` before each name) and, where there was any, the standard error sem; with a
+            A structured array with the columns round, the name of each value, value (NaN for a
+            failure), expected, paused (nothing was learnt from the round), failed, and the best
+            setting after the round (`best.` before each name); then the metrics (`metric.`), the
+            contexts (`context.`) and the covariates (`covariate.` before each name); with a
             holdback held_back and expected_control, NaN where no coin decided the round.
 
         Raises
@@ -539,11 +599,11 @@ class Study:
         -------
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
-            seconds since 1970), point, value, curvature, expected, held, center and certificate
-            (None for NaN); with a holdback held_back and expected_control (None where no coin
-            decided the round); and what was given besides: covariates and sem with the value,
-            context and covariates when it was asked under `asked`. For many rounds `history` takes
-            less memory.
+            seconds since 1970), point, value (None for a failure), expected (None if nothing was
+            known), paused and center; with a holdback held_back and expected_control (None where no
+            coin decided the round); and failed, metrics and covariates where they were reported,
+            context and covariates of the ask under `asked`. For many rounds `history` takes less
+            memory.
 
         Raises
         ------
@@ -578,7 +638,7 @@ class Study:
         """Draw the history.
 
         Each parameter over the rounds with the explored range, the value and its recent mean, the
-        best setting over the contexts and, with a holdback, what tuning gains over the control.
+        best setting over the contexts and, with a holdback, the gain of tuning over the control.
 
         Parameters
         ----------
@@ -616,8 +676,8 @@ class Study:
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a report: one HTML page that needs nothing else, to read or to print.
 
-        What was tuned, for how long, what it gains over the control, the settings before and after,
-        what the guard did, the certificate, and how to read each.
+        The parameters, the period, the gain over the control, the settings before and after, the
+        guard and pauses, and how to read each.
 
         Parameters
         ----------

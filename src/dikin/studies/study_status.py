@@ -10,8 +10,8 @@ from math import nan
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.journal import Journal
 from dikin.studies.replica import Replica
-from dikin.tuning.recent_values import RECENT
 from dikin.tuning.space import Space
+from dikin.tuning.tuner import RECENT
 
 LATE_SECONDS = 3600.0
 LATE_ASKS = 1000
@@ -44,9 +44,6 @@ def _age(microseconds: int) -> float:
 
 def _warnings(status: Status, space: Space) -> Iterator[str]:
     yield from _late(status)
-    if status.restarts:
-        times = "once" if status.restarts == 1 else f"{status.restarts} times"
-        yield f"the range of the values had to be widened {times}, and learning restarted"
     if status.rounds >= RECENT:
         yield from _at_bounds(status, space)
 

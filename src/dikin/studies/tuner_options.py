@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from dikin.errors import ParameterError
-from dikin.learners.predictive import AUTO
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
@@ -20,8 +19,8 @@ from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-RANGE = "NAME=LOW:HIGH[:START][:log|:int]"
-CALLS = "\"NAME=Levels([16, 32, 64])\" or \"NAME=Shares(['old', 'new'])\""
+RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
+CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
 CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
 
@@ -31,8 +30,8 @@ _OPTIONS = (
         "params",
         multiple=True,
         metavar=RANGE,
-        help="A number to tune: its bounds, its current value, log to search in the logarithm, int "
-        f"for whole numbers. Any other kind as in Python: {CALLS}. May be repeated.",
+        help="A number to tune: its bounds, its current value, int for whole numbers, log for a "
+        f"search in the logarithm. Any other kind as in Python: {CALLS}. May be repeated.",
     ),
     click.option(
         "--constraint",
@@ -41,31 +40,21 @@ _OPTIONS = (
         metavar="TEXT",
         help='A linear constraint on numbers: "ads + 3*staff <= 100". May be repeated.',
     ),
-    click.option("--maximize", is_flag=True, help="Larger values are better."),
     click.option(
-        "--memory",
-        metavar="auto|none|ROUNDS",
-        help="Rounds to remember, for a best setting that drifts: auto finds out itself, none is "
-        "for all rounds. Default: auto.",
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="TEXT",
+        help='A limit on a metric that is reported with the value, "p99_ms <= 200", or on the '
+        'share of trials that fail, "failed <= 0.01". May be repeated.',
     ),
+    click.option("--maximize", is_flag=True, help="Larger values are better."),
     click.option(
         "--value-range",
         type=float,
         nargs=2,
         metavar="LOW HIGH",
         help="The least and the largest possible value. Default: found as values come.",
-    ),
-    click.option(
-        "--separable",
-        is_flag=True,
-        help="Values are a sum with one term for each parameter. A certificate needs this if a "
-        "whole number (:int) or a level is tuned beside another parameter.",
-    ),
-    click.option(
-        "--by-lot",
-        is_flag=True,
-        help="You draw from trials at random, such as from Shares as probabilities. Always so with "
-        ":int and Levels.",
     ),
     click.option(
         "--covariate",
@@ -118,7 +107,6 @@ def tuner_from_options(
     params: tuple[str, ...],
     covariates: tuple[str, ...] = (),
     contexts: tuple[str, ...] = (),
-    memory: str | None = None,
     controls: tuple[str, ...] = (),
     holdback: float | None = None,
     **more: Any,
@@ -130,19 +118,17 @@ def tuner_from_options(
     """
     if not params:
         named = {"covariates": covariates, "contexts": contexts, "controls": controls}
-        _refuse_alone({"memory": memory, "holdback": holdback} | more | named)
+        _refuse_alone({"holdback": holdback} | more | named)
         return None
     parameters = by_name("--param", params, _parameter) or {}
     kinds = by_name("--covariate", covariates, _covariate)
     chosen_by = by_name("--context", contexts, _context)
-    remembered = {} if memory is None else {"memory": _memory(memory)}
     return Tuner(
         parameters,
         covariates=kinds,
         context=chosen_by,
         holdback=holdback or 0.0,
         control=dict(map(_control, controls)) or None,
-        **remembered,
         **more,
     )
 
@@ -158,19 +144,6 @@ def by_name(
             raise ParameterError(f"{option} {text}: {name!r} is given twice")
         values[name] = value
     return values or None
-
-
-def _memory(text: str) -> Any:
-    """`auto`, `none` or a number of rounds."""
-    word = text.strip().lower()
-    if word in (AUTO, "none"):
-        return AUTO if word == AUTO else None
-    try:
-        return _number("--memory", text)
-    except ParameterError:
-        raise ParameterError(
-            f"--memory wants a number of rounds, auto or none, got {text!r}"
-        ) from None
 
 
 def _control(text: str) -> tuple[str, Any]:
@@ -227,17 +200,16 @@ def _refuse_alone(more: dict[str, Any]) -> None:
 
 
 def _parameter(text: str) -> tuple[str, ParameterKind]:
-    """`price=1:14:4`, with `:log` or `:int` at the end, or a call as in `size=Levels([16, 32])`."""
+    """`price=1:14:4`, with `:int` or `:log` at the end, or a call as in `size=Levels([16, 32])`."""
     name, equals, rest = text.partition("=")
     name = name.strip()
     if not (name and equals and rest.strip()):
         raise ParameterError(f"--param wants {RANGE} or {CALLS}, got {text!r}")
     if rest.rstrip().endswith(")"):
         return name, parameter_from_text(name, rest)
-    *numbers, last = rest.split(":")
-    form = last.strip() if last.strip() in ("log", "int") else ""
-    if not form:
-        numbers.append(last)
+    numbers, words = [part.strip() for part in rest.split(":")], set[str]()
+    while numbers[-1] in {"log", "int"} - words:
+        words.add(numbers.pop())
     if not 2 <= len(numbers) <= 3:
         raise ParameterError(f"--param wants {RANGE} or {CALLS}, got {text!r}")
     with refusals_about(name):
@@ -245,8 +217,8 @@ def _parameter(text: str) -> tuple[str, ParameterKind]:
             what: _number(what, number)
             for what, number in zip(("low", "high", "start"), numbers, strict=False)
         }
-    more = {"kind": "integer"} if form == "int" else {"kind": "real", "log": form == "log"}
-    return name, parameter_from_spec(name, spec | more)
+    kind = "integer" if "int" in words else "real"
+    return name, parameter_from_spec(name, spec | {"kind": kind, "log": "log" in words})
 
 
 def _number(what: str, text: str) -> float:

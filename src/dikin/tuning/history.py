@@ -14,9 +14,9 @@ from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel, UpliftCourse
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
-from dikin.tuning.contexts import Contexts, Part, Values
-from dikin.tuning.covariates import LONGEST
+from dikin.tuning.circumstances import LONGEST, Contexts, Kind, Values
 from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
 from dikin.worth.clipping import in_range
@@ -27,6 +27,8 @@ BEST = "best."
 """Before the name of a column: the best guess after the round."""
 COVARIATE = "covariate."
 """Before the name of a column: a covariate."""
+METRIC = "metric."
+"""Before the name of a column: a metric."""
 CONTEXT = "context."
 """Before the name of a column: a context."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -37,23 +39,48 @@ class Row(NamedTuple):
     """One round of a tuner."""
 
     round: int
+    """Its number; 0 for a trial that was added."""
     point: Array | Sequence[float]
-    """What was played, one number for each column of the space."""
+    """The setting, one number for each column of the space."""
     value: float
-    expected: float
-    held: bool
-    center: Array | Sequence[float]
-    """The best guess after the round."""
-    certificate: float
+    """NaN for a trial that failed."""
+    expected: float = nan
+    paused: bool = False
+    failed: bool = False
+    metrics: Mapping[str, float] = NOTHING
     covariates: Mapping[str, float | str] = NOTHING
-    """By name, as far as they were given."""
-    sem: float = nan
-    """The standard error of the value, or NaN."""
     context: Mapping[str, float | str] = NOTHING
-    """The context that it was asked for."""
     held_back: bool = False
     expected_control: float = nan
-    """What was expected of the control, or NaN where no coin decided the round."""
+    """The value expected of the control; NaN where no coin decided the round."""
+    center: Array | Sequence[float] = ()
+    """The best setting after the round."""
+
+    @property
+    def imported(self) -> bool:
+        """Whether the tuner did not ask for it."""
+        return self.round == 0
+
+    def to_json(self) -> list[Any]:
+        """Return the row as plain JSON values."""
+        return [
+            list(map(float, each)) if isinstance(each, np.ndarray) else
+            dict(each) if isinstance(each, Mapping) else
+            finite_or_none(each) if isinstance(each, float) else each
+            for each in self
+        ]  # fmt: skip
+
+    @classmethod
+    def from_json(cls, content: Sequence[Any]) -> Row:
+        """Return the row that `to_json` wrote."""
+        row = cls(*content)
+        return row._replace(
+            point=np.array(row.point, dtype=float),
+            center=np.array(row.center, dtype=float),
+            value=number_or_nan(row.value),
+            expected=number_or_nan(row.expected),
+            expected_control=number_or_nan(row.expected_control),
+        )
 
 
 def history_table(
@@ -62,33 +89,31 @@ def history_table(
     covariates: Mapping[str, Any] = NOTHING,
     *,
     contexts: Mapping[str, Any] = NOTHING,
-    sem: bool = False,
     compared: bool = False,
 ) -> Table:
-    """The rounds as a structured array, with the columns that `Tuner.history` describes.
+    """Return the rounds as a structured array, with the columns that `Tuner.history` describes.
 
-    `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column. `sem`
-    and `compared` say whether there are columns for standard errors and for the comparison.
+    `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column.
     """
     names = space.columns
+    metrics = {name: nan for row in rows for name in row.metrics}
     columns: list[tuple[str, Any]] = [
         ("round", np.int64),
         *zip(names, space.types, strict=True),
         ("value", np.float64),
         ("expected", np.float64),
-        ("held", np.bool_),
+        ("paused", np.bool_),
+        ("failed", np.bool_),
         *((BEST + name, kind) for name, kind in zip(names, space.types, strict=True)),
-        ("certificate", np.float64),
     ]
     places, missing = _empty(contexts), _empty(covariates)
-    columns += _types(CONTEXT, places) + _types(COVARIATE, missing)
-    columns += [("sem", np.float64)] if sem else []
+    columns += _types(METRIC, metrics) + _types(CONTEXT, places) + _types(COVARIATE, missing)
     columns += [("held_back", np.bool_), ("expected_control", np.float64)] if compared else []
     flat = [
-        (row.round, *row.point, row.value, row.expected, row.held, *row.center, row.certificate)
+        (row.round, *row.point, row.value, row.expected, row.paused, row.failed, *row.center)
+        + tuple(row.metrics.get(name, empty) for name, empty in metrics.items())
         + tuple(row.context.get(name, empty) for name, empty in places.items())
         + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
-        + ((row.sem,) if sem else ())
         + ((row.held_back, row.expected_control) if compared else ())
         for row in rows
     ]
@@ -116,6 +141,7 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
     low_high = status.value_range
     ends = None if low_high is None else (low_high[0], low_high[1])
     estimate = UpliftEstimate(status.holdback, maximize=status.maximize, value_range=ends)
+    table = table[~(table["failed"] | (table["round"] == 0))]
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
     for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
@@ -145,18 +171,18 @@ def panels_of(space: Space) -> list[Panel]:
 
 
 def context_panels(
-    space: Space, contexts: Contexts | None, center_in: Callable[[Values], Array]
+    space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
     """What is drawn of each parameter over the contexts; nothing without contexts.
 
     The horizontal axis is the first context that is a number, or else the one of most words; all
     others have a line or a bar for each of their values.
     """
-    if contexts is None:
+    if not contexts.kinds:
         return []
-    across = max(contexts.parts, key=lambda name: _width(contexts.parts[name]))
-    along = contexts.parts[across]
-    xs: tuple[Any, ...] = along.curve or along.knots
+    across = max(contexts.kinds, key=lambda name: _width(contexts.kinds[name]))
+    along = contexts.kinds[across]
+    xs: tuple[Any, ...] = along.curve or along.places
     curves = [
         (label, np.array([center_in(place | {across: x}) for x in xs]))
         for label, place in _others(contexts, across)
@@ -177,21 +203,17 @@ def context_panels(
     return panels
 
 
-def _width(part: Part) -> tuple[bool, int]:
-    return bool(part.curve), len(part.labels)
+def _width(kind: Kind) -> tuple[bool, int]:
+    return bool(kind.curve), len(kind.places)
 
 
 def _others(contexts: Contexts, across: str) -> Iterator[tuple[str, Values]]:
-    """The combinations of all contexts but one, at the knots, with a label for each."""
-    rest = {name: part for name, part in contexts.parts.items() if name != across}
-    for labels, values in zip(
-        product(*(part.labels for part in rest.values())),
-        product(*(part.knots for part in rest.values())),
-        strict=True,
-    ):
+    """Yield the combinations of all contexts but one, at their places, with a label for each."""
+    rest = {name: kind for name, kind in contexts.kinds.items() if name != across}
+    for values in product(*(kind.places for kind in rest.values())):
         named = [
-            f"{name} {label}" if part.curve else label
-            for (name, part), label in zip(rest.items(), labels, strict=True)
+            value if isinstance(value, str) else f"{name} {value:.6g}"
+            for name, value in zip(rest, values, strict=True)
         ]
         yield ", ".join(named), dict(zip(rest, values, strict=True))
 

@@ -1,65 +1,90 @@
-"""Named parameters as one convex set: a cube (cut by constraints) and the sets of other kinds.
+"""Named parameters as one convex set, with the way there and back.
 
-A *working point* is a point of that set: the coordinates of the parameters. *Values* are one number
-for each column: the parameters in their order, each Shares with a column for each part.
+*Values* are one number for each column: the parameters in their order, each Shares with a column
+for each part. A *working point* has the coordinates that are searched: the cube [-1, 1]^d, or a
+polytope around 0 where there are constraints or shares. *Picks* are the positions of the values of
+choices.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin import extras
-from dikin.domains.base import Domain
-from dikin.domains.box import Box
 from dikin.domains.polytope import Polytope
-from dikin.domains.product import Product
+from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, ParameterError, did_you_mean, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.constraints import Constraint, read_constraints
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
+from dikin.tuning.search import Cube, Cut
 from dikin.vectors import Array
 
-ROOM = 0.15
-"""A start is moved inside until it has this share of the range to each bound. Exploring needs room,
-and from a corner the way to anywhere is long: measured, 0.15 halves what a bad start costs, and a
-good one loses little."""
-
+EDGE = 0.98
+"""The start is moved to this share of the way to a bound: exploring needs room."""
 ROUNDING = 1e-9
 """By how much a start may break a constraint, in units of its terms."""
 NEAR = 0.03
 """A value nearer to its bound than this part of the range is next to it."""
-RESERVED = ("round", "value", "expected", "held", "certificate", "held_back", "expected_control")
-"""What a history has besides the parameters."""
+RESERVED = ("round", "value", "expected", "paused", "failed", "held_back", "expected_control")
+"""Columns of a history besides the parameters."""
+PREFIXES = ("metric.", "context.", "covariate.")
+"""Beginnings of other columns of a history."""
 
 Params = dict[str, Any]
-"""What each parameter is set to, by name."""
+"""The value of each parameter, by name."""
 
 
 class _Place(NamedTuple):
-    """A parameter, and where it stands: in a working point, and among the values."""
+    """A parameter, and its place among the coordinates, the picks and the values."""
 
     parameter: ParameterKind
-    point: slice
+    at: slice
+    pick: int | None
     values: slice
 
 
 class Space:
     """The set that named parameters span, and the way there and back.
 
-    `domain` is the set of working points, `columns` has a name for each value ("price", or
-    "traffic.old" for a part of a Shares), `types` its NumPy type, and `by_lot` says whether some
-    value is drawn at random.
+    Parameters
+    ----------
+    parameters : mapping
+        From names to parameters such as `Real`.
+    constraints : sequence of str, default ()
+        Linear constraints between parameters, such as "ads + 3 * staff <= 100".
+
+    Attributes
+    ----------
+    parameters : dict
+        As given.
+    constraints : list of str
+        As given.
+    set : Cube or Cut
+        The set of working points.
+    grids : list
+        For each working coordinate the places that can be used; None for all.
+    options : tuple of int
+        The number of values of each choice.
+    columns : tuple of str
+        A name for each value: "price", and "traffic.old" for a part of a Shares.
+    types : tuple of type
+        The NumPy type of each value: int64 for whole numbers.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter or a constraint is unusable, or no setting satisfies the constraints.
     """
 
     def __init__(self, parameters: Mapping[str, ParameterKind], constraints: Any = ()) -> None:
         self.parameters = check_parameters(parameters)
-        self.by_lot = any(each.by_lot for each in self.parameters.values())
         limits = self._limits = read_constraints(constraints, self.parameters)
         self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
         named = {name: each.columns(name) for name, each in self.parameters.items()}
@@ -70,116 +95,131 @@ class Space:
             for name, each in self.parameters.items()
             for _ in named[name]
         )
-        own_domains = {name: each.domain for name, each in self.parameters.items()}
-        parts = {name: domain for name, domain in own_domains.items() if domain is not None}
-        self._sides = [n for n, columns in named.items() if n not in parts for _ in columns]
-        at = _slices({name: len(named[name]) for name in (*dict.fromkeys(self._sides), *parts)})
-        values = _slices({name: len(columns) for name, columns in named.items()})
+        chosen = [name for name, each in self.parameters.items() if each.options]
+        self.options = tuple(self.parameters[name].options for name in chosen)
+        sides = [n for n, columns in named.items() if n not in chosen and len(columns) == 1]
+        wide = [n for n, columns in named.items() if n not in chosen and len(columns) > 1]
+        sizes = {name: len(named[name]) for name in (*sides, *wide)}
+        at, values = _slices(sizes), _slices({n: len(columns) for n, columns in named.items()})
         self._places = [
-            _Place(each, at[name], values[name]) for name, each in self.parameters.items()
+            _Place(
+                each,
+                at.get(name, slice(0, 0)),
+                chosen.index(name) if name in chosen else None,
+                values[name],
+            )
+            for name, each in self.parameters.items()
         ]
-        cube = [self._cube(self._sides, limits)] if self._sides else []
-        domains = (*cube, *parts.values())
-        self.domain = domains[0] if len(domains) == 1 else Product(*domains)
+        self._sides = sides
+        self._span(sides, [sizes[name] for name in wide], limits)
+        grids = [self.parameters[name].grid for name in sides]
+        self.grids = [
+            None if grid is None else (grid - self._origin[i]) / self._basis[i, i]
+            for i, grid in enumerate(grids)
+        ] + [None] * (self.set.d - len(sides))
 
-    def _cube(self, sides: list[str], limits: list[Constraint]) -> Domain:
-        """The cube, or the part of it in which the constraints hold."""
+    def _span(self, sides: list[str], shares: list[int], limits: list[Constraint]) -> None:
+        """Set the origin and the basis of working points, and the set of them."""
+        k, n = len(sides), len(sides) + sum(shares)
+        d = n - len(shares)
+        self._origin, self._basis = np.full(n, 0.5), np.zeros((n, d))
+        self._basis[:k, :k] = 0.5 * np.eye(k)
+        row, column = k, k
+        for size in shares:
+            plane = 0.5 * Simplex(size).basis
+            self._origin[row : row + size] = 1.0 / size
+            self._basis[row : row + size, column : column + size - 1] = plane
+            row, column = row + size, column + size - 1
         ranges = [self.parameters[name].linear_range or (0.0, 1.0) for name in sides]
-        low, high = np.array(ranges).T
+        low, high = np.array(ranges).reshape(k, 2).T
         factors = np.array([[limit.factors.get(name, 0.0) for name in sides] for limit in limits])
+        factors = factors.reshape(len(limits), k)
         most = np.array([limit.limit for limit in limits])
-        binding = [
-            np.maximum(row * low, row * high).sum() > end
-            for row, end in zip(factors, most, strict=True)
-        ]
-        if not any(binding):
-            return Box(len(sides) * [0.0], len(sides) * [1.0])
-        extras.require("scipy.optimize", "lab", "a constraint")
-        factors, most = factors[binding], most[binding]
-        eye = np.eye(len(sides))
-        rows = np.vstack([factors * (high - low), eye, -eye])
-        ends = np.concatenate([most - factors @ low, np.ones(len(sides)), np.zeros(len(sides))])
-        try:
-            return Polytope(rows, ends)
-        except DomainError as reason:
-            raise ParameterError(
-                f"the constraints {', '.join(map(repr, self.constraints))} leave no room within "
-                "the ranges of the parameters: widen a range, or relax a constraint"
-            ) from reason
+        binding = np.maximum(factors * low, factors * high).sum(axis=1) > most
+        rows, ends = factors[binding] * (high - low), most[binding] - factors[binding] @ low
+        if binding.any():
+            extras.require("scipy.optimize", "lab", "a constraint")
+            eye = np.eye(k)
+            try:
+                cut = Polytope(
+                    np.vstack([rows, eye, -eye]), np.concatenate([ends, np.ones(k), np.zeros(k)])
+                )
+            except DomainError as reason:
+                raise ParameterError(
+                    f"the constraints {', '.join(map(repr, self.constraints))} leave no room "
+                    "within the ranges of the parameters: widen a range, or relax a constraint"
+                ) from reason
+            self._origin[:k] = cut.center
+        if not binding.any() and not shares:
+            self.set: Cube | Cut = Cube(d)
+            return
+        whole = np.zeros((len(rows), n))
+        whole[:, :k] = rows
+        up = np.eye(n)[:k]
+        outer = np.vstack([whole, up, -np.eye(n)])
+        slack = np.concatenate([ends, np.ones(k), np.zeros(n)]) - outer @ self._origin
+        self.set = Cut(outer @ self._basis, slack)
 
     @property
     def axes(self) -> list[Axis]:
         """How the values of each column are drawn."""
         return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
 
-    def refuse_smoothness(self, smoothness: float | None) -> None:
-        """Refuse a constant that cannot hold: between whole numbers values have corners."""
-        for name, parameter in self.parameters.items():
-            if parameter.has_corners and smoothness is not None:
-                raise ParameterError(
-                    f"smoothness={shown(smoothness)} cannot hold with {name}, {parameter!r}: mean "
-                    "values have corners there, as between whole numbers. Give lipschitz instead, "
-                    "or neither"
-                )
+    # --- working points and values -------------------------------------------------------------
 
-    # --- from points to values -----------------------------------------------------------------
+    def values(self, x: Array, picks: tuple[int, ...]) -> Array:
+        """Return the values at a working point, one for each column."""
+        at = (self._origin + self._basis @ x).tolist()
+        row: list[float] = []
+        for each, where, pick, _ in self._places:
+            row += each.values_at(at[where]) if pick is None else (_value_of(each, picks[pick]),)
+        return np.array(row, dtype=float)
 
-    def played(self, point: Array, uniform: float) -> Array:
-        """Return the values of a trial at a working point.
-
-        `uniform` is a random number in [0, 1), the lot of all parameters that draw one: with one
-        lot for all of them the mean value stays convex for more than sums of one term each.
-        """
-        at = point.tolist()
-        rows = [each.played_values(at[where], uniform) for each, where, _ in self._places]
-        return np.array([value for row in rows for value in row], dtype=float)
-
-    def best(self, point: Array) -> Array:
-        """Return the values to settle on at a working point: whole numbers are the nearest ones."""
-        at = point.tolist()
-        rows = [each.best_values(at[where]) for each, where, _ in self._places]
-        return np.array([value for row in rows for value in row], dtype=float)
+    def locate(self, values: Array) -> tuple[Array, tuple[int, ...]]:
+        """Return the working point and the picks of some values."""
+        row, at, picks = values.tolist(), self._origin.copy(), [0] * len(self.options)
+        for each, where, pick, place in self._places:
+            if pick is None:
+                at[where] = each.coordinates(row[place])
+            else:
+                picks[pick] = round(row[place.start] - _value_of(each, 0))
+        x = np.linalg.lstsq(self._basis, at - self._origin)[0] if self.set.d else np.zeros(0)
+        return x, tuple(picks)
 
     def params(self, values: Array) -> Params:
         """Return the values by name: a float, an int, a level, or a dictionary of shares."""
         row = values.tolist()
-        settings = (each.setting(row[where]) for each, _, where in self._places)
+        settings = (each.setting(row[where]) for each, _, _, where in self._places)
         return dict(zip(self.parameters, settings, strict=True))
 
     def bounds_near(self, values: Array) -> Params:
-        """The bounds that values are next to, by name; a wider range may be worth a try there."""
+        """Return the bounds that values are next to; a wider range may be worth a try there."""
         row, bounds = values.tolist(), {}
-        for name, (each, _, where) in zip(self.parameters, self._places, strict=True):
-            two_alone = each.by_lot and not each.has_corners  # and so both are bounds
-            if name in self._sides and not two_alone:
-                at = each.coordinates(row[where])
-                ends = [round(u) for u in at if not NEAR <= u <= 1.0 - NEAR]
-                if len(ends) == len(at):
-                    bounds[name] = each.setting(each.best_values(ends))
+        for name, (each, _, _, where) in zip(self.parameters, self._places, strict=True):
+            if name in self._sides:
+                (u,) = each.coordinates(row[where])
+                if not NEAR <= u <= 1.0 - NEAR:
+                    bounds[name] = each.setting(each.values_at([float(round(u))]))
         return bounds
 
     # --- the start -----------------------------------------------------------------------------
 
-    @property
-    def start(self) -> Array | None:
-        """Today's values as a working point, moved inside; None if no parameter has a start."""
-        if all(parameter.start is None for parameter in self.parameters.values()):
-            return None
-        point = self._declared_start()
+    def start(self) -> tuple[Array, tuple[int, ...]]:
+        """Return the start as a working point a little inside, and its picks."""
         self._refuse_start()
-        parts = self.domain.parts if isinstance(self.domain, Product) else (self.domain,)
-        pieces = self.domain.split(point) if isinstance(self.domain, Product) else [point]
-        moved = [_moved_inside(part, piece) for part, piece in zip(parts, pieces, strict=True)]
-        return np.concatenate(moved)
+        x, picks = self.locate(self.start_values)
+        return self.set.inside(x, EDGE), picks
 
     @property
     def start_values(self) -> Array:
-        """Today's values as given; where a parameter has none, that of the centre."""
-        values = self.best(self.domain.center)
-        for each, _, where in self._places:
+        """The start as given; where a parameter has none, the value in the middle."""
+        values = self.values(np.zeros(self.set.d), (0,) * len(self.options))
+        for each, _, _, where in self._places:
             start = each.start_values()
             if start is not None:
                 values[where] = start
+            elif each.options:
+                values[where] = _value_of(each, each.options // 2)
         return values
 
     def control_values(self, control: Any) -> Array:
@@ -187,40 +227,96 @@ class Space:
 
         A parameter that is left out is as at the start.
         """
-        if control is None:
-            control = {}
-        if not isinstance(control, Mapping):
+        return self._checked({} if control is None else control, "control")
+
+    def setting_values(self, params: Any) -> Array:
+        """Return the values of a whole setting by name, checked."""
+        values = self._checked(params, "the setting")
+        missing = [name for name in self.parameters if name not in params]
+        if missing:
             raise ParameterError(
-                'control must be a setting by name, such as {"price": 4}, got ' + shown(control)
+                f"the setting lacks {', '.join(missing)}, got {shown(dict(params))}. Nothing was "
+                "changed."
+            )
+        return values
+
+    def _checked(self, params: Any, what: str) -> Array:
+        if not isinstance(params, Mapping):
+            raise ParameterError(
+                f'{what} must be a setting by name, such as {{"price": 4}}, got {shown(params)}'
             )
         parameters = dict(self.parameters)
-        for name, value in control.items():
+        for name, value in params.items():
             if name not in parameters:
                 near = did_you_mean(str(name), parameters)
-                raise ParameterError(f"control has no parameter {shown(name)}.{near}")
+                raise ParameterError(f"{what} has no parameter {shown(name)}.{near}")
             if value is None:
-                raise ParameterError(f"control has no value for {name}: leave it out for its start")
+                raise ParameterError(f"{what} has no value for {name}: leave it out for its start")
             try:
                 parameters[name] = parameters[name].with_start(value)
             except ParameterError as reason:
                 raise ParameterError(
-                    f"control cannot set {name} to {shown(value)}: {reason}"
+                    f"{what} cannot set {name} to {shown(value)}: {reason}"
                 ) from reason
         there = Space(parameters, self.constraints)
-        if control:
+        if params:
             try:
                 there._refuse_start()
             except ParameterError as reason:
-                raise ParameterError(f"control cannot be played: {reason}") from reason
+                raise ParameterError(f"{what} cannot be used: {reason}") from reason
         return there.start_values
 
-    def _declared_start(self) -> Array:
-        point = self.domain.center.copy()
-        for each, where, _ in self._places:
-            start = each.start_values()
-            if start is not None:
-                point[where] = each.coordinates(start)
-        return point
+    def converted(self, values: Array, before: Space) -> Array | None:
+        """Return the values of another space's setting in this one.
+
+        A parameter that is new is at its start; a number outside its range stays as it is. None if
+        a level or a choice is none any more.
+        """
+        old, row = dict(zip(before.columns, values.tolist(), strict=True)), self.start_values
+        for name, (each, _, _, where) in zip(self.parameters, self._places, strict=True):
+            was, columns = before.parameters.get(name), each.columns(name)
+            if was is None or type(was) is not type(each) or not set(columns) <= old.keys():
+                continue
+            axis = each.axis
+            if axis.labels:
+                label = was.setting([old[name]])
+                places = [each.setting([k]) for k in range(len(axis.labels))]
+                if label not in places:
+                    return None
+                row[where] = float(places.index(label))
+            elif each.options and not axis.low <= old[name] <= axis.high:
+                return None
+            else:
+                row[where] = [old[column] for column in columns]
+                if axis.log:  # below 0 there is no logarithm
+                    row[where] = np.maximum(row[where], axis.low)
+        return row
+
+    def intervals(
+        self, x: Array, picks: tuple[int, ...], found: Sequence[Any]
+    ) -> dict[str, tuple[float, float, float]]:
+        """Return the interval of each parameter that is a number, in its own values."""
+        result = {}
+        for name, (each, at, pick, _) in zip(self.parameters, self._places, strict=True):
+            i = at.start
+            if name not in self._sides or pick is not None or not np.isfinite(found[i]).all():
+                continue
+            ends = [
+                each.values_at([float(self._origin[i] + self._basis[i, i] * end)])[0]
+                for end in found[i]
+            ]
+            result[name] = (ends[0], min(ends), max(ends))
+        return result
+
+    def by_parameter(self, found: Sequence[Any], options: Sequence[Any]) -> dict[str, Any]:
+        """Return what is known of each coordinate and choice by the name of its parameter."""
+        result = {}
+        for name, (_, at, pick, _) in zip(self.parameters, self._places, strict=True):
+            if pick is not None:
+                result[name] = options[pick]
+            elif name in self._sides:
+                result[name] = found[at.start]
+        return result
 
     def _refuse_start(self) -> None:
         """Refuse a start that breaks a constraint; one that lies on its limit does not."""
@@ -257,7 +353,7 @@ class Space:
 def _refuse_names(columns: tuple[str, ...]) -> None:
     """Refuse columns of one name, in a history too."""
     for name in columns:
-        if name in RESERVED:
+        if name in RESERVED or name.startswith(PREFIXES):
             raise ParameterError(
                 f"a parameter cannot be called {name!r}: that is a column of the history. Rename "
                 f"it, for example {shown(name + '_setting')}"
@@ -275,10 +371,6 @@ def _slices(sizes: dict[str, int]) -> dict[str, slice]:
     }
 
 
-def _moved_inside(domain: Domain, point: Array) -> Array:
-    """The point, or the nearest one with room in a box, and on its way to the centre elsewhere."""
-    if isinstance(domain, Box):
-        return np.clip(point, ROOM, 1.0 - ROOM)
-    offset, most = domain.locate(point), 1.0 - 2.0 * ROOM
-    gauge = domain.gauge(offset)
-    return point if gauge <= most else domain.point(most / gauge * offset)
+def _value_of(parameter: ParameterKind, pick: int) -> float:
+    """Return the number that stands for a value of a choice in a history."""
+    return parameter.axis.low + pick

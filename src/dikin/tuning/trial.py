@@ -1,4 +1,4 @@
-"""A trial: a setting that a tuner asks to play."""
+"""A trial: a setting that a tuner asks for."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from typing import Any
 
 from dikin.errors import UnknownNameError, did_you_mean
 from dikin.open_queries import Query
-from dikin.tuning.covariates import Values
+from dikin.tuning.circumstances import Values
 from dikin.tuning.space import Params
 from dikin.vectors import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Trial(Query):
-    """A setting to play; its value is then told to the tuner.
+    """A setting to use; its value is then reported to the tuner.
 
     Parameters
     ----------
     id : int
         The number by which it is answered, unique within a tuner.
     params : dict
-        The setting by name: a float, an int for an `Integer`, one of the values for `Levels`, a
-        dictionary for `Shares`.
+        The setting by name: a float, an int for an `Integer`, one of the values of `Levels` or a
+        `Choice`, a dictionary for `Shares`.
     point : Array
         The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
-        The value that the tuner expected of a tuned round when the trial was asked; NaN if it knew
-        nothing.
-    held : bool
-        Whether it was asked while the tuner was on hold, so that nothing is learnt from it.
+        The value that the tuner expected of it when it was asked; NaN if it knew nothing.
+    paused : bool
+        True if it was asked during a pause. Nothing is learnt from it.
     covariates : dict
         The covariates that were known when it was asked, by name.
     context : dict
         The context that it was asked for, by name.
     held_back : bool
-        Whether it plays the control, for the comparison with it.
+        True if it uses the control, for the comparison with it.
     """
 
     params: Params
     expected: float
-    held: bool
+    paused: bool
     covariates: Values
     context: Values
     held_back: bool
@@ -53,7 +52,7 @@ class Trial(Query):
         params: Params,
         point: Array,
         expected: float = nan,
-        held: bool = False,
+        paused: bool = False,
         covariates: Values | None = None,
         context: Values | None = None,
         held_back: bool = False,
@@ -61,7 +60,7 @@ class Trial(Query):
         Query.__init__(self, id, point)
         object.__setattr__(self, "params", params)
         object.__setattr__(self, "expected", expected)
-        object.__setattr__(self, "held", held)
+        object.__setattr__(self, "paused", paused)
         object.__setattr__(self, "covariates", {} if covariates is None else covariates)
         object.__setattr__(self, "context", {} if context is None else context)
         object.__setattr__(self, "held_back", held_back)

@@ -1,53 +1,35 @@
-"""The tuner: `Predictive` with names, a start and nothing that must be known.
-
-It works on the cube of the parameters, where units do not matter, and speaks in the user's values.
-"""
+"""The tuner: named parameters, one number back per trial, one regression on all of them."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import secrets
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
-from math import nan
-from typing import TYPE_CHECKING, Any, Literal
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from dikin import serialization
-from dikin.arguments import LARGEST, real_number, true_or_false
-from dikin.errors import (
-    ContextError,
-    CurvatureError,
-    FeedbackError,
-    LossError,
-    StateError,
-    shown,
-)
-from dikin.learners.predictive import AUTO, Predictive
+from dikin.arguments import LARGEST, nonnegative, positive, real_number, true_or_false, whole
+from dikin.errors import LossError, ParameterError, StateError, shown
+from dikin.learners.base import CANNOT_COMPUTE
 from dikin.learners.threads import locked
+from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.contexts import ContextPanel
 from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
-from dikin.rng import lot
+from dikin.rng import counted, named_key, stream_key
 from dikin.status import OpenQueries, Status
+from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
 from dikin.tuning.comparison import Comparison, checked_holdback, guess_in
-from dikin.tuning.contexts import Contexts
-from dikin.tuning.covariate_learning import CovariateLearning
-from dikin.tuning.covariates import (
-    Covariates,
-    Explained,
-    Values,
-    checked_values,
-    declared_kinds,
-    merged,
-    specs_of,
-)
+from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import (
     Row,
     context_panels,
@@ -56,12 +38,12 @@ from dikin.tuning.history import (
     to_frame,
     uplift_course,
 )
+from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.recent_values import RecentValues
-from dikin.tuning.several_values import value_and_error
+from dikin.tuning.recommendation import Interval, Recommendation
+from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
-from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
@@ -71,71 +53,70 @@ if TYPE_CHECKING:
 logger = logging.getLogger("dikin")
 
 HISTORY = 10_000
-"""Rounds that a tuner keeps for tables and figures: some megabytes."""
+"""Rounds that a tuner keeps for tables and figures, and to learn from after a change."""
+KEPT = 1000
+"""Rounds of them that are saved."""
+RECENT = 100
+"""Values of which the summary has the mean."""
 MOST_SHOWN = 16
 """Contexts whose best setting is part of the summary."""
+MOST_LEFT_OUT = 0.05
+"""Share of the last values that may be left out or bounded without a warning."""
 NO_HOLDBACK = (
     "without a holdback nothing is compared: Tuner(..., holdback=0.05) uses the control in 5 % of "
-    "the rounds and measures the gain of tuning over it"
+    "the trials and measures the gain over it"
+)
+ONE_FOR_EACH_CONTEXT = (
+    "this tuner chooses a setting for each context, and best_for({...}) is the best one for "
 )
 
 
 class Tuner(Player[Trial]):
-    """Tune named parameters from one number per round, without constants to be known beforehand.
+    """Tune named parameters from one number per trial.
 
-    Ask for a setting, use it, and tell the result: in any order, late or never. The tuner explores
-    around its best guess, a little less every round, and never leaves the ranges. It runs
-    `Predictive` on the cube of the ranges, with the guarantee of that learner for values that are
-    convex (concave, with `maximize`) in the parameters.
+    Ask for a setting, use it, and report its value: in any order, late or never. The tuner learns
+    from every value with one regression, explores around the best setting that it believes in, a
+    little less every round, and never leaves the ranges.
 
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer`, `Levels` or `Shares`: the ranges and, if there is one, the
-        current value as the start. A start closer to a bound than 15 % of the range is moved
-        inside, because exploring needs room.
+        From names to `Real`, `Integer`, `Levels`, `Choice` or `Shares`: the ranges and, if there is
+        one, the value in use today as the start.
     maximize : bool, default False
         Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
         time.
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100". Every
-        setting that is played satisfies them.
-    memory : float or "auto" or None, default "auto"
-        The number of rounds to remember, for a best setting that drifts: about as many as it stays
-        in place. "auto" finds this out itself, and how sharply the values curve. None remembers all
-        rounds.
-    smoothness, lipschitz : float, optional
-        Constants of the values on the cube, where every range has length 1, for a certificate.
-        Neither is required.
-    value_range : tuple of float, optional
-        The smallest and the largest possible value. Without it the tuner measures the range while
-        it runs. A value outside counts as the nearer end.
-    seed : int, optional
-        The whole number from which all randomness is derived; a fresh one by default.
-    separable : bool, default False
-        Whether the values are a sum with one convex (concave, with `maximize`) term for each
-        parameter; if all parameters are whole numbers, also convex terms of the difference
-        of two of them. A certificate needs it where an `Integer` or `Levels` stands beside another
-        parameter.
-    by_lot : bool, default False
-        Whether you draw what you play at random, such as one of two servers with the `Shares` as
-        probabilities. Always true if there is an `Integer` or `Levels`.
+        setting satisfies them.
+    limits : sequence of str, optional
+        Limits on metrics that are reported with the value, such as "p99_ms <= 200", and on the
+        share of trials that fail, "failed <= 0.01". Settings keep them as far as they are known.
+    context : mapping, optional
+        What the setting depends on, by name: a list of words (["eu", "us"]), a `Cycle` such as
+        `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
+        requires a value for each name.
     covariates : mapping, optional
         The kinds of covariates, by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
         words for a category, `float` for a number. A covariate explains values besides the setting.
         One that is not declared is a number or a category, according to its first value.
-    context : mapping, optional
-        What the setting depends on, by name: a list of words (["eu", "us"]), a `Cycle` such as
-        `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
-        requires a value for each name. A setting is learnt for every combination, at most 64.
     holdback : float, default 0.0
-        The share of rounds, drawn by a coin, that use the control instead, so that `uplift` can
+        The share of trials, drawn by a coin, that use the control instead, so that `uplift` can
         measure the gain of tuning. 0.05 is usual; at most 0.5.
     control : mapping, optional
         The setting to compare with, by name; the start by default.
     guard : float, optional
-        The share of the control's value by which tuned rounds may be worse, such as 0.02. As soon
+        The share of the control's value by which tuned trials may be worse, such as 0.02. As soon
         as they are worse with confidence, the control is used until someone calls `resume`.
+    value_range : tuple of float, optional
+        The smallest and the largest possible value. No value inside is taken for a fault then, and
+        a value outside counts as the nearer end.
+    smoothness, lipschitz : float, optional
+        Constants of the values on the cube, where every range has length 1, for a certificate.
+        Neither is required.
+    seed : int, optional
+        The whole number from which all randomness is derived, together with the parameters and the
+        name of the study; a fresh one by default.
 
     Attributes
     ----------
@@ -143,21 +124,10 @@ class Tuner(Player[Trial]):
         The parameters and their set.
     maximize : bool
         As given.
-    learner : Predictive
-        The learner, on the cube.
-    contexts : Contexts or None
-        What the setting depends on.
-    separable : bool
-        As given.
     rounds : int
-        Values told so far.
-    clipped : int
-        How many of them were not learnt in full, because they look like faults: too far from the
-        expected value, or outside `value_range`.
-    sem_rounds : int
-        How many values were told with a standard error.
-    held : bool
-        Whether it is on hold, by `hold` or by its guard.
+        Number of trials answered so far.
+    paused : bool
+        True during a pause, by `pause` or by the guard.
 
     Raises
     ------
@@ -177,8 +147,8 @@ class Tuner(Player[Trial]):
     1
     """
 
-    kind = Predictive.kind
     space: Space
+    _restored = False
 
     def __init__(
         self,
@@ -186,315 +156,472 @@ class Tuner(Player[Trial]):
         *,
         maximize: bool = False,
         constraints: str | Sequence[str] = (),
-        memory: float | Literal["auto"] | None = AUTO,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        value_range: tuple[float, float] | None = None,
-        seed: int | None = None,
-        separable: bool = False,
-        by_lot: bool = False,
-        covariates: Mapping[str, Any] | None = None,
+        limits: str | Sequence[str] = (),
         context: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
         holdback: float = 0.0,
         control: Mapping[str, Any] | None = None,
         guard: float | None = None,
+        value_range: tuple[float, float] | None = None,
+        smoothness: float | None = None,
+        lipschitz: float | None = None,
+        seed: int | None = None,
     ) -> None:
-        self.contexts = None if context is None else Contexts(context)
-        if self.contexts is not None:
-            covariates = self.contexts.with_covariates(covariates)
-        self._declared = declared_kinds(covariates)
         self.space = Space(parameters, constraints)
-        self.separable = true_or_false(separable, "separable")
-        self.space.refuse_smoothness(smoothness)
         self.maximize = true_or_false(maximize, "maximize")
-        self._sign = -1.0 if maximize else 1.0
-        self.learner = Predictive(
-            self.space.domain,
-            smoothness=smoothness,
-            lipschitz=lipschitz,
-            loss_range=self._losses_of(value_range),
-            start=self.space.start,
-            memory=memory,
-            seed=seed,
-            by_lot=true_or_false(by_lot, "by_lot") or self.space.by_lot,
-            contexts=self.contexts.size if self.contexts else 0,
-        )
-        share, comparison = checked_holdback(holdback, control, guard), None
+        self.contexts, self.covariates = Contexts(context), Covariates(covariates)
+        self.limits = read_limits(limits)
+        self.value_range = _checked_range(value_range)
+        self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
+        self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
+        share, self.comparison = checked_holdback(holdback, control, guard), None
         if share > 0.0:
             values = self.space.control_values(control)
-            comparison = Comparison(share, values, guard, self.maximize, value_range)
-        key = secrets.token_hex(8) if seed is None else str(seed)
-        learning = CovariateLearning(self.learner, Covariates(self._declared))
-        self._begin(key, self.learner.center, learning, comparison)
+            self.comparison = Comparison(share, values, guard, self.maximize, self.value_range)
+        # Numbers are alike whether they are written as 1 or as 1.0.
+        named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
+        spec = json.loads(json.dumps([named, self.space.constraints], default=str), parse_int=float)
+        self._key = stream_key(seed, json.dumps(spec, sort_keys=True))
+        self._begin()
 
-    def _losses_of(self, value_range: Any) -> tuple[float, float] | None:
-        """A range of values as one of losses."""
-        if value_range is None:
-            return None
-        low, high = checked_range(value_range, "value")
-        return (-high, -low) if self.maximize else (low, high)
-
-    def _begin(
-        self,
-        key: str,
-        first: Array,
-        learning: CovariateLearning,
-        comparison: Comparison | None,
-    ) -> None:
-        self._open = self.learner._open
+    def _begin(self) -> None:
+        self._sign = -1.0 if self.maximize else 1.0
+        self._open = Ledger()
         self._open.noun = "trial"
-        self._key = key
-        """With a trial's id, decides how whole numbers are rounded and whether it is held back."""
-        self._first = first
-        """The learner's centre before it learns."""
-        self._learning, self._comparison = learning, comparison
-        self.learner._user_sense = "value", self._sign
-        self._recent = RecentValues()
+        self._search = self._new_search()
+        self._certificate = self._new_certificate()
+        self._unexpected: list[tuple[Play, float | None, Array | None]] = []
+        """The first rounds, of which nothing was expected, until another value comes."""
         self._history: deque[Row] = deque(maxlen=HISTORY)
-        """The centres in it are iterates of the learner: most of them nobody asks for."""
-        self.rounds, self.clipped, self.sem_rounds, self.held = 0, 0, 0, False
+        self.rounds, self.paused = 0, False
+        self._warned: set[str] = set()
 
-    # --- the game ------------------------------------------------------------------------------
+    def _new_certificate(self) -> Certificate:
+        """Return an empty certificate; a working point counts twice the coordinate of a range."""
+        return Certificate(self.space.set, *self._constants(), max(self.contexts.size, 1))
 
-    def _ask(self, context: Any, forecast: Any, covariates: Any) -> Any:
-        covariates, context = checked_values(covariates), self._checked_context(context)
-        if self.contexts is not None:  # what chooses the setting explains noise too
-            covariates = merged(self.contexts.explaining(context), covariates)
-            covariates = dict(sorted(covariates.items()))
+    def _constants(self) -> tuple[float, float, float]:
+        """Return smoothness and Lipschitz constant at working points, and the width of values."""
+        low, high = self.value_range or (-inf, inf)
+        smoothness = inf if self.smoothness is None else self.smoothness / 4.0
+        lipschitz = inf if self.lipschitz is None else self.lipschitz / 2.0
+        return smoothness, lipschitz, high - low
+
+    def _new_search(self, history: bool = False) -> Search:
+        start, picks = self.space.start()
+        beta, lipschitz, width = self._constants()
+        certified = self.space.set.d > 0 and min(beta, lipschitz) < inf
+        return Search(
+            self.space.set,
+            start,
+            picks,
+            grids=self.space.grids,
+            options=self.space.options,
+            contexts=self.contexts.size,
+            covariates=self.covariates.size,
+            limits=[limit.sign * limit.bound for limit in self.limits],
+            history=history,
+            faults=self.value_range is None,
+            floor=Floor(self.space.set, beta, lipschitz, width) if certified else None,
+        )
+
+    # --- trials --------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, context: Any = None, *, covariates: Any = None) -> Trial: ...
+
+    @overload
+    def ask(self, context: Any = None, *, n: int, covariates: Any = None) -> list[Trial]: ...
+
+    def ask(
+        self, context: Any = None, *, n: int | None = None, covariates: Any = None
+    ) -> Trial | list[Trial]:
+        """Ask for the next setting, or for several.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            A value for each name of the tuner's `context`.
+        n : int, optional
+            Number of trials, for several machines that run at the same time.
+        covariates : mapping, optional
+            Quantities that explain the value besides the setting, by name: {"load": 0.7}. The
+            setting must not influence them. Pass to `tell` the ones that are known only afterwards.
+
+        Returns
+        -------
+        Trial, or list of Trial
+            The setting by name, and the id by which it is answered. A list with `n`.
+
+        Raises
+        ------
+        ContextError, CovariateError
+            If a context or a covariate is missing, unknown or not finite.
+        ParameterError
+            If `n` is not a whole number of at least 1.
+        """
+        values, known = self.contexts.checked(context), self.covariates.checked(covariates)
+        if n is None:
+            return self._ask(values, known)
+        count = whole(n, "n", 1, "how many to ask for")
+        return [self._ask(values, known) for _ in range(count)]
+
+    def _ask(self, context: Values, covariates: Values) -> Trial:
         self._open.acquire("Tuner")
         try:
-            self._learning.covariates.refuse(covariates)
-            if forecast is not None:
-                forecast = self._sign * real_number(forecast, "forecast", FeedbackError)
-            loss = self.learner._forecast_with(self._learning.forecast(covariates), forecast)
-            make = partial(self._trial, self._sign * loss, covariates, context)
-            trial = self.learner._ask(self._weights(context), forecast, None, make)
-            self._learning.ask(trial.id, covariates)
+            id = self._open.next_id
+            rng = counted(self._key, id)
+            weights, z = self.contexts.weights(context), self.covariates.features(covariates)
+            held_back, paused = False, self.paused
+            with self._computing():
+                x, picks, kept = self._search.ask(rng, weights)
+                if paused:
+                    (x, picks), kept = self._search.best(weights), None
+                expected = self._user(self._search.expected(x, picks, weights, z))
+                if not np.isfinite(x).all():
+                    raise FloatingPointError("the setting is not finite")
+            if self.comparison is not None:
+                draw = self.comparison.draw(self._key, id, expected, paused)
+                held_back = draw is not None and draw.held_back
+            values = self.comparison.control if held_back else self.space.values(x, picks)
+            trial = self._trial(id, values, expected, paused, covariates, context, held_back)
+            self._open[id] = trial, kept
+            self._open.next_id = id + 1
             return trial
         finally:
             self._open.lock.release()
 
-    def _checked_context(self, context: Any) -> Values:
-        """A context as it is kept; empty where the tuner was declared without."""
-        if self.contexts is not None:
-            return self.contexts.checked(context)
-        if context is not None:
-            raise ContextError(
-                "this tuner was declared without contexts: Tuner(..., context={...}) chooses a "
-                "setting by them, and ask(covariates={...}) explains noise with them; got "
-                f"{shown(context)}. Nothing was changed."
-            )
-        return {}
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Say of a restored tuner that its state was altered where it cannot be computed with."""
+        try:
+            yield
+        except CANNOT_COMPUTE as reason:
+            if not self._restored:
+                raise
+            raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
-    def _weights(self, context: Values) -> list[float] | None:
-        """The weights of a context that was checked."""
-        return self.contexts.weights(context) if self.contexts is not None else None
-
-    def _trial(
-        self, expected: float, covariates: Values, context: Values, id: int, point: Array
-    ) -> Trial:
-        """The trial at a point of the learner's."""
-        compared, held_back, values = self._comparison, False, None
-        if compared is not None:
-            draw = compared.draw(self._key, id, expected, self.held)
-            if draw is not None and draw.held_back:
-                held_back, values = True, compared.control.copy()
-        if values is None:
-            held, chance = self.held, lot(self._key, id)
-            values = self._center_in(context) if held else self.space.played(point, chance)
-        values.setflags(write=False)
-        params = self.space.params(values)
-        return Trial(id, params, values, expected, self.held, covariates, context, held_back)
-
-    def _center_in(self, context: Values) -> Array:
-        """The current best guess in a context, as a row of numbers."""
-        weights = self._weights(context)
-        return self.center if weights is None else self._best_at(self.learner.center_for(weights))
+    def _trial(self, id: int, values: Array, *known: Any) -> Trial:
+        point = np.array(values, dtype=float)
+        point.setflags(write=False)
+        return Trial(id, self.space.params(point), point, *known)
 
     def _again(self, id: int) -> Trial:
         trial: Any = self._open[id][0]
-        params, covariates = self.space.params(trial.point), dict(trial.covariates)
-        before = trial.expected, trial.held, covariates, dict(trial.context), trial.held_back
-        return Trial(id, params, trial.point, *before)
+        circumstances = dict(trial.covariates), dict(trial.context)
+        known = trial.expected, trial.paused, *circumstances, trial.held_back
+        return self._trial(id, trial.point, *known)
+
+    def use_point(self, id: int, values: Sequence[float]) -> None:
+        """Take the recorded setting of an open trial, for a study: it was used, whatever is asked.
+
+        Parameters
+        ----------
+        id : int
+            The trial.
+        values : sequence of float
+            A number for each of `columns`.
+        """
+        trial: Any = self._open[id][0]
+        known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
+        self._open[id] = self._trial(id, np.array(values), *known), self._open[id][1]
+
+    def _user(self, loss: float) -> float:
+        """Return a loss in the user's sense."""
+        return self._sign * loss
 
     @locked
     def tell(
         self,
         trial: Trial | int,
         value: Any = None,
-        curvature: float = 0.0,
         *,
+        metrics: Mapping[str, Any] | None = None,
         covariates: Mapping[str, Any] | None = None,
-        values: Iterable[float] | None = None,
-        sem: float | None = None,
-        smoothness: None = None,
-        lipschitz: None = None,
+        failed: bool = False,
     ) -> None:
-        """Tell the value of a trial: in any order, late, by its id. A refusal changes nothing.
+        """Report the value of a trial: in any order, late, by its id. A refusal changes nothing.
 
-        On hold nothing is learnt, whenever the trial was asked; the value counts in the summary.
-        From a trial that was held back the tuner learns only what covariates explain.
+        During a pause nothing is learnt.
 
         Parameters
         ----------
         trial : Trial or int
-            What `ask` gave, or its id.
+            A trial that was asked for, or its id.
         value : float
             The measured number, in your own sense: a revenue with `maximize`, else a cost.
-        curvature : float, default 0.0
-            How strongly convex the loss of this round was on the cube; 0 where that is not known.
+        metrics : mapping, optional
+            Other measurements of the trial, by name. Those with a limit are required.
         covariates : mapping, optional
             Covariates that are known only now, by name: the number of visitors, the mix of
             requests. They count as if they had been passed to `ask`. The setting must not influence
-            them: that would void the guarantee.
-        values : iterable of float, optional
-            Several values of the trial instead of one: their mean counts, with its standard error.
-        sem : float, optional
-            The standard error of the value. A value that is noisier than usual counts less.
-        smoothness, lipschitz : None
-            Refused: a tuner is given no such constant to be smaller than.
+            them.
+        failed : bool, default False
+            Whether the trial failed: a timeout, a crash. It has no value then.
 
         Raises
         ------
         QueryError
             If the trial is not an open one of this tuner.
         LossError
-            If the value is not a finite number, or the standard error not one of at least 0; if
-            there are both a value and several, or neither.
-        CurvatureError
-            If there is a smoothness or a Lipschitz constant.
-        CurvatureError
-            If the curvature is negative, not finite, or too large.
+            If the value or a metric is not a finite number, or a metric with a limit is missing.
         CovariateError
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        asked: Any = self._open.find(trial, self._again)[0]
-        if smoothness is not None or lipschitz is not None:
-            raise CurvatureError(
-                "a tuner knows no smoothness and no Lipschitz constant of its losses; tell them to "
-                "a Predictive learner that was given one. Nothing was changed."
-            )
-        value, error = value_and_error(value, values, sem)
-        number = self._checked_value(asked.id, value)
-        covariates = asked.covariates if covariates is None else self._late(asked, covariates)
-        held = self.held or asked.held
-        if held or asked.held_back:
-            self.learner._scaled_curvature(curvature)  # refused all the same
-            memo = self._open.pop(asked.id)[1]
-            if covariates and not held:
-                self._learn_from_control(asked, memo, number, covariates, error)
-        else:
-            loss = self._sign * number
-            self.clipped += self._learning.tell(asked, loss, curvature, covariates, error)
-        self._learning.fits.pop(asked.id, None)
-        expected_control = self._compare(asked, number)
-        self.rounds += 1
-        self.sem_rounds += error is not None
-        if held or not asked.held_back:
-            self._recent.add(number, asked.expected)
-        self._history.append(
-            Row(
-                round=self.rounds,
-                point=asked.point,
-                value=number,
-                expected=asked.expected,
-                held=held,
-                center=self.learner._state.iterate,
-                certificate=self.certificate,
-                covariates=covariates,
-                sem=nan if error is None else error,
-                context=asked.context,
-                held_back=asked.held_back,
-                expected_control=expected_control,
-            )
+        asked, kept = self._open.find(trial, self._again)
+        number = self._checked_value(f"trial {asked.id}", value, failed)
+        found = checked_metrics(metrics, self.limits, failed)
+        known = merged(asked.covariates, self.covariates.checked(covariates))
+        self.covariates.checked(known)  # others may have been told since it was asked
+        self._open.pop(asked.id)
+        row = Row(
+            round=self.rounds + 1,
+            point=asked.point,
+            value=number,
+            expected=asked.expected,
+            paused=self.paused or asked.paused,
+            failed=failed,
+            metrics=found,
+            covariates=known,
+            context=asked.context,
+            held_back=asked.held_back,
         )
+        with self._computing():
+            self._add(row)
+            if not row.paused and not row.held_back:
+                self._certify(row, kept)
+        if self.comparison is not None:
+            control = guess_in(self.comparison.draws.get(asked.id))
+            self._history[-1] = self._history[-1]._replace(expected_control=control)
+            if not failed and self.comparison.add(asked.id, number, asked.expected):
+                self.paused = True
+                logger.warning("the guard holds. %s", self.comparison.reason)
+        self._warn()
 
-    def _checked_value(self, id: int, value: Any) -> float:
+    def _checked_value(self, name: str, value: Any, failed: bool) -> float:
+        if true_or_false(failed, "failed"):
+            if value is None:
+                return nan
+            raise LossError(
+                f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
+                "Nothing was changed."
+            )
         number = value if type(value) is float else real_number(value, "value", LossError)
         if not abs(number) < LARGEST:
             raise LossError(
-                f"the value of trial {id} must be a finite number below {LARGEST:g}, got "
-                f"{number}. Tell a number, or forget the trial if its value was lost. Nothing was "
-                "changed."
+                f"the value of {name} must be a finite number below {LARGEST:g}, got {number}. "
+                "Report a trial without a value as tell(trial, failed=True), or forget it. Nothing "
+                "was changed."
             )
         return number
 
-    def _late(self, trial: Trial, covariates: Any) -> Values:
-        """The covariates of a round of which some came with its value."""
-        late = checked_values(covariates)
-        both = merged(trial.covariates, late)
-        self._learning.covariates.refuse(late)
-        return both
+    def _certify(self, row: Row, kept: Play | None) -> None:
+        """Add a round to the certificate; where nothing was expected, the next value is."""
+        loss = None if row.failed else self._sign * self._in_range(row.value)
+        if loss is not None:
+            for play, other, shares in self._unexpected:
+                self._certificate.add(play._replace(expected=loss), other, shares)
+            self._unexpected.clear()
+        shares = self.contexts.weights(row.context) if self.contexts.size else None
+        if kept is None:
+            self._certificate.add_other()
+        elif isfinite(kept.expected):
+            self._certificate.add(kept, loss, shares)
+        else:
+            self._unexpected.append((kept, loss, shares))
 
-    def _learn_from_control(
-        self, trial: Trial, memo: Any, value: float, covariates: Values, error: float | None
+    def _add(self, row: Row) -> None:
+        """Learn a row, and keep it."""
+        new = self.covariates.include(row.covariates)
+        if new or (row.imported and not self._search.history):
+            self._learn_anew(row.imported or self._search.history)
+        if not row.paused:
+            self._learn(row)
+        self.rounds += not row.imported
+        center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
+        self._history.append(row._replace(center=center))
+
+    def _learn(self, row: Row) -> None:
+        x, picks = self.space.locate(np.asarray(row.point))
+        value = None if row.failed else self._sign * self._in_range(row.value)
+        measured = row.metrics | {FAILED: float(row.failed)}
+        self._search.tell(
+            x,
+            picks,
+            value,
+            weights=self.contexts.weights(row.context),
+            covariates=self.covariates.features(row.covariates),
+            metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
+            history=row.imported,
+        )
+
+    def _in_range(self, value: float) -> float:
+        low, high = self.value_range or (-inf, inf)
+        return min(max(value, low), high)
+
+    def _learn_anew(self, history: bool) -> None:
+        """Learn all rows that are kept once more: there are more features."""
+        places = self._search.places
+        self._search = self._new_search(history)
+        self._search.continue_at(places)
+        for row in self._history:
+            if not row.paused:
+                self._learn(row)
+
+    @locked
+    def add_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
     ) -> None:
-        """Learn what covariates explain of a value, as if its round had been tuned."""
-        tuned = value + (trial.expected - self._compared().draws[trial.id].control)
-        self._learning.tell_control(trial, memo, self._sign * tuned, covariates, error)
+        """Learn from a trial that the tuner did not ask for: a log of last month, another tuner.
 
-    def _compare(self, trial: Trial, value: float) -> float:
-        """Count a value in the comparison; the guard may put the tuner on hold.
+        Such rows are history: they count where they agree with the trials that are asked for. They
+        are no part of `rounds`, of the uplift and of the certificate.
 
-        Return the value that was expected of the control, NaN where no coin decided the round.
+        Parameters
+        ----------
+        params : mapping
+            The setting by name, inside the ranges.
+        value, metrics, context, covariates, failed
+            As for `ask` and `tell`.
+
+        Raises
+        ------
+        ParameterError
+            If the setting lacks a parameter, or is outside its range or the constraints.
+        LossError, ContextError, CovariateError
+            As for `ask` and `tell`.
         """
-        comparison = self._comparison
-        draw = None if comparison is None else comparison.draws.get(trial.id)
-        if comparison is not None and comparison.add(trial.id, value, trial.expected):
-            self.held = True
-            logger.warning("the guard holds. %s", comparison.reason)
-        return guess_in(draw)
+        point = self.space.setting_values(params)
+        row = Row(
+            round=0,
+            point=point,
+            value=self._checked_value("the trial", value, failed),
+            failed=failed,
+            metrics=checked_metrics(metrics, self.limits, failed),
+            covariates=self.covariates.checked(covariates),
+            context=self.contexts.checked(context),
+        )
+        self._add(row)
+
+    @locked
+    def set_parameters(
+        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    ) -> None:
+        """Change ranges, or add and remove parameters; the last 10,000 rounds are learnt anew.
+
+        An added parameter counts as having been at its start in every round so far. Rounds with a
+        level or a choice that is gone are dropped. The control of a holdback stays the same
+        setting. Open trials are forgotten.
+
+        Parameters
+        ----------
+        parameters : mapping
+            All parameters from now on.
+        constraints : sequence of str, optional
+            All constraints from now on.
+
+        Raises
+        ------
+        ParameterError
+            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
+        """
+        space = Space(parameters, constraints)
+        if self.comparison is not None:
+            control = self.space.params(self.comparison.control)
+            kept = {name: value for name, value in control.items() if name in space.parameters}
+            self.comparison.control = space.control_values(kept)
+        best = self._converted(self.center, space)
+        rows = ((row, space.converted(row.point, self.space)) for row in self._history)
+        self._history = deque(
+            (
+                row._replace(point=point, center=self._converted(row.center, space))
+                for row, point in rows
+                if point is not None
+            ),
+            maxlen=HISTORY,
+        )
+        self.space = space
+        self._open.clear()
+        self._certificate = self._new_certificate()
+        self._unexpected.clear()
+        if self.comparison is not None:
+            self.comparison.forget(())
+        self._search = self._new_search(any(row.imported for row in self._history))
+        self._search.start_at(*space.locate(best))
+        for row in self._history:
+            if not row.paused:
+                self._learn(row)
+
+    def _converted(self, values: Any, space: Space) -> Array:
+        found = space.converted(values, self.space)
+        return space.start_values if found is None else found
 
     def forget(self, query: Query | int) -> None:
         with self._open.lock:
             super().forget(query)
-            self._learning.keep_open(self._open)
-            if self._comparison is not None:
-                self._comparison.forget(self._open)
+            if self.comparison is not None:
+                self.comparison.forget(self._open)
 
     @locked
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Use the best setting and learn nothing until `resume`."""
-        self.held = True
+        self.paused = True
 
     @locked
     def resume(self) -> None:
         """Explore and learn again; a guard that holds forgets what it has seen."""
-        self.held = False
-        if self._comparison is not None:
-            self._comparison.resume()
+        self.paused = False
+        if self.comparison is not None:
+            self.comparison.resume()
 
-    # --- what it knows -------------------------------------------------------------------------
+    # --- what is known -------------------------------------------------------------------------
+
+    @property
+    def left_out(self) -> int:
+        """Number of values that were left out or bounded, because they look like faults."""
+        return self._search.left_out
 
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for each number of `trial.point` and `center`."""
         return self.space.columns
 
+    def _center(self, weights: Array | None = None) -> Array:
+        if not self._history and not self.rounds:
+            return self.space.start_values
+        return self.space.values(*self._search.best(weights))
+
     @property
     @locked
     def center(self) -> Array:
-        """The current best guess as a row of numbers; before anything was learnt, the start."""
-        return self._best_at(self.learner.center)
-
-    def _best_at(self, center: Array) -> Array:
-        """The values to settle on at a centre of the learner."""
-        if np.array_equal(center, self._first):
-            return self.space.start_values
-        return self.space.best(center)
+        """The best setting as a row of numbers, in the mean of contexts; first the start."""
+        return self._center()
 
     @property
+    @locked
     def best(self) -> Params:
-        """The current best guess by name; before anything was learnt, the start.
+        """The best setting by name; before anything was learnt, the start.
 
-        For a tuner with contexts, the guess for the mean of the contexts so far: see `best_for`.
+        Raises
+        ------
+        StateError
+            If the tuner has contexts: each has its own best setting, `best_for`.
         """
-        return self.space.params(self.center)
+        if self.contexts.size:
+            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self.contexts.kinds))
+        return self.space.params(self._center())
 
     @locked
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """The current best guess in a context.
+        """Return the best setting in a context.
 
         Parameters
         ----------
@@ -511,183 +638,199 @@ class Tuner(Player[Trial]):
         ContextError
             If a name is missing or was not declared, or a value cannot be one.
         """
-        return self.space.params(self._center_in(self._checked_context(context)))
+        return self.space.params(
+            self._center(self.contexts.weights(self.contexts.checked(context)))
+        )
 
-    @property
-    def expected(self) -> float:
-        """The expected next value; NaN before the first one."""
-        return self._sign * self.learner.forecast
-
-    @property
     @locked
-    def explained(self) -> Explained:
-        """How much of the variance of the values covariates explain, and by what."""
-        return self._learning.covariates.explained(self._sign * self.learner.units.loss_scale)
+    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
+        """Return the best setting with its expected value, intervals and what matters.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            A value for each name of the tuner's `context`; None if the tuner has no contexts.
+
+        Returns
+        -------
+        Recommendation
+            A record that prints itself.
+
+        Raises
+        ------
+        ContextError
+            If a name is missing or was not declared, or a value cannot be one.
+        """
+        weights = self.contexts.weights(self.contexts.checked(context))
+        found = self._search.found(weights)
+        low, high = sorted((self._sign * found.value.low, self._sign * found.value.high))
+        value = Interval(self._sign * found.value.mean, low, high)
+        limits, broken = {}, []
+        for limit, metric in zip(self.limits, found.limits, strict=True):
+            low, high = sorted((limit.sign * metric.low, limit.sign * metric.high))
+            limits[limit.text] = Interval(limit.sign * metric.mean, low, high)
+            if metric.low > limit.sign * limit.bound:
+                broken.append(limit.text)
+        params = self.space.params(self._center(weights))
+        intervals = self.space.intervals(found.x, found.picks, found.intervals)
+        importance = self.space.by_parameter(found.importance, found.options)
+        return Recommendation(
+            params,
+            value,
+            {name: Interval(*each) for name, each in intervals.items()},
+            {name: Interval(*each) for name, each in importance.items()},
+            limits,
+            tuple(broken),
+        )
 
     @property
     def control(self) -> Params | None:
-        """The setting of rounds that are held back, by name; None without a holdback."""
-        return None if self._comparison is None else self.space.params(self._comparison.control)
+        """The setting of trials that are held back, by name; None without a holdback."""
+        return None if self.comparison is None else self.space.params(self.comparison.control)
 
     @property
     @locked
     def uplift(self) -> Uplift:
-        """The gain of a tuned round over the control, with an interval that is valid at any time.
+        """The gain of a tuned trial over the control, with an interval that is valid at any time.
 
         Raises
         ------
         StateError
             If the tuner was made without a holdback.
         """
-        return self._compared().estimate.uplift()
-
-    @property
-    def _value_range(self) -> list[float] | None:
-        """The declared range of values."""
-        losses = self.learner.loss_range
-        return losses and sorted(self._sign * end for end in losses)
-
-    def _compared(self) -> Comparison:
-        if self._comparison is None:
+        if self.comparison is None:
             raise StateError(NO_HOLDBACK)
-        return self._comparison
+        return self.comparison.estimate.uplift()
 
     @property
     def guard_reason(self) -> str | None:
-        """Why the guard holds, as a sentence; None if it does not, or there is none."""
-        return None if self._comparison is None else self._comparison.reason
+        """The reason why the guard holds, as a sentence; None if it does not."""
+        return None if self.comparison is None else self.comparison.reason
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret of the rounds learnt so far.
+        """The bound on the expected regret of the rounds so far.
 
-        NaN where no constant was given, and where a whole number stands beside other parameters and
-        the values were not declared `separable`.
+        NaN without a constant, and with limits, choices and whole numbers.
         """
-        return nan if self._lots_interact else self.learner.certificate
+        return self._certificate.value if self._is_certified else nan
 
     @property
-    def _lots_interact(self) -> bool:
-        """Whether the mean over lots need not be convex although the values are."""
-        alone = len(self.space.columns) == 1
-        return self.space.by_lot and not (alone or self.separable)
+    def _is_certified(self) -> bool:
+        search = self._search
+        return not (search.limits or search.grids or search.options)
 
-    @property
-    def restarts(self) -> int:
-        """How often a range of values that was not known had to be widened."""
-        return self.learner.restarts
-
+    @locked
     def certificate_for(
-        self,
-        *,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        memory: float | None = None,
-        nonconvexity: float = 0.0,
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
-        """Bound the regret for a constant of your choice: `Predictive.certificate_for`.
+        """Bound the expected regret for a constant of your choice.
 
         Parameters
         ----------
         smoothness, lipschitz : float, optional
             The constant of the values on the cube: one of the two.
-        memory : float, optional
-            With `memory="auto"`, 4000, 1000 or 250: bounds the regret of about that many rounds.
-        nonconvexity : float, default 0.0
-            How far the mean value may be from a convex one (concave, to maximise) at any setting.
 
         Returns
         -------
         float
-            The bound for the rounds so far; NaN where a whole number stands beside other parameters
-            and the values were not declared `separable`.
+            The bound for the rounds so far.
 
         Raises
         ------
         ParameterError
-            If not exactly one of the two is given, or `smoothness` where a parameter has
-            corners, as an `Integer` does; or there is no bound for that memory.
+            If not exactly one of the two is given.
         """
-        self.space.refuse_smoothness(smoothness)
-        bound = self.learner.certificate_for(
-            smoothness=smoothness,
-            lipschitz=lipschitz,
-            memory=memory,
-            nonconvexity=nonconvexity,
+        constants = (
+            None if smoothness is None else positive(smoothness, "smoothness") / 4.0,
+            None if lipschitz is None else positive(lipschitz, "lipschitz") / 2.0,
         )
-        return nan if self._lots_interact else bound
+        bound = self._certificate.certificate_for(smoothness=constants[0], lipschitz=constants[1])
+        return bound if self._is_certified else nan
 
     @locked
     def summary(self) -> Status:
-        """The status: rounds, best setting, recent mean, gain over the control.
+        """Return the status: rounds, best setting, its value with an interval, warnings.
 
         Returns
         -------
         Status
             A record that prints itself, in a notebook as a table.
         """
-        recent = self._recent.without(self.learner._is_fault)
-        space, axes = self.space, self.space.axes
-        explained, compared = self.explained, self._comparison
+        space, axes, compared = self.space, self.space.axes, self.comparison
+        recent = [
+            row.value
+            for row in islice(reversed(self._history), RECENT)
+            if not row.failed and not row.imported and not row.held_back
+        ]
+        value = None if self.contexts.size else self.recommend().value
         return Status(
-            learner=self.learner.kind,
             space=space.spec(),
             columns=space.columns,
             ranges=[[axis.low, axis.high] for axis in axes],
             log=[axis.log for axis in axes],
             labels=[list(axis.labels) for axis in axes],
             maximize=self.maximize,
-            value_range=self._value_range,
-            held=self.held,
+            value_range=None if self.value_range is None else list(self.value_range),
+            paused=self.paused,
             rounds=self.rounds,
             asked=self.asked,
             open=OpenQueries(len(self._open), next(iter(self._open), None)),
             start=space.params(space.start_values),
-            best=self.best,
+            best=space.params(self.center),
             center=self.center,
             recent_rounds=len(recent),
-            recent_mean=recent.mean,
-            recent_sem=recent.sem,
-            expected=self.expected,
+            recent_mean=float(np.mean(recent)) if recent else nan,
+            best_value=list(value) if value is not None and isfinite(value.mean) else None,
             certificate=self.certificate,
-            contexts=self._context_specs() or None,
-            context_count=self.contexts.size if self.contexts else 0,
+            contexts=self.contexts.spec() or None,
             by_context=self._by_context(),
-            covariates=self._covariate_specs() or None,
-            explained=explained.share,
-            explained_by=explained.by or None,
-            sem_rounds=self.sem_rounds,
-            clipped=self.clipped,
-            restarts=self.learner.restarts,
+            covariates=self.covariates.spec() or None,
+            limits=[limit.text for limit in self.limits] or None,
+            left_out=self.left_out,
+            failed=sum(row.failed for row in self._history),
             control=self.control,
-            warnings=tuple(self._warnings()),
+            warnings=tuple(self._warnings().values()),
             **({} if compared is None else compared.standing()),
         )
 
-    def _context_specs(self) -> dict[str, Any]:
-        return self.contexts.spec() if self.contexts else {}
-
-    def _covariate_specs(self) -> dict[str, Any]:
-        """The covariates that are not contexts as well."""
-        contexts = self._context_specs()
-        specs = self._learning.covariates.specs().items()
-        return {name: kind for name, kind in specs if name not in contexts}
-
     def _by_context(self) -> dict[str, Params] | None:
-        if self.contexts is None:
+        if not self.contexts.size:
             return None
-        first = islice(self.contexts.grid(), MOST_SHOWN)
-        return {label: self.space.params(self._center_in(context)) for label, context in first}
+        first = islice(self.contexts.places(), MOST_SHOWN)
+        weights = ((label, self.contexts.weights(context)) for label, context in first)
+        return {label: self.space.params(self._center(each)) for label, each in weights}
 
-    def _warnings(self) -> Iterator[str]:
+    def _warnings(self) -> dict[str, str]:
+        """Return the conditions that need attention, each with a name that stays."""
+        found = {}
         if self.guard_reason is not None:
-            yield f"The guard holds. {self.guard_reason}"
-        lost = None if self._comparison is None else self._comparison.lost_answers
-        if lost is not None:
-            yield lost
+            found["guard"] = f"The guard holds. {self.guard_reason}"
+        share = self._search.left_out_lately
+        if share > MOST_LEFT_OUT:
+            found["left out"] = (
+                f"{100 * share:.0f} % of the last values were left out or bounded because they are "
+                "far from what was expected. Report timeouts and crashes with failed=True, or "
+                "declare value_range if such values are real."
+            )
+        if self.comparison is not None and self.comparison.lost_answers is not None:
+            found["lost"] = self.comparison.lost_answers
+        return found
+
+    def _warn(self) -> None:
+        """Log each warning when it begins; the guard has logged its own."""
+        now = self._warnings()
+        for name in now.keys() - self._warned - {"guard"}:
+            logger.warning("round %d: %s", self.rounds, now[name])
+        self._warned = set(now)
+
+    @property
+    def latest_center(self) -> Array:
+        """The best setting after the last round, in its context, as a row of numbers."""
+        return np.asarray(self._history[-1].center)
 
     def notes(self, id: int) -> dict[str, Any]:
-        """Return the notes of a journal on an open trial, as JSON values.
+        """Return what a journal notes of an open trial, as JSON values.
 
         Parameters
         ----------
@@ -697,56 +840,46 @@ class Tuner(Player[Trial]):
         Returns
         -------
         dict
-            By name.
+            The expected value, whether the tuner is paused, and the arm of a comparison.
         """
         trial: Any = self._open[id][0]
         expected = serialization.finite_or_none(trial.expected)
-        notes = {"expected": expected, "held": trial.held or self.held}
-        return notes if self._comparison is None else notes | self._comparison.notes(id)
+        notes = {"expected": expected, "paused": trial.paused or self.paused}
+        return notes if self.comparison is None else notes | self.comparison.notes(id)
+
+    # --- tables and figures --------------------------------------------------------------------
 
     @locked
     def history(self) -> Table:
-        """The last 10,000 rounds since it was made or loaded; a `Study` keeps all of them.
+        """Return the last 10,000 rounds since the tuner was made or loaded; a `Study` keeps all.
 
         Returns
         -------
         numpy.ndarray
-            A structured array with the columns round, the name of each value (`columns`), value,
-            expected, held, the best guess after the round (`best.` before each name) and
-            certificate; then the contexts (`context.` before each name), the covariates
-            (`covariate.` before each name; NaN or an empty text where one was missing) and, where
-            any was told, the standard error sem; with a holdback held_back and expected_control,
-            NaN where no coin decided the round.
+            A structured array with the columns round (0 for a trial that was added), the name of
+            each value (`columns`), value (NaN for a failure), expected, paused, failed, and the
+            best setting after the round (`best.` before each name); then the metrics (`metric.`),
+            the contexts (`context.`) and the covariates (`covariate.` before each name; NaN or an
+            empty text where one was missing); with a holdback held_back and expected_control, NaN
+            where no coin decided the round.
         """
-        centers = (self.learner._center_at(np.asarray(row.center)) for row in self._history)
-        rows = [
-            row._replace(center=self._best_at(center))
-            for row, center in zip(self._history, centers, strict=True)
-        ]
         return history_table(
             self.space,
-            rows,
-            self._covariate_specs(),
-            contexts=self._context_specs(),
-            sem=self.sem_rounds > 0,
-            compared=self._comparison is not None,
+            self._history,
+            self.covariates.spec(),
+            contexts=self.contexts.spec(),
+            compared=self.comparison is not None,
         )
 
     def to_frame(self) -> Any:
-        """The history as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With one row a round.
-        """
+        """Return the history as a pandas DataFrame, one row a round."""
         return to_frame(self.history())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history: each parameter and the value.
+        """Draw the history: each parameter and the value, and what else there is.
 
-        With contexts also the best setting over them, and with a holdback what tuning gains over
-        the control, and its interval.
+        With contexts also the best setting over them, and with a holdback the gain over the control
+        with its interval.
 
         Parameters
         ----------
@@ -761,19 +894,17 @@ class Tuner(Player[Trial]):
         Raises
         ------
         StateError
-            If no value was told yet.
+            If there is no round yet.
         """
         rounds = self.history()
         if not len(rounds):
-            raise StateError(
-                "there is nothing to draw: no value was told since the tuner was created or loaded"
-            )
+            raise StateError("there is no round since the tuner was made or loaded: draw later")
         figure = draw_history(
             rounds,
             panels_of(self.space),
             maximize=self.maximize,
             contexts=self._context_panels(),
-            uplift=None if self._comparison is None else uplift_course(rounds, self.summary()),
+            uplift=None if self.comparison is None else uplift_course(rounds, self.summary()),
         )
         if path is not None:
             save_figure(figure, path)
@@ -781,8 +912,9 @@ class Tuner(Player[Trial]):
 
     @locked
     def _context_panels(self) -> list[ContextPanel]:
-        """What is drawn of the contexts."""
-        return context_panels(self.space, self.contexts, self._center_in)
+        return context_panels(
+            self.space, self.contexts, lambda values: self._center(self.contexts.weights(values))
+        )
 
     def __repr__(self) -> str:
         sense = "maximize" if self.maximize else "minimize"
@@ -798,40 +930,54 @@ class Tuner(Player[Trial]):
 
     @locked
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values, open trials included.
+        """Return everything that the future depends on, as plain JSON values.
 
         Returns
         -------
         dict
-            What `dikin.restore` makes the same tuner from.
+            Data for `dikin.restore`, which makes the same tuner. It has the last 1,000 rounds.
         """
-        queries: dict[int, Any] = self._open
         return {
-            "tuner": self.space.spec() | {"maximize": self.maximize, "separable": self.separable},
-            "contexts": self.contexts and self.contexts.spec(),
-            "declared": specs_of(self._declared),
-            "learner": self.learner.state(),
+            "tuner": self.space.spec() | self._arguments(),
             "key": self._key,
-            "first": self._first.tolist(),
             "rounds": self.rounds,
-            "clipped": self.clipped,
-            "sem_rounds": self.sem_rounds,
-            "held": self.held,
+            "paused": self.paused,
+            "next": self._open.next_id,
             "open": [
-                [id, trial.point.tolist(), serialization.finite_or_none(trial.expected), trial.held]
-                for id, (trial, _) in queries.items()
+                [trial.id, trial.point.tolist(), serialization.finite_or_none(trial.expected),
+                 trial.paused, trial.covariates, trial.context, trial.held_back,
+                 kept and kept.to_json()]
+                for trial, kept in self._open.values()
             ],
-            "known": [[id, trial.covariates, trial.context] for id, (trial, _) in queries.items()],
-            "comparison": self._comparison and self._comparison.state(),
-            **self._learning.state(),
-            **self._recent.state(),
+            "certificate": self._certificate.state(),
+            "unexpected": [
+                [play.to_json(), loss, None if shares is None else shares.tolist()]
+                for play, loss, shares in self._unexpected
+            ],
+            "covariates": self.covariates.state(),
+            "comparison": self.comparison and self.comparison.state(),
+            "search": self._search.state(),
+            "history": [row.to_json() for row in [*self._history][-KEPT:]],
+        }  # fmt: skip
+
+    def state_in_study(self, name: str) -> dict[str, Any]:
+        """Return the state with which a study of this name begins, with streams of its own."""
+        return self.state() | {"key": named_key(self._key, name)}
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments that a study compares, as JSON values."""
+        return {
+            "maximize": self.maximize,
+            "limits": [limit.text for limit in self.limits],
+            "context": self.contexts.spec() or None,
+            "covariates": self.covariates.declared or None,
+            "value_range": self.value_range and list(self.value_range),
+            "smoothness": self.smoothness,
+            "lipschitz": self.lipschitz,
         }
 
     def identity(self) -> dict[str, Any]:
-        """Return the arguments on which all clients of a study must agree."""
-        arguments = self.learner.state()["arguments"]
-        del arguments["loss_range"]
-        del arguments["start"]  # it follows from the parameters
+        """Return what two clients of one study must agree on."""
         parameters = self.space.parameters
         return {
             "kind": "tuner",
@@ -839,25 +985,18 @@ class Tuner(Player[Trial]):
             # Without the start: the current value changes from day to day.
             **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
             "constraints": self.space.constraints,
-            "sense": "maximize" if self.maximize else "minimize",
-            "arguments": arguments
-            | {
-                "value_range": self._value_range,
-                "separable": self.separable,
-                "covariates": specs_of(self._declared),
-                "context": self.contexts and self.contexts.spec(),
-            },
-            "comparison": self._comparison and self._comparison.arguments(self.columns),
+            "arguments": self._arguments(),
+            "comparison": self.comparison and self.comparison.arguments(self.columns),
         }
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Tuner:
-        """A tuner that continues exactly as the one that gave the state would have.
+        """Return a tuner that continues exactly as the one that gave the state.
 
         Parameters
         ----------
         state : dict
-            What `state` gave.
+            Data that `state` returned.
 
         Returns
         -------
@@ -869,34 +1008,54 @@ class Tuner(Player[Trial]):
         StateError
             If the state was altered.
         """
-        tuner = cls.__new__(cls)
-        tuner.space = Space.from_spec(state["tuner"])
-        tuner.maximize = bool(state["tuner"]["maximize"])
-        tuner.separable = bool(state["tuner"]["separable"])
-        tuner._sign = -1.0 if tuner.maximize else 1.0
-        tuner.learner = Predictive.restore(tuner.space.domain, state["learner"])
-        tuner.contexts = Contexts(state["contexts"]) if state["contexts"] else None
-        tuner._declared = declared_kinds(state["declared"])
-        learning = CovariateLearning.restore(tuner.learner, state)
-        compared = state["comparison"] and Comparison.restore(state["comparison"])
-        first = np.array(state["first"], dtype=float)
-        tuner._begin(str(state["key"]), first, learning, compared)
-        tuner.rounds, tuner.clipped = int(state["rounds"]), int(state["clipped"])
-        tuner.sem_rounds, tuner.held = int(state["sem_rounds"]), bool(state["held"])
-        tuner._recent = RecentValues(state["recent"], state["surprises"])
-        if [row[0] for row in state["open"]] != list(tuner._open):
-            raise StateError("the open trials of a state are not the open queries of its learner")
-        known = {
-            int(id): (checked_values(covariates), tuner._checked_context(context or None))
-            for id, covariates, context in state["known"]
-        }
-        for id, values, expected, held in state["open"]:
+        tuner, known = cls.__new__(cls), state["tuner"]
+        tuner._restored = True
+        tuner.space = Space.from_spec(known)
+        tuner.maximize = bool(known["maximize"])
+        tuner.contexts = Contexts(known["context"])
+        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.limits = read_limits(known["limits"])
+        tuner.value_range = _checked_range(known["value_range"])
+        tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]
+        tuner.comparison = state["comparison"] and Comparison.restore(state["comparison"])
+        tuner._key = str(state["key"])
+        tuner._begin()
+        search = state["search"]
+        tuner._search = tuner._new_search(bool(search["history"]))
+        tuner._search.restore(search)
+        tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
+        tuner._history.extend(Row.from_json(row) for row in state["history"])
+        tuner._open.next_id = int(state["next"])
+        tuner._certificate.restore(state["certificate"])
+        tuner._unexpected = [
+            (Play.from_json(row), loss, None if shares is None else np.array(shares))
+            for row, loss, shares in state["unexpected"]
+        ]
+        for id, values, expected, paused, covariates, context, held_back, kept in state["open"]:
             point = np.array(values, dtype=float)
-            if point.shape != tuner._first.shape or not np.isfinite(point).all():
+            if point.shape != (len(tuner.columns),) or not np.isfinite(point).all():
                 raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
-            point.setflags(write=False)
-            before = serialization.number_or_nan(expected), bool(held), *known[id]
-            held_back = compared is not None and id in compared.draws and compared.draws[id][0]
-            trial = Trial(id, tuner.space.params(point), point, *before, held_back)
-            tuner._open[id] = trial, tuner._open[id][1]
+            trial = tuner._trial(
+                int(id),
+                point,
+                serialization.number_or_nan(expected),
+                bool(paused),
+                tuner.covariates.checked(covariates),
+                tuner.contexts.checked(context or None),
+                bool(held_back),
+            )
+            tuner._open[int(id)] = trial, kept and Play.from_json(kept)
         return tuner
+
+
+def _checked_range(given: Any) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    ends = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    numbers = [real_number(end, "end of value_range", ParameterError) for end in ends]
+    if len(numbers) != 2 or not -LARGEST < numbers[0] < numbers[1] < LARGEST:
+        raise ParameterError(
+            "value_range is the smallest and the largest possible value, such as (0, 100), got "
+            f"{shown(given)}"
+        )
+    return numbers[0], numbers[1]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import Integer, Levels, Real, Shares
+from dikin import Choice, Integer, Levels, Real, Shares, Tuner
 from dikin.errors import ParameterError
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 
@@ -57,24 +57,31 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Levels, call([16]), ["two or more values", "(16,)"]),
     (Levels, call("ab"), ["two or more values", "'ab'"]),
     (Levels, call({1: 2, 3: 4}), ["two or more values"]),
-    (Levels, call([1, 2, 1.0]), ["level 1 ", "twice"]),
-    (Levels, call(["a", "b", "a"]), ["level 'a' ", "twice"]),
-    (Levels, call([1, True]), ["a level", "finite number or a printable text", "True"]),
-    (Levels, call([1, float("nan")]), ["a level", "finite number", "nan"]),
-    (Levels, call([1, 10**400]), ["a level", "finite number", "characters"]),
-    (Levels, call([1, None]), ["a level", "finite number", "None"]),
-    (Levels, call([1, [2]]), ["a level", "finite number", "[2]"]),
-    (Levels, call(["a", ""]), ["a level", "printable text", "''"]),
-    (Levels, call(["a", "b\n"]), ["a level", "printable text"]),
-    (Levels, call([16, 32], start=33), ["one of the levels (16, 32)", "33"]),
-    (Levels, call([16, 32], start="16"), ["one of the levels (16, 32)", "'16'"]),
+    (Levels, call([1, 2, 1.0]), ["value 1 ", "twice"]),
+    (Levels, call(["a", "b", "a"]), ["value 'a' ", "twice"]),
+    (Levels, call([1, True]), ["a value of Levels", "finite number or a printable text", "True"]),
+    (Levels, call([1, float("nan")]), ["a value of Levels", "finite number", "nan"]),
+    (Levels, call([1, 10**400]), ["a value of Levels", "finite number", "characters"]),
+    (Levels, call([1, None]), ["a value of Levels", "finite number", "None"]),
+    (Levels, call([1, [2]]), ["a value of Levels", "finite number", "[2]"]),
+    (Levels, call(["a", ""]), ["a value of Levels", "printable text", "''"]),
+    (Levels, call(["a", "b\n"]), ["a value of Levels", "printable text"]),
+    (Levels, call([16, 32], start=33), ["one of the values (16, 32)", "33"]),
+    (Levels, call([16, 32], start="16"), ["one of the values (16, 32)", "'16'"]),
     (Levels, call([0, 1], start=True), ["start", "finite number", "True"]),
     (Levels, call([0, 1], start=np.array([0, 1])), ["start", "finite number", "array"]),
+    (Choice, call(["a"]), ["two or more values", "('a',)"]),
+    (Choice, call([*range(17)]), ["2 to 16 values", "17"]),
+    (Choice, call([1, [2]]), ["a value of Choice", "finite number", "[2]"]),
+    (Choice, call(["a", {}]), ["a value of Choice", "{}"]),
+    (Choice, call(["a", "b"], start="c"), ["one of the values ('a', 'b')", "'c'"]),
+    (Integer, call(0, 9, log=True), ["log=True", "above 0", "low=0"]),
+    (Integer, call(1, 9, log=1), ["log", "True or False", "1"]),
 ]
 NO_PARAMETERS: list[tuple[Any, list[str]]] = [
-    (["red", "green"], ["dikin.Real", "no categories", "Shares", "Integer(0, 1)"]),
+    (["red", "green"], ["dikin.Choice(['red', 'green'])"]),
     ((1, 14), ["dikin.Real(low, high)", "(1, 14)", "Did you mean"]),
-    (("off", 3), ["dikin.Real", "no categories", "Levels"]),
+    (("off", 3), ["dikin.Choice(('off', 3))"]),
     (None, ["dikin.Real", "None"]),
 ]
 
@@ -89,10 +96,14 @@ def refusal(make: Callable[[], Any]) -> str:
 def test_what_cannot_be_tuned_is_refused_where_it_is_written(
     kind: Any, given: Any, words: list[str]
 ) -> None:
-    """And in a JSON object of many parameters it is named."""
     message = refusal(lambda: kind(*given.args, **given.kwargs))
     assert [word for word in words if word.lower() not in message] == []
-    words_of = {Shares: ("names",), Levels: ("values",)}
+
+
+@pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
+def test_a_refused_description_is_named(kind: Any, given: Any, words: list[str]) -> None:
+    """Of many parameters in one JSON object, which is it?"""
+    words_of = {Shares: ("names",), Levels: ("values",), Choice: ("values",)}
     named = dict(zip(words_of.get(kind, ("low", "high")), given.args, strict=False))
     spec = {"kind": kind.__name__.lower(), **named, **given.kwargs}
     message = refusal(lambda: parameter_from_spec("price", spec))
@@ -113,10 +124,35 @@ def test_names_are_needed(names: Any) -> None:
         check_parameters(names)
 
 
-@pytest.mark.parametrize("name", ["round", "value", "expected", "held", "certificate"])
+@pytest.mark.parametrize(
+    "name", ["round", "value", "expected", "paused", "failed", "held_back", "metric.a"]
+)
 def test_a_name_that_is_a_column_of_the_history_is_refused(name: str) -> None:
-    with pytest.raises(ParameterError, match=f"called '{name}'.*column"):
+    with pytest.raises(ParameterError, match=rf"called '{name}'.*column"):
         dikin.Tuner({name: Real(0, 1)})
+
+
+def test_two_values_of_one_name_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'mix\.a'"):
+        dikin.Tuner({"mix": Shares(["a", "b"]), "mix.a": Real(0, 1)})
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        Real(1, 14, start=4),
+        Real(-2, 0.5),
+        Real(0.001, 10, log=True),
+        Integer(-3, 9, start=0),
+        Shares(["old", "new"], start={"new": 0.1, "old": 0.9}),
+        Shares(("a", "b", "c")),
+        Levels(["small", "it's", 3.5], start=3.5),
+    ],
+    ids=repr,
+)
+def test_a_parameter_survives_json_and_repr(parameter: Any) -> None:
+    assert parameter_from_spec("p", parameter.spec()) == parameter
+    assert eval(repr(parameter)) == parameter  # what is printed can be typed in again
 
 
 def test_shares_by_name_and_by_order_are_the_same() -> None:
@@ -127,9 +163,9 @@ def test_shares_by_name_and_by_order_are_the_same() -> None:
 
 @pytest.mark.parametrize("u", [0.0, 0.1, 0.5, 0.77, 1.0])
 def test_a_real_is_linear_or_a_power(u: float) -> None:
-    assert Real(1, 14).played(u, 0.3) == pytest.approx(1 + 13 * u, abs=1e-12)
+    assert Real(1, 14).best(u) == pytest.approx(1 + 13 * u, abs=1e-12)
     # From 0.01 to 100 there are four powers of ten.
-    assert log10(Real(0.01, 100, log=True).played(u, 0.3)) == pytest.approx(-2 + 4 * u, abs=1e-12)
+    assert log10(Real(0.01, 100, log=True).best(u)) == pytest.approx(-2 + 4 * u, abs=1e-12)
 
 
 def test_the_ends_of_a_range_are_never_passed_by_rounding() -> None:
@@ -138,39 +174,40 @@ def test_the_ends_of_a_range_are_never_passed_by_rounding() -> None:
         assert side.low <= side.best(0.0) <= side.best(1.0) <= side.high
 
 
-def mean_played(side: Any, u: float, steps: int = 4000) -> float:
-    """The mean over the lot, which is drawn evenly."""
-    return float(np.mean([side.played(u, (k + 0.5) / steps) for k in range(steps)]))
+@pytest.mark.parametrize(
+    "side",
+    [Integer(1, 9), Integer(-3, 9), Integer(1, 1000, log=True), Levels([*range(7)])],
+    ids=repr,
+)
+def test_every_whole_number_comes_back(side: Any) -> None:
+    low, high = side.ends
+    assert [side.best(u) for u in side.grid.tolist()] == [*range(low, high + 1)]
+    assert side.best(-0.1) == low
+    assert side.best(1.1) == high
 
 
-class Nearest(Integer):
-    """A mutant: always the nearest whole number."""
-
-    by_lot, has_corners = True, True
-
-    def played(self, u: float, uniform: float) -> float:
-        return self.best(u)
+def test_the_nearest_whole_number_is_nearest_in_the_logarithm() -> None:
+    side = Integer(1, 1000, log=True)
+    for u in np.linspace(0, 1, 400):
+        nearest = min(range(1, 1001), key=lambda value: abs(side.to_unit(value) - u))
+        assert side.best(u) == nearest
 
 
-@pytest.mark.parametrize("u", [0.0, 0.03, 0.31, 0.5, 0.875, 0.99, 1.0])
-def test_a_whole_number_is_right_in_the_mean(u: float) -> None:
-    side = Integer(-2, 6)
-    assert mean_played(side, u) == pytest.approx(-2 + 8 * u, abs=1e-3)
-    # The mean of any sequence is its piecewise linear interpolation.
-    squares = {k: float(k * k) for k in range(-2, 7)}
-    values = [squares[int(side.played(u, (k + 0.5) / 4000))] for k in range(4000)]
-    between = np.interp(-2 + 8 * u, list(squares), list(squares.values()))
-    assert np.mean(values) == pytest.approx(between, abs=1e-2)
-
-
-def test_rounding_to_the_nearest_would_be_seen() -> None:
-    assert abs(mean_played(Nearest(-2, 6), 0.31) - (-2 + 8 * 0.31)) > 0.1
-
-
-def test_a_coordinate_just_outside_is_played_at_the_end() -> None:
-    assert Integer(0, 3).played(1.0 + 1e-12, 0.0) == 3
-    assert Integer(0, 3).played(-1e-12, 0.5) in (0.0,)
-    assert Real(0, 3).played(1.0 + 1e-12, 0.0) == 3
+@pytest.mark.parametrize(
+    ("parameter", "options"),
+    [
+        (Integer(1, 4), 4),
+        (Integer(1, 5), 0),
+        (Levels(["off", "on"]), 2),
+        (Levels([1, 2, 4, 8, 16]), 0),
+        (Choice([*range(16)]), 16),
+        (Real(0, 1), 0),
+    ],
+    ids=repr,
+)
+def test_few_numbers_are_searched_as_a_choice(parameter: Any, options: int) -> None:
+    assert parameter.options == options
+    assert Tuner({"p": parameter, "x": Real(0, 1)}).space.options == ((options,) if options else ())
 
 
 def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
@@ -199,28 +236,20 @@ def test_numbers_of_numpy_and_fractions_become_plain_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "name"),
+    "parameters",
     [
-        ({"price": Real(0, 1), "best": Shares(["price", "b"])}, r"'best\.price'"),
-        ({"price": Real(0, 1), "best.price": Real(0, 1)}, r"'best\.price'"),
-        ({"mix": Shares(["a", "b"]), "mix.a": Real(0, 1)}, r"'mix\.a'"),
+        {"price": Real(0, 1), "best": Shares(["price", "b"])},
+        {"price": Real(0, 1), "best.price": Real(0, 1)},
     ],
 )
-def test_a_name_that_a_history_has_twice_is_refused(parameters: Any, name: str) -> None:
-    with pytest.raises(ParameterError, match=name):
+def test_a_name_that_a_history_needs_is_refused(parameters: Any) -> None:
+    with pytest.raises(ParameterError, match=r"'best\.price'"):
         dikin.Tuner(parameters)
 
 
-def test_a_smoothness_cannot_hold_between_whole_numbers() -> None:
-    with pytest.raises(ParameterError, match=r"level, Integer\("):
-        dikin.Tuner({"level": Integer(0, 2)}, smoothness=1.0)
-    tuner = dikin.Tuner({"level": Integer(0, 2)}, lipschitz=1.0)
-    with pytest.raises(ParameterError, match=r"level, Integer\("):
-        tuner.certificate_for(smoothness=1.0)
-    with pytest.raises(ParameterError, match=r"level, Levels\("):
-        dikin.Tuner({"level": Levels([1, 2, 4])}, smoothness=1.0)
-    dikin.Tuner({"switch": Integer(0, 1)}, smoothness=1.0)  # a line has no corners
-    dikin.Tuner({"switch": Levels(["off", "on"])}, smoothness=1.0)
+def test_a_pair_of_numbers_is_taken_for_a_range() -> None:
+    with pytest.raises(ParameterError, match=r"Did you mean dikin.Real\(1, 14\)"):
+        dikin.Tuner({"price": (1, 14)})  # type: ignore[dict-item]
 
 
 def test_the_best_whole_number_is_the_nearest() -> None:

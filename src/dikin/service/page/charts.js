@@ -1,4 +1,4 @@
-// One chart over rounds or time, in SVG: band, dots, line, bounds, a rule, and a cursor that all charts share.
+// One chart over rounds or time, in SVG: band, dots, line, bounds, crosses, and a cursor that all charts share.
 
 import { niceStep, steps } from "./axis.js";
 import { make, setAttribute, setText, svg } from "./dom.js";
@@ -25,10 +25,10 @@ export class Chart {
   build(hue) {
     this.note = make("p", { class: "chart-note" });
     this.parts = {
-      held: svg("g", { class: "held" }), grid: svg("g", { class: "grid" }),
-      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), outside: svg("path", { class: "outside" }),
-      rule: svg("path", { class: "rule" }), line: svg("path", { class: "line" }),
-      labels: svg("g", { class: "labels" }), ruleLabel: svg("text", { class: "rule-label", "text-anchor": "end" }),
+      paused: svg("g", { class: "paused" }), grid: svg("g", { class: "grid" }),
+      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), outside: svg("path", { class: "outside" }), failed: svg("path", { class: "failed" }),
+      line: svg("path", { class: "line" }),
+      labels: svg("g", { class: "labels" }),
       end: svg("circle", { class: "end", r: 3.5 }), endLabel: svg("text", { class: "end-label" }),
       cursor: svg("path", { class: "cursor" }), mark: svg("circle", { class: "mark", r: 4 }),
     };
@@ -143,10 +143,9 @@ export class Chart {
     if (!this.model || width < 40 || height < 40) return;
     setAttribute(this.image, "viewBox", `0 0 ${width} ${height}`);
     this.scale = this.makeScale();
-    this.drawHeld();
+    this.drawPauses();
     this.drawGrid();
     this.drawShapes();
-    this.drawRule();
     this.drawEnd();
     this.mark(this.at ?? null);
   }
@@ -170,14 +169,14 @@ export class Chart {
     };
   }
 
-  drawHeld() {
+  drawPauses() {
     const { x, top, bottom } = this.scale;
     const room = 3.6 * this.size.rem;
-    this.parts.held.replaceChildren(...this.model.held.flatMap(([from, to]) => {
+    this.parts.paused.replaceChildren(...this.model.pauses.flatMap(([from, to]) => {
       const wide = Math.max(1, x(to) - x(from));
       const box = svg("rect", { x: fine(x(from)), y: top, width: fine(wide), height: bottom - top });
-      if (wide < room || !this.model.namesHeld) return [box];
-      return [box, svg("text", { x: fine(x(from) + wide / 2), y: fine(bottom - 0.5 * this.size.rem), text: "on hold" })];
+      if (wide < room || !this.model.namesPauses) return [box];
+      return [box, svg("text", { x: fine(x(from) + wide / 2), y: fine(bottom - 0.5 * this.size.rem), text: "paused" })];
     }));
   }
 
@@ -186,7 +185,7 @@ export class Chart {
     const bounds = this.model.bounds ?? [];
     const gap = 1.15 * this.size.rem;
     const near = (v) => bounds.some((bound) => Math.abs(y(v) - y(bound)) < gap);
-    const ticks = valueTicks(this.model, bottom - top, this.size.rem).filter((v) => !near(v));
+    const ticks = (this.model.ticks ?? valueTicks(this.model, bottom - top, this.size.rem)).filter((v) => !near(v));
     const { axis } = this.model;
     const marks = axis.ticks((right - left) / (3.2 * this.size.rem));
     const format = this.model.tick;
@@ -203,12 +202,22 @@ export class Chart {
 
   drawShapes() {
     const { x, y } = this.scale;
-    const { band, dots, outside, line } = this.model;
+    const { band, dots, outside, failed, line } = this.model;
     setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
     // A line of no length with round ends is a dot; one path for all dots is cheap.
     setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
     setAttribute(this.parts.outside, "d", (outside ?? []).map((point) => this.triangle(point)).join(""));
+    setAttribute(this.parts.failed, "d", (failed ?? []).map((round) => this.cross(round)).join(""));
     setAttribute(this.parts.line, "d", linePath(line, x, y));
+  }
+
+  /** A failure, which has no value, as a cross at the end of the axis where values are bad. */
+  cross(round) {
+    const { x, top, bottom } = this.scale;
+    const size = 0.22 * this.size.rem;
+    const [left, high] = [fine(x(round) - size), fine((this.model.failuresAbove ? top : bottom) - size)];
+    const wide = fine(2 * size);
+    return `M${left} ${high}l${wide} ${wide}m0 ${-wide}l${-wide} ${wide}`;
   }
 
   /** A point beyond an end of the axis, as a triangle at that end that points to it. */
@@ -217,22 +226,6 @@ export class Chart {
     const size = 0.25 * this.size.rem;
     const height = value > this.model.domain[1] ? 2 * size : -2 * size;
     return `M${fine(x(round) - size)} ${fine(y(value) + height)}h${fine(2 * size)}L${fine(x(round))} ${fine(y(value))}Z`;
-  }
-
-  drawRule() {
-    const { rule } = this.model;
-    const { left, right, top, y } = this.scale;
-    const { rem } = this.size;
-    this.parts.rule.classList.toggle("on", Boolean(rule));
-    setText(this.parts.ruleLabel, rule ? rule.label : "");
-    if (!rule) return;
-    const height = y(rule.y);
-    setAttribute(this.parts.rule, "d", `M${left} ${fine(height)}H${right}`);
-    setAttribute(this.parts.ruleLabel, "x", right - 4);
-    // The label stands at the right end, on the side of the rule where the line is not.
-    const end = this.lastPoint();
-    const above = height - top > 1.2 * rem && !(end && y(end[1]) < height);
-    setAttribute(this.parts.ruleLabel, "y", fine(above ? height - 6 : height + 1.05 * rem));
   }
 
   lastPoint() {

@@ -9,8 +9,8 @@ export class History {
   constructor(width) {
     this.round = [];
     this.value = [];
-    this.held = [];
-    this.certificate = [];
+    this.failed = [];
+    this.paused = [];
     this.time = [];
     this.played = Array.from({ length: width }, () => []);
     this.best = Array.from({ length: width }, () => []);
@@ -29,7 +29,7 @@ export class History {
     const known = this.last;
     const from = known === null ? 0 : rounds.round.findIndex((round) => round > known);
     if (from < 0 || !rounds.round.length) return;
-    for (const key of ["round", "value", "held", "certificate", "time"]) {
+    for (const key of ["round", "value", "failed", "paused", "time"]) {
       this[key] = joined(this[key], rounds[key], from);
     }
     for (const key of ["played", "best"]) {
@@ -144,12 +144,12 @@ export function line(round, values, from, size) {
   return buckets(round, from, size).map(({ to }) => [round[to - 1], isNumber(values[to - 1]) ? values[to - 1] : null]);
 }
 
-/** The stretches on hold as `[first round, last round]`. */
-export function heldStretches(history, from) {
+/** The pauses as `[first round, last round]`. */
+export function pauses(history, from) {
   const found = [];
   for (let i = from; i < history.length; i++) {
-    if (!history.held[i]) continue;
-    if (i > from && history.held[i - 1]) found.at(-1)[1] = history.round[i];
+    if (!history.paused[i]) continue;
+    if (i > from && history.paused[i - 1]) found.at(-1)[1] = history.round[i];
     else found.push([history.round[i], history.round[i]]);
   }
   return found;

@@ -40,8 +40,8 @@ export function setAttribute(node, name, value) {
 const CLOCK = ["M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8m0 1.6a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2M7.2 4.6h1.6v3.1l2.1 1.5-.9 1.3-2.8-2z"];
 const ICONS = {
   playing: ["M5 3.2v9.6l8-4.8z"],
-  held: ["M4.2 3h2.6v10H4.2z", "M9.2 3h2.6v10H9.2z"],
-  pausing: CLOCK,
+  paused: ["M4.2 3h2.6v10H4.2z", "M9.2 3h2.6v10H9.2z"],
+  idle: CLOCK,
   quiet: CLOCK,
   broken: ["M3.6 2.4 8 6.8l4.4-4.4 1.2 1.2L9.2 8l4.4 4.4-1.2 1.2L8 9.2l-4.4 4.4-1.2-1.2L6.8 8 2.4 3.6z"],
   fresh: ["M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2m0 1.6a4.2 4.2 0 1 1 0 8.4 4.2 4.2 0 0 1 0-8.4"],

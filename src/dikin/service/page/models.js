@@ -1,10 +1,10 @@
 // The content of each chart of a study: numbers and sentences from the history.
 //
-// A model has: axis (see axis.js), first, last (rounds), step (rounds of one drawn position), domain, log, bounds, held,
-// band, dots, outside (dots beyond the domain), line, rule, format (of the label at the end), tick (of the axis), note, summary,
+// A model has: axis (see axis.js), first, last (rounds), step (rounds of one drawn position), domain, log, bounds, pauses,
+// band, dots, outside (dots beyond the domain), failed (rounds), line, ticks, format (of the label at the end), tick (of the axis), note, summary,
 // and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
-import { band, buckets, extent, heldStretches, line, quantile, rollingMean, sorted, withoutFarOff } from "./data.js";
+import { band, buckets, extent, line, pauses, quantile, rollingMean, sorted, withoutFarOff } from "./data.js";
 import { clockAxis, reachInTime, roundAxis } from "./axis.js";
 import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./words.js";
 import { tickFormat } from "./charts.js";
@@ -26,13 +26,13 @@ export function frameOf(study, history, wanted, timed) {
     axis: timed ? clockAxis(history, from) : roundAxis(first, last),
     step: Math.max(1, Math.ceil(shown / POSITIONS)),
     wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
-    held: heldStretches(history, from),
+    pauses: pauses(history, from),
   };
 }
 
 function base(frame, { domain, log = false }) {
-  const { axis, first, last, step, held } = frame;
-  return { axis, first, last, step, held, domain, log, tick: tickFormat(domain, log) };
+  const { axis, first, last, step, pauses } = frame;
+  return { axis, first, last, step, pauses, domain, log, tick: tickFormat(domain, log) };
 }
 
 /** The text of a model at the cursor: short beside its title, in full for screen readers. */
@@ -51,27 +51,31 @@ function reach({ history, from, first, last, timed }) {
 
 export function decisionModel(frame, column, fitted) {
   const { study, history, from } = frame;
+  const name = study.columns[column];
   const range = study.ranges?.[column] ?? null;
   const log = Boolean(study.log?.[column]) && (!range || range[0] > 0);
   const best = history.best[column];
   const played = history.played[column];
-  const tube = band(history.round, played, from, frame.wide);
-  const path = line(history.round, best, from, frame.step);
-  const seen = extent([...tube.flatMap(([, low, high]) => [low, high]), ...path.map(([, v]) => v)]);
-  const domain = fitted || !range ? padded(seen, log) : range;
+  const labels = study.labels?.[column] ?? [];
+  // Of values without an order a band says nothing: each that was tried is a dot.
+  const orderless = isChoice(study, name);
+  const tube = orderless ? [] : band(history.round, played, from, frame.wide);
+  // With contexts the best guess is another one from round to round.
+  const path = study.contexts ? [] : line(history.round, best, from, frame.step);
+  const guesses = study.contexts ? points(history, best, from) : [];
+  const seen = extent([...tube.flatMap(([, low, high]) => [low, high]), ...path.map(([, v]) => v), ...guesses.map(([, v]) => v)]);
+  const domain = labels.length ? padded(range) : fitted || !range ? padded(seen, log) : range;
   const format = range ? columnFormat(study, column) : formatFor(seen ? seen[1] - seen[0] : 0);
   const late = sorted(played.slice(-frame.recent));
-  const between = late.length ? `${format(late[0])} to ${format(late.at(-1))}` : "nothing";
-  const name = study.columns[column];
-  const named = Boolean(study.labels?.[column]?.length);
-  const text = named ? format : number;
-  const allowed = range ? ` Allowed: ${text(range[0])} to ${text(range[1])}.` : "";
+  const between = !late.length ? "nothing" : labels.length ? shares(late, labels) : `${format(late[0])} to ${format(late.at(-1))}`;
+  const span = labels.length ? labels.join(", ") : range ? `${number(range[0])} to ${number(range[1])}` : "";
+  const allowed = span && ` Allowed: ${span}.`;
   return {
     ...base(frame, { domain, log }),
-    ...(named ? { tick: (v) => short(format(v), 6) } : {}),
-    bounds: range && domain === range ? range : [],
+    ...(labels.length ? labelled(labels, format) : {}),
+    bounds: range && domain === range && !labels.length ? range : [],
     band: tube,
-    dots: frame.shown <= FEW ? points(history, played, from) : [],
+    dots: study.contexts ? guesses : orderless || frame.shown <= FEW ? points(history, played, from) : [],
     line: path,
     format,
     note: `last ${late.length} tried: ${between}`,
@@ -82,6 +86,21 @@ export function decisionModel(frame, column, fitted) {
       return reading(frame, i, best[i], `tried ${format(played[i])}, best ${format(best[i])}`);
     },
   };
+}
+
+const isChoice = (study, column) => study.space?.parameters?.[column]?.kind === "choice";
+
+/** The axis of a column with a label at each whole number; all of them where there are few. */
+function labelled(labels, format) {
+  const every = Math.ceil(labels.length / 8);
+  const ticks = labels.map((_, i) => i).filter((i) => i % every === 0 || i === labels.length - 1);
+  return { ticks, tick: (v) => short(format(v), 7) };
+}
+
+/** How often each label was tried, the most frequent first. */
+function shares(values, labels) {
+  const times = labels.map((label, i) => [label, values.filter((v) => v === i).length]).filter(([, n]) => n);
+  return times.sort((a, b) => b[1] - a[1]).slice(0, 4).map(([label, n]) => `${label} ${Math.round((100 * n) / values.length)} %`).join(", ");
 }
 
 function points(history, values, from) {
@@ -114,7 +133,8 @@ export function valueModel(frame) {
   const within = ([, v]) => v >= domain[0] && v <= domain[1];
   const outside = points(history, history.value, from).filter((point) => !within(point));
   const word = study.maximize ? "Larger" : "Smaller";
-  const more = offTheAxis(outside, domain);
+  const failed = history.round.filter((_, i) => i >= from && history.failed[i]);
+  const more = offTheAxis(outside, domain) + (failed.length ? ` ${count(failed.length)} failed.` : "");
   const without = leftOut(history.value, usual, from);
   return {
     ...base(frame, { domain }),
@@ -123,14 +143,17 @@ export function valueModel(frame) {
     outside,
     line: path,
     format: (v) => steady(v, 4),
-    namesHeld: true,
+    failed,
+    failuresAbove: !study.maximize,
+    namesPauses: true,
     note: `mean of ${frame.recent}${without}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
     summary: `Value ${reach(frame)}. Mean of the last ${frame.recent} rounds${without}: ${number(mean.at(-1))}, `
       + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${word} is better.${more}`,
     at: (round) => {
       const i = history.indexOf(round);
-      const hold = history.held[i] ? ", on hold" : "";
-      return reading(frame, i, mean[i], `value ${number(history.value[i])}, mean ${number(mean[i])}${hold}`);
+      const pause = history.paused[i] ? ", paused" : "";
+      const value = history.failed[i] ? "failed" : `value ${number(history.value[i])}`;
+      return reading(frame, i, mean[i], `${value}, mean ${number(mean[i])}${pause}`);
     },
   };
 }
@@ -170,47 +193,6 @@ function robustDomain(values, path) {
   const wild = order.at(-1) - order[0] > 4 * (high - low) && high > low;
   const inner = wild ? [low - (high - low) * 0.3, high + (high - low) * 0.3] : [order[0], order.at(-1)];
   return padded(extent([...inner, ...path.map(([, v]) => v)]));
-}
-
-// --- the certificate ------------------------------------------------------------------------------
-
-/** The range of the values: the largest regret of a round that they allow. */
-export function spreadOf(history) {
-  const seen = extent(history.value);
-  return seen && seen[1] > seen[0] ? seen[1] - seen[0] : null;
-}
-
-export function certificateModel(frame) {
-  const { history, from } = frame;
-  const each = history.certificate.map((v, i) => (isNumber(v) ? v / Math.max(1, history.round[i]) : null));
-  if (!each.slice(from).some(isNumber)) return null;
-  const path = line(history.round, each, from, frame.step);
-  const spread = spreadOf(history);
-  const [low, high] = extent([...path.map(([, v]) => v), spread]);
-  const log = low > 0 && high / low > 20;
-  const domain = log ? padded([low, high], true) : [0, high * 1.15 || 1];
-  return {
-    ...base(frame, { domain, log }),
-    line: path,
-    rule: spread === null ? null : { y: spread, label: `range of the values ${steady(spread)}` },
-    format: (v) => steady(v),
-    note: `proved${log ? ", log axis" : ""}`,
-    summary: `Certificate per round ${reach(frame)}: now ${steady(each.at(-1))}. Range of the values: ${steady(spread)}.`,
-    at: (round) => {
-      const i = history.indexOf(round);
-      return reading(frame, i, each[i], `at most ${steady(each[i])} per round`);
-    },
-  };
-}
-
-/** What the certificate says, in sentences. */
-export function certificateWords(study, history) {
-  if (!isNumber(study.certificate)) return "";
-  const each = certificateOf(study);
-  const spread = spreadOf(history);
-  const proved = `Proved: on average at most ${steady(each)} per round worse than the best fixed setting.`;
-  if (spread !== null && each >= spread) return `${proved} That exceeds the range of the values (${steady(spread)}), so it says nothing yet.`;
-  return proved;
 }
 
 export const certificateOf = (study) => (isNumber(study.certificate) ? study.certificate / Math.max(1, study.rounds) : null);

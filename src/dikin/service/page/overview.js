@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { icon, make, setAttribute, setIcon, setText } from "./dom.js";
-import { ago, bestPairs, count, duration, isNumber, plural, sense, stateOf, steady, upliftText } from "./words.js";
+import { ago, bestPairs, count, duration, intervalText, isNumber, plural, sense, stateOf, steady, upliftText } from "./words.js";
 
 const EVERY_MS = 5000;
 const SHOWN_NAMES = 6;
@@ -169,7 +169,9 @@ class Card {
   }
 
   fillBest(study) {
-    setText(this.bestLabel, study.rounds ? "Best setting" : "Start");
+    const expected = intervalText(study.best_value);
+    const worth = expected ? `, expected value ${expected.value} (${expected.sure})` : study.contexts ? " in the mean of contexts" : "";
+    setText(this.bestLabel, study.rounds ? `Best setting${worth}` : "Start");
     const pairs = bestPairs(study);
     const key = JSON.stringify(pairs);
     if (key === this.bestKey) return;

@@ -1,14 +1,17 @@
 // The page of one study: numbers, warnings, charts, open trials.
 
 import { follow, get, post, studyPath } from "./api.js";
+import { BestSetting } from "./best.js";
 import { Chart } from "./charts.js";
-import { History, KEEP } from "./data.js";
+import { extent, History, KEEP } from "./data.js";
 import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
-import { certificateModel, certificateOf, certificateWords, decisionModel, frameOf, spreadOf, valueModel } from "./models.js";
-import { ago, count, duration, isNumber, plural, sense, settingText, stateOf, steady, upliftText } from "./words.js";
+import { certificateOf, decisionModel, frameOf, valueModel } from "./models.js";
+import { ago, count, duration, intervalText, isNumber, sense, settingText, stateOf, steady, upliftText } from "./words.js";
 
 const FIRST_CHARTS = 6;
 const OPEN_EVERY_MS = 5000;
+/** So many contexts has a status. */
+const MOST_CONTEXTS = 16;
 const GONE = [403, 404, 410];
 
 // The reader's choice is kept while other studies are shown.
@@ -70,16 +73,16 @@ class StudyView {
       make("div", { class: "study-name" },
         make("a", { class: "back", href: "#/", text: "All studies" }),
         make("div", { class: "study-line" }, this.title, this.state, this.kind)),
-      this.buildHold());
+      this.buildPause());
     this.body.append(this.buildNumbers(), this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), this.buildContexts(), this.buildOpen());
     this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.wait, this.body), this.buildDialog());
   }
 
-  buildHold() {
-    this.hold = make("button", { type: "button", class: "button", text: "Hold", click: () => this.ask() });
-    this.holdWhy = make("p", { class: "hold-why", id: "hold-why" });
-    this.holdBox = make("div", { class: "hold", hidden: true }, this.hold, this.holdWhy);
-    return this.holdBox;
+  buildPause() {
+    this.pause = make("button", { type: "button", class: "button", text: "Pause", click: () => this.ask() });
+    this.pauseWhy = make("p", { class: "pause-why", id: "pause-why" });
+    this.pauseBox = make("div", { class: "pause", hidden: true }, this.pause, this.pauseWhy);
+    return this.pauseBox;
   }
 
   buildNumbers() {
@@ -90,9 +93,9 @@ class StudyView {
       return { name, value, note, element: make("div", { class: "number" }, name, value, note) };
     };
     this.numbers = {
-      uplift: item("Gain over the control"), rounds: item("Rounds"), mean: item("Mean of the last rounds"),
-      certificate: item("Certificate per round"),
-      clipped: item("Clipped values"), explained: item("Explained by covariates"),
+      uplift: item("Gain over the control"), expected: item("Expected value"), rounds: item("Rounds"),
+      mean: item("Mean of the last rounds"), certificate: item("Certificate per round"),
+      failed: item("Failed trials"), leftOut: item("Values left out"),
     };
     return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
   }
@@ -107,14 +110,12 @@ class StudyView {
   }
 
   buildOutcome() {
-    this.outcome = { value: this.chart("Value", "value"), certificate: this.chart("Certificate per round", "certificate") };
-    this.certificateText = make("p", { class: "chart-words" });
-    this.outcome.certificate.element.append(this.certificateText);
-    this.outcomeBox = make("div", { class: "charts charts-outcome" }, ...Object.values(this.outcome).map((c) => c.element));
-    this.grey = make("p", { class: "legend", text: "Grey: on hold.", hidden: true });
-    this.noProof = make("p", { class: "legend", text: "Without a certificate: it needs smoothness or lipschitz and, with a whole number beside other decisions, separable.", hidden: true });
+    this.value = this.chart("Value", "value");
+    this.best = new BestSetting();
+    this.outcomeBox = make("div", { class: "charts charts-outcome" }, this.value.element, this.best.element);
+    this.grey = make("p", { class: "legend", text: "Grey: paused.", hidden: true });
     return make("section", { "aria-labelledby": "h-outcome" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey, this.noProof), this.buildFirst(), this.outcomeBox);
+      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey), this.buildFirst(), this.outcomeBox);
   }
 
   /** What to do before anything has been played. */
@@ -132,7 +133,7 @@ class StudyView {
   buildDecisions() {
     this.decisionBox = make("div", { class: "charts" });
     this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
-    this.legend = make("p", { class: "legend", text: "Line: best guess. Shade: what was tried, to explore." });
+    this.legend = make("p", { class: "legend" });
     return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
       make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
       this.decisionBox, this.more);
@@ -165,7 +166,7 @@ class StudyView {
     this.dialogTitle = make("h2", { id: "dialog-title" });
     this.dialogText = make("p", { id: "dialog-text" });
     this.dialogTrouble = make("p", { class: "trouble", role: "alert", hidden: true });
-    this.dialogDo = make("button", { type: "button", class: "button strong", click: () => this.switchHold() });
+    this.dialogDo = make("button", { type: "button", class: "button strong", click: () => this.switchPause() });
     const cancel = make("button", { type: "button", class: "button", text: "Cancel", click: () => this.dialog.close() });
     this.dialog = make("dialog", { "aria-labelledby": "dialog-title", "aria-describedby": "dialog-text" },
       this.dialogTitle, this.dialogText, this.dialogTrouble, make("div", { class: "dialog-buttons" }, cancel, this.dialogDo));
@@ -212,7 +213,7 @@ class StudyView {
     this.columns = String(this.study.columns);
     this.history = new History(this.study.columns.length);
     this.decisions?.forEach((chart) => chart.close());
-    this.charts = Object.values(this.outcome);
+    this.charts = [this.value];
     this.decisions = [];
     this.decisionBox.replaceChildren();
     this.addDecisions();
@@ -249,7 +250,7 @@ class StudyView {
   }
 
   hideAll() {
-    this.wait.hidden = this.body.hidden = this.holdBox.hidden = true;
+    this.wait.hidden = this.body.hidden = this.pauseBox.hidden = true;
   }
 
   problem(problem) {
@@ -295,10 +296,8 @@ class StudyView {
   draw() {
     this.showState();
     this.showWarnings();
-    this.showHold();
+    this.showPause();
     this.showContexts();
-    setText(this.certificateText, certificateWords(this.study, this.history));
-    this.noProof.hidden = isNumber(this.study.certificate);
     const empty = !this.history.length;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
@@ -309,21 +308,18 @@ class StudyView {
     const settings = Object.entries(this.study.by_context ?? {});
     this.contextBox.hidden = !settings.length;
     setText(this.contextName, Object.keys(this.study.contexts ?? {}).join(", "));
-    const more = this.study.context_count - settings.length;
-    setText(this.contextNote, more > 0 ? `And ${count(more)} more.` : "");
+    setText(this.contextNote, settings.length === MOST_CONTEXTS ? `The first ${MOST_CONTEXTS}.` : "");
     this.contextRows.replaceChildren(...settings.map(([label, params]) => make("tr", {},
       make("th", { scope: "row", text: label }), make("td", { class: "setting", text: settingText(params) }))));
   }
 
   showCharts() {
     const frame = frameOf(this.study, this.history, choice.rounds, choice.timed);
-    this.grey.hidden = !frame.held.length;
+    this.grey.hidden = !frame.pauses.length;
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
-    this.outcome.value.show(valueModel(frame));
-    const proved = certificateModel(frame);
-    this.outcome.certificate.element.hidden = !proved;
-    if (proved) this.outcome.certificate.show(proved);
+    this.value.show(valueModel(frame));
+    setText(this.legend, this.study.contexts ? "Dots: best guess in the context of a round. Shade: what was tried." : "Line: best guess. Shade: what was tried, to explore.");
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i, choice.fitted)));
     this.showCursorText();
   }
@@ -341,7 +337,7 @@ class StudyView {
   }
 
   showCursorText() {
-    const at = this.cursor === null ? null : this.outcome.value.model?.at(this.cursor);
+    const at = this.cursor === null ? null : this.value.model?.at(this.cursor);
     this.cursorText.classList.toggle("at-cursor", Boolean(at));
     setText(this.cursorText, at ? upper(at.text) : "Point at a chart, or focus it and use the arrow keys, to read one round.");
   }
@@ -357,18 +353,17 @@ class StudyView {
     setIcon(this.stateIcon, state.kind);
     setText(this.stateWord, state.word);
     document.title = `${this.name} · ${state.word} · dikin`;
-    // That a study pauses between two answers is no news.
-    const kind = state.kind === "pausing" ? "playing" : state.kind;
+    // That a study waits between two answers is no news.
+    const kind = state.kind === "idle" ? "playing" : state.kind;
     if (this.known.state && this.known.state !== kind) say(`${this.name}: ${state.word}`);
     this.known.state = kind;
     if (this.study.problem) return setText(this.kind, "");
-    const restarts = this.study.restarts ? `, ${plural(this.study.restarts, "restart")}` : "";
-    setText(this.kind, `${sense(this.study)}${restarts}`);
+    setText(this.kind, [sense(this.study), ...(this.study.limits ?? [])].join(", "));
   }
 
   showNumbers() {
     const { study, numbers } = this;
-    const spread = spreadOf(this.history);
+    const seen = extent(this.history.value);
     const fill = ({ value, note }, x, words, digits = 3) => {
       setText(value, steady(x, digits));
       setText(note, isNumber(x) ? words : "not known yet");
@@ -376,19 +371,21 @@ class StudyView {
     this.showUplift();
     setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
     this.showAges();
-    const error = isNumber(study.recent_sem) ? `standard error ${steady(study.recent_sem, 2)}; ` : "";
-    fill(numbers.mean, study.recent_mean, error + sense(study), 4);
-    const against = spread === null ? "" : `range of the values: ${steady(spread)}`;
-    fill(numbers.certificate, certificateOf(study), against);
+    fill(numbers.mean, study.recent_mean, sense(study), 4);
+    const expected = intervalText(study.best_value);
+    setText(numbers.expected.value, expected?.value ?? "–");
+    setText(numbers.expected.note, expected ? `at the best setting; ${expected.sure}` : "not known yet");
+    // With contexts, each has a best setting of its own.
+    numbers.expected.element.hidden = Boolean(study.contexts);
+    fill(numbers.certificate, certificateOf(study), seen ? `proved; range of the values: ${steady(seen[1] - seen[0])}` : "proved");
     numbers.certificate.element.hidden = !isNumber(study.certificate);
-    setText(numbers.clipped.value, count(study.clipped));
-    setText(numbers.clipped.note, `of ${plural(study.rounds, "value")}: too far off to be learnt in full`);
-    numbers.clipped.element.hidden = !study.clipped;
-    const parts = Object.entries(study.explained_by ?? {}).sort((a, b) => b[1] - a[1]);
-    const share = (part) => `${Math.round(100 * part)} %`;
-    setText(numbers.explained.value, isNumber(study.explained) ? share(study.explained) : "–");
-    setText(numbers.explained.note, parts.map(([name, part]) => `${name} ${share(part)}`).join(", "));
-    numbers.explained.element.hidden = !parts.length;
+    const some = ({ element, value, note }, n, words) => {
+      setText(value, count(n));
+      setText(note, words);
+      element.hidden = !n;
+    };
+    some(numbers.failed, study.failed, "of the last 10,000");
+    some(numbers.leftOut, study.left_out, `of ${count(study.rounds)}, in whole or in part: they look like faults`);
   }
 
   /** What a tuned round gains over the control, where there is one: the first number. */
@@ -428,11 +425,18 @@ class StudyView {
     if (this.body.hidden || document.hidden) return;
     this.showState();
     this.showAges();
-    if (performance.now() - this.opened > OPEN_EVERY_MS) this.loadOpen();
+    if (performance.now() - this.opened > OPEN_EVERY_MS) this.load();
+  }
+
+  /** What is not part of the stream, every few seconds. */
+  load() {
+    this.opened = performance.now();
+    this.loadOpen();
+    // With contexts, each has a best setting of its own.
+    if (this.study.rounds && !this.study.contexts) this.best.load(this.study, (problem) => this.page.refused(problem));
   }
 
   async loadOpen() {
-    this.opened = performance.now();
     try {
       const open = await get(studyPath(this.name, "/open?limit=20"));
       if (!this.closed) this.showOpen(open);
@@ -455,35 +459,35 @@ class StudyView {
     setText(this.openNote, queries.length ? `and ${count(more)} more` : "none");
   }
 
-  // --- hold and resume ----------------------------------------------------------------------------
+  // --- pause and resume ---------------------------------------------------------------------------
 
-  showHold() {
+  showPause() {
     const { study } = this;
-    this.holdBox.hidden = false;
+    this.pauseBox.hidden = false;
     const may = this.page.may("play");
-    this.hold.disabled = !may;
-    setText(this.hold, study.held ? "Resume …" : "Hold …");
-    setText(this.holdWhy, may ? "" : `Your token may only read. To ${study.held ? "resume" : "hold"}, use one with the right play.`);
-    if (!may) setAttribute(this.hold, "aria-describedby", "hold-why");
-    else this.hold.removeAttribute("aria-describedby");
+    this.pause.disabled = !may;
+    setText(this.pause, study.paused ? "Resume …" : "Pause …");
+    setText(this.pauseWhy, may ? "" : `Your token may only read. To ${study.paused ? "resume" : "pause"}, use one with the right play.`);
+    if (!may) setAttribute(this.pause, "aria-describedby", "pause-why");
+    else this.pause.removeAttribute("aria-describedby");
   }
 
   ask() {
-    this.toHold = !this.study.held;
-    setText(this.dialogTitle, this.toHold ? `Put ${this.name} on hold?` : `Resume ${this.name}?`);
-    setText(this.dialogText, this.toHold
+    this.toPause = !this.study.paused;
+    setText(this.dialogTitle, this.toPause ? `Pause ${this.name}?` : `Resume ${this.name}?`);
+    setText(this.dialogText, this.toPause
       ? "From now on each trial gets the best setting, and nothing is learnt until you resume."
       : "It explores and learns again from the next trial on.");
-    setText(this.dialogDo, this.toHold ? "Put on hold" : "Resume");
+    setText(this.dialogDo, this.toPause ? "Pause" : "Resume");
     this.dialogTrouble.hidden = true;
     this.dialog.showModal();
   }
 
-  async switchHold() {
+  async switchPause() {
     this.dialogDo.disabled = true;
     try {
-      const { held } = await post(studyPath(this.name, this.toHold ? "/hold" : "/resume"));
-      this.study = { ...this.study, held };
+      const { paused } = await post(studyPath(this.name, this.toPause ? "/pause" : "/resume"));
+      this.study = { ...this.study, paused };
       this.dialog.close();
       this.redraw();
     } catch (problem) {

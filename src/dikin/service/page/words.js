@@ -75,12 +75,12 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 /** The state of a study as icon and word. `later`: seconds since the status arrived. */
 export function stateOf(study, later = 0) {
   if (study.problem) return { kind: "broken", word: "cannot be read" };
-  if (study.guard_reason) return { kind: "held", word: "held by the guard" };
-  if (study.held) return { kind: "held", word: "on hold" };
+  if (study.guard_reason) return { kind: "paused", word: "held by the guard" };
+  if (study.paused) return { kind: "paused", word: "paused" };
   if (!study.rounds) return { kind: "fresh", word: "no answers yet" };
   const since = isNumber(study.last_told_seconds) ? study.last_told_seconds + later : 0;
   if (since <= PLAYING_SECONDS) return { kind: "playing", word: "running" };
-  return { kind: since > LONG_SECONDS ? "quiet" : "pausing", word: `last answer ${ago(since)}` };
+  return { kind: since > LONG_SECONDS ? "quiet" : "idle", word: `last answer ${ago(since)}` };
 }
 
 /** The gain over the control as a number and its interval: in per cent where that is known. */
@@ -94,6 +94,15 @@ export function upliftText(uplift) {
   const signed = (x) => `${x > 0 ? "+" : ""}${format(x)}`;
   const sure = `${Math.round(100 * uplift.confidence)} %: ${signed(low)} to ${signed(high)}${unit}, valid at any time`;
   return { value: `${signed(mean)}${unit}`, sure };
+}
+
+/** A number with its 95 % interval, as `[number, low, high]`, for people; null where it is not known yet. */
+export function intervalText(interval) {
+  if (!interval?.every(isNumber)) return null;
+  const [mean, low, high] = interval;
+  const format = formatFor(8 * (high - low));
+  const ends = `${format(low)} to ${format(high)}`;
+  return { value: format(mean), ends, sure: `95 %: ${ends}` };
 }
 
 export const sense = (study) => (study.maximize ? "larger is better" : "smaller is better");

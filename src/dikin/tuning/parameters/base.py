@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from dikin.domains.base import Domain
-from dikin.errors import ParameterError, shown
+from dikin.errors import shown
 from dikin.plotting.axes import Axis
 from dikin.registry import Registry
+from dikin.vectors import Array
 
 
 class ParameterKind(ABC):
@@ -39,41 +39,25 @@ class ParameterKind(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.kind = cls.__name__.lower()
-        own = vars(cls).keys()
-        inherited = [
-            name for name in ("by_lot", "has_corners") if name not in own and _implements(cls, name)
-        ]
-        if inherited and own & {"best", "best_values", "played", "played_values"}:
-            raise ParameterError(
-                f"{cls.__name__} changes what is played and inherits {' and '.join(inherited)}, on "
-                "which certificates rest: say in the class what holds for it"
-            )
-
-    # --- what a certificate may assume -----------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def by_lot(self) -> bool:
-        """Whether what is played at a coordinate is drawn by lot."""
-
-    @property
-    @abstractmethod
-    def has_corners(self) -> bool:
-        """Whether mean values have corners along a coordinate, so that no smoothness can hold."""
-
-    @property
-    def linear_range(self) -> tuple[float, float] | None:
-        """The values at coordinates 0 and 1, if played values are exactly linear in between.
-
-        None otherwise: then no constraint can name the parameter.
-        """
-        return None
 
     # --- coordinates and values ------------------------------------------------------------------
 
     @property
-    def domain(self) -> Domain | None:
-        """The set of the coordinates; None for [0, 1] in each, as sides of the tuner's cube."""
+    def options(self) -> int:
+        """Number of values that are searched without an order; 0 where there are coordinates."""
+        return 0
+
+    @property
+    def grid(self) -> Array | None:
+        """Return the coordinates that can be used, where they are few; None for all of [0, 1]."""
+        return None
+
+    @property
+    def linear_range(self) -> tuple[float, float] | None:
+        """The values at coordinates 0 and 1, if values are exactly linear in between.
+
+        None otherwise: then no constraint can name the parameter.
+        """
         return None
 
     def columns(self, name: str) -> tuple[str, ...]:
@@ -91,41 +75,23 @@ class ParameterKind(ABC):
         """
         return (name,)
 
-    @abstractmethod
-    def played_values(self, coordinates: Sequence[float], uniform: float) -> Sequence[float]:
-        """The values that are played at some coordinates.
+    def values_at(self, coordinates: Sequence[float]) -> Sequence[float]:
+        """Return the values at some coordinates, whole ones where only these can be used.
 
         Parameters
         ----------
         coordinates : sequence of float
-            In the domain.
-        uniform : float
-            The lot, a random number in [0, 1) that all parameters of a trial share.
+            One for each column.
 
         Returns
         -------
         sequence of float
             The values.
         """
+        raise NotImplementedError
 
-    @abstractmethod
-    def best_values(self, coordinates: Sequence[float]) -> Sequence[float]:
-        """The values to settle on at some coordinates.
-
-        Parameters
-        ----------
-        coordinates : sequence of float
-            In the domain.
-
-        Returns
-        -------
-        sequence of float
-            The values.
-        """
-
-    @abstractmethod
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
-        """The coordinates of some values.
+        """Return the coordinates of some values.
 
         Parameters
         ----------
@@ -135,8 +101,9 @@ class ParameterKind(ABC):
         Returns
         -------
         sequence of float
-            In the domain.
+            The coordinates.
         """
+        raise NotImplementedError
 
     @abstractmethod
     def start_values(self) -> Sequence[float] | None:
@@ -220,10 +187,6 @@ class ParameterKind(ABC):
     @abstractmethod
     def examples(cls) -> Iterator[Self]:
         """A few small parameters of this kind, on which its tests run."""
-
-
-def _implements(cls: type, name: str) -> bool:
-    return not getattr(getattr(cls, name), "__isabstractmethod__", False)
 
 
 @cache

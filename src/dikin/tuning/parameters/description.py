@@ -11,12 +11,6 @@ from typing import Any
 from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind, arguments_of
 
-NO_CATEGORIES = (
-    "There are no categories: between two of them there is no half-way, and a bandit convex "
-    "learner needs one. For alternatives that have an order use Levels, for a choice between a few "
-    "by their mean Shares (each gets a share of the rounds), for a switch Integer(0, 1), or one "
-    "tuner for each alternative"
-)
 EXAMPLE = '{"kind": "real", "low": 1, "high": 14, "start": 4}'
 
 
@@ -48,7 +42,9 @@ def _advice(value: Any) -> str:
     """What may have been meant by something that is no parameter."""
     if isinstance(value, tuple | list) and len(value) == 2 and not isinstance(value[0], str):
         return f"Did you mean dikin.Real({shown(value[0])}, {shown(value[1])})?"
-    return NO_CATEGORIES
+    if isinstance(value, tuple | list):
+        return f"For one of several values use dikin.Choice({shown(value)})."
+    return "For one of several values use dikin.Choice([...])."
 
 
 def parameter_from_spec(name: str, spec: Any) -> ParameterKind:

@@ -1,4 +1,4 @@
-"""A parameter whose numbers are whole: between two neighbours the tuner draws lots."""
+"""A parameter whose numbers are whole."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from abc import abstractmethod
 from math import floor
 from typing import Any
 
+import numpy as np
+
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.interval import Interval
+from dikin.vectors import Array
+
+FEW = 4
+"""Up to so many numbers are searched without an order."""
+MOST = 10_000
+"""Beyond so many numbers the nearest one is as good as any."""
 
 
 class Grid(Interval):
-    """Whole numbers at equal distances on [0, 1].
+    """Whole numbers on [0, 1], at equal distances unless a kind says otherwise.
 
-    Between two neighbours one of them is played, by lot, the nearer one more often. In the mean
-    this is the piecewise linear interpolation of the values at the whole numbers.
+    Few numbers are searched as a `Choice` is, more of them along a coordinate. What is used, and
+    what the tuner learns from, is always a whole number.
     """
-
-    by_lot = True
 
     @property
     @abstractmethod
@@ -25,9 +31,16 @@ class Grid(Interval):
         """The first and the last whole number."""
 
     @property
-    def has_corners(self) -> bool:
+    def options(self) -> int:
         low, high = self.ends
-        return high - low > 1  # a single line has none
+        return high - low + 1 if high - low < FEW else 0
+
+    @property
+    def grid(self) -> Array | None:
+        low, high = self.ends
+        if high - low >= MOST:
+            return None
+        return np.array([self.to_unit(value) for value in range(low, high + 1)])
 
     def to_unit(self, value: float) -> float:
         low, high = self.ends
@@ -35,17 +48,11 @@ class Grid(Interval):
 
     def best(self, u: float) -> float:
         low, high = self.ends
-        return self._within(floor(u * (high - low) + 0.5))
+        return self._within(floor(low + u * (high - low) + 0.5))
 
-    def played(self, u: float, uniform: float) -> float:
+    def _within(self, value: int) -> float:
         low, high = self.ends
-        between = u * (high - low)
-        below = floor(between)
-        return self._within(below + (uniform < between - below))
-
-    def _within(self, steps: int) -> float:
-        low, high = self.ends
-        return float(min(max(low + steps, low), high))
+        return float(min(max(value, low), high))
 
     def shown(self, value: float) -> Any:
         return int(value)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import floor, log
 from typing import Any, Self
 
-from dikin.arguments import is_whole
+from dikin.arguments import is_whole, true_or_false
 from dikin.errors import ParameterError, shown
+from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.grid import Grid
 from dikin.tuning.parameters.interval import check_bounds
 
@@ -17,21 +19,18 @@ MOST_WHOLE = 2**53
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Integer(Grid):
-    """A whole number between two bounds: a level, a size, a number of workers.
+    """A whole number between two bounds: a size, a number of workers.
 
-    Tuning happens between the whole numbers: 3.3 is played as 3 in seven of ten rounds and as 4 in
-    three, by lot. In the mean this is the piecewise linear interpolation of the values at whole
-    numbers. For one whole number alone it is convex if the sequence of values is, and then the
-    guarantee is against the best whole number; beside other parameters it need not be, and the
-    guarantee is for values that are declared separable (`Tuner(separable=True)`). It has corners,
-    so that a `lipschitz` constant can hold for it and a `smoothness` cannot.
+    Every trial has a whole number. Up to four of them are searched as a `Choice` is.
 
     Parameters
     ----------
     low, high : int
         The bounds; both may be played.
     start : int, optional
-        Today's value, where tuning begins. The middle of the range without one.
+        The value in use today, with which tuning begins. The middle of the range without one.
+    log : bool, default False
+        Whether to search in the logarithm, for a range over powers of ten such as 1 to 1000.
 
     Raises
     ------
@@ -47,21 +46,44 @@ class Integer(Grid):
     low: int
     high: int
     start: int | None = None
+    log: bool = False
 
     def __post_init__(self) -> None:
         for name in ("low", "high") if self.start is None else ("low", "high", "start"):
             _check_whole(getattr(self, name), name)
         check_bounds(self, int)
+        if true_or_false(self.log, "log") and self.low <= 0:
+            raise ParameterError(
+                f"log=True needs a low above 0, got low={self.low}; begin at 1, or leave log out"
+            )
 
     @property
     def ends(self) -> tuple[int, int]:
         return self.low, self.high
+
+    def to_unit(self, value: float) -> float:
+        if self.log:
+            return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
+        return super().to_unit(value)
+
+    def best(self, u: float) -> float:
+        if not self.log:
+            return super().best(u)
+        between = self.low * (self.high / self.low) ** u
+        below = floor(self._within(floor(between)))
+        near = min((below, below + 1), key=lambda value: abs(self.to_unit(max(value, 1)) - u))
+        return self._within(near)
+
+    @property
+    def axis(self) -> Axis:
+        return super().axis._replace(log=self.log)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(1, 9, start=6)
         yield cls(-3, 9)
         yield cls(0, 1)
+        yield cls(1, 1000, start=8, log=True)
 
 
 def _check_whole(value: Any, name: str) -> None:

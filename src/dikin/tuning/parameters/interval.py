@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from dikin.arguments import LARGEST, number
-from dikin.errors import ParameterError
+from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.base import ParameterKind
 
@@ -16,9 +16,8 @@ from dikin.tuning.parameters.base import ParameterKind
 class Interval(ParameterKind):
     """A parameter with one number, whose coordinate lies in [0, 1]: a side of the tuner's cube.
 
-    A kind says where a number lies (`to_unit`) and which number belongs to a coordinate (`best`).
-    One that plays by lot also says what is `played`; one whose values are no numbers, which
-    `number` stands for a value and how it is `shown`.
+    A kind gives the coordinate of a number (`to_unit`) and the number at a coordinate (`best`).
+    One whose values are no numbers also gives the `number` of a value, and the value as `shown`.
     """
 
     @abstractmethod
@@ -50,23 +49,6 @@ class Interval(ParameterKind):
         float
             Between the bounds.
         """
-
-    def played(self, u: float, uniform: float) -> float:
-        """The number that is played at a coordinate; the same as `best`, unless by lot.
-
-        Parameters
-        ----------
-        u : float
-            In [0, 1].
-        uniform : float
-            The lot, a random number in [0, 1).
-
-        Returns
-        -------
-        float
-            Between the bounds.
-        """
-        return self.best(u)
 
     def number(self, value: Any) -> float:
         """The number of a value that the user gave.
@@ -100,10 +82,7 @@ class Interval(ParameterKind):
 
     # --- as every kind answers -------------------------------------------------------------------
 
-    def played_values(self, coordinates: Sequence[float], uniform: float) -> Sequence[float]:
-        return (self.played(coordinates[0], uniform),)
-
-    def best_values(self, coordinates: Sequence[float]) -> Sequence[float]:
+    def values_at(self, coordinates: Sequence[float]) -> Sequence[float]:
         return (self.best(coordinates[0]),)
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:
@@ -138,8 +117,8 @@ def check_bounds(parameter: Any, plain: Callable[[Any], float]) -> None:
     start = parameter.start
     if start is not None and not low <= number(start, "start") <= high:
         raise ParameterError(
-            f"start={start} lies outside its range, {parameter.low} to {parameter.high}; widen the "
-            "range, or begin inside"
+            f"start={shown(start)} lies outside its range, {parameter.low} to {parameter.high}; "
+            "widen the range, or begin inside"
         )
     for name in ("low", "high") if start is None else ("low", "high", "start"):
         object.__setattr__(parameter, name, plain(getattr(parameter, name)))

@@ -20,10 +20,8 @@ Level = int | float | str
 class Levels(Grid):
     """One of several values in an order: batch sizes, machine types from small to large.
 
-    Tuning happens between neighbours: a third of the way from 32 to 64, 32 is played in two of
-    three rounds and 64 in one, by lot. All levels are as far apart as their positions 0, 1, 2, ...,
-    whatever their values are. The guarantee is that of an `Integer` for the position: alone it
-    needs values that are convex as a sequence over the levels.
+    All values are as far apart as their positions 0, 1, 2, ..., whatever they are. Up to four of
+    them are searched as a `Choice` is.
 
     In `trial.point` and in a history a level stands as its position.
 
@@ -49,19 +47,7 @@ class Levels(Grid):
     start: Level | None = None
 
     def __init__(self, values: Sequence[Level], start: Level | None = None) -> None:
-        plain = plain_tuple(values)
-        if not isinstance(plain, tuple) or len(plain) < 2:
-            raise ParameterError(
-                "Levels need two or more values in an order, such as Levels([16, 32, 64]), got "
-                f"{shown(plain)}"
-            )
-        levels = tuple(_level(value, "a level") for value in plain)
-        for value, count in Counter(levels).items():
-            if count > 1:
-                raise ParameterError(f"the level {shown(value)} is there twice")
-        first = None if start is None else _level(start, "start")
-        if first is not None and first not in levels:
-            raise ParameterError(f"start must be one of the levels {shown(levels)}, got {first!r}")
+        levels, first = different_levels(values, start, "Levels")
         object.__setattr__(self, "values", levels)
         object.__setattr__(self, "start", first)
 
@@ -84,6 +70,23 @@ class Levels(Grid):
         yield cls([16, 32, 64, 128], start=32)
         yield cls(["small", "large"])
         yield cls([0.1, "auto", 7], start="auto")
+
+
+def different_levels(values: Any, start: Any, kind: str) -> tuple[tuple[Level, ...], Level | None]:
+    """Return values and start as Python's own, checked."""
+    plain = plain_tuple(values)
+    if not isinstance(plain, tuple) or len(plain) < 2:
+        raise ParameterError(
+            f"{kind} needs two or more values, such as {kind}([16, 32, 64]), got {shown(plain)}"
+        )
+    levels = tuple(_level(value, f"a value of {kind}") for value in plain)
+    for value, count in Counter(levels).items():
+        if count > 1:
+            raise ParameterError(f"the value {shown(value)} is there twice")
+    first = None if start is None else _level(start, "start")
+    if first is not None and first not in levels:
+        raise ParameterError(f"start must be one of the values {shown(levels)}, got {first!r}")
+    return levels, first
 
 
 def _level(value: Any, name: str) -> Level:

@@ -44,9 +44,6 @@ class Real(Interval):
     start: float | None = None
     log: bool = False
 
-    by_lot = False
-    has_corners = False
-
     def __post_init__(self) -> None:
         check_bounds(self, plain_number)
         if true_or_false(self.log, "log") and self.low <= 0:

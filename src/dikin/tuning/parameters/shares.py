@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from dikin.arguments import number, plain_tuple
-from dikin.domains.simplex import Simplex
 from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.base import ParameterKind
@@ -48,9 +47,6 @@ class Shares(ParameterKind):
 
     names: Any
     start: Any = None
-
-    by_lot = False
-    has_corners = False
 
     def __init__(
         self, names: Sequence[str], start: Mapping[str, float] | Sequence[float] | None = None
@@ -98,17 +94,10 @@ class Shares(ParameterKind):
             raise ParameterError(f"start has no share of {', '.join(lacking)}")
         return tuple(start[name] for name in self.names)
 
-    @property
-    def domain(self) -> Simplex:
-        return Simplex(len(self.names))
-
     def columns(self, name: str) -> tuple[str, ...]:
         return tuple(f"{name}.{part}" for part in self.names)
 
-    def played_values(self, coordinates: Sequence[float], uniform: float) -> Sequence[float]:
-        return coordinates
-
-    def best_values(self, coordinates: Sequence[float]) -> Sequence[float]:
+    def values_at(self, coordinates: Sequence[float]) -> Sequence[float]:
         return coordinates
 
     def coordinates(self, values: Sequence[float]) -> Sequence[float]:

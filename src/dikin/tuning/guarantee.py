@@ -1,0 +1,304 @@
+"""The certificate of whatever was used: what is proved of a tuner that follows a model.
+
+A model chooses a centre y and a factor M with the ellipsoid y + M s inside the set, and forecasts
+the value at y + M s by b + q.Ms + e(s), e even. All of it is known before the direction s is drawn,
+and so the value v gives an estimate of a gradient without bias,
+
+    ghat = d (v - b - q.Ms - e(s)) M^-T s + q,
+
+and, whatever chose y, with a the largest cost of exploring,
+
+    E regret(u) <= E [ sum (ghat.y + a) - min_u sum ghat.u ]:
+
+Theorem 27 of docs/mathematics.md. Nothing is clipped, and it is true of any model. A single run may
+well have a bound below its regret.
+"""
+
+from __future__ import annotations
+
+from math import inf, log, nan, sqrt
+from statistics import median
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dikin.errors import ParameterError
+from dikin.vectors import Array
+
+PHI, WALL = 0.15, 0.7
+"""Shares of the ellipsoid of `Predictive`, and of the way to the walls, that are explored."""
+AWAY = 0.5
+"""Distance of the centre to walls, in units of the noise over the sum of `Floor`."""
+FIRST = 0.15
+"""Radius of exploring in the first rounds."""
+CLIP, RECENT, LAST = 6.0, 31, 5
+"""Surprises are clipped at six medians of the last 31; the median of the last five is expected."""
+
+
+class Supported(Protocol):
+    """A set with its support function and a bound on its diameter."""
+
+    d: int
+    nu: float
+    radius: float
+
+    def barrier(self, x: Array) -> tuple[Array, Array]: ...
+
+    def inside(self, x: Array, share: float) -> Array: ...
+
+    def support(self, direction: Array) -> float: ...
+
+    @property
+    def diameter(self) -> float: ...
+
+
+class Play(NamedTuple):
+    """Everything that the answer of an open trial needs."""
+
+    centre: Array
+    covector: Array
+    """d M^-T s."""
+    trace: float
+    """tr M M'."""
+    expected: float
+    """b + q.Ms + e(s)."""
+    slope: Array
+    """q."""
+    failed: float
+    """The value that a failure counts as, fixed before s was drawn."""
+
+    def estimate(self, value: float) -> Array:
+        """Return the estimate of the gradient that a value gives."""
+        return (value - self.expected) * self.covector + self.slope
+
+    def to_json(self) -> list[Any]:
+        """Return the row as plain JSON values."""
+        return [each.tolist() if isinstance(each, np.ndarray) else each for each in self]
+
+    @classmethod
+    def from_json(cls, row: list[Any]) -> Play:
+        """Return the row that `to_json` wrote."""
+        return cls(*(np.array(each) if isinstance(each, list) else float(each) for each in row))
+
+
+def play(
+    centre: Array,
+    factor: Array,
+    direction: Array,
+    level: float,
+    slope: Array,
+    even: float = 0.0,
+    failed: float = nan,
+) -> Play:
+    """Return what is kept of a trial at centre + factor @ direction.
+
+    Parameters
+    ----------
+    centre, factor : Array
+        y and M: known before the direction was drawn, with the ellipsoid inside.
+    direction : Array
+        s, uniform on the unit sphere.
+    level, slope, even : float, Array, float
+        The forecast: b, q and e(s). The function e must be even.
+    failed : float
+        The value that a failure counts as.
+
+    Returns
+    -------
+    Play
+        A row of plain numbers.
+    """
+    covector = np.asarray(len(direction) * np.linalg.solve(factor.T, direction), float)
+    expected = level + float(slope @ (factor @ direction)) + even
+    return Play(centre, covector, float((factor * factor).sum()), expected, slope, failed)
+
+
+def exploring_price(d: int, trace: float, smoothness: float, lipschitz: float) -> float:
+    """Return the largest cost of exploring in a round: a of Theorem 13, for the better constant."""
+    smooth = smoothness * (d + 1.0) / (d + 2.0) * trace / d if smoothness < inf else inf
+    steep = lipschitz * sqrt(trace / d) if lipschitz < inf else inf
+    return min(smooth, steep)
+
+
+class Certificate:
+    """The bound on the expected regret of whatever was used: Theorem 27.
+
+    It is proved if the losses are convex and have the constants, and if nothing but the value of a
+    trial depends on its direction: which answers come must not. A failure counts as the value that
+    was fixed for it. Trials that are never answered do not count.
+
+    Parameters
+    ----------
+    set : Supported
+        The set, in the coordinates of the rows.
+    smoothness, lipschitz : float
+        Constants of the losses in these coordinates; infinite where they are not known.
+    width : float
+        The largest value less the least one; infinite where no range is declared.
+    cells : int
+        Number of weights of a context: the best point of each is compared with.
+    """
+
+    def __init__(
+        self,
+        set: Supported,
+        smoothness: float = inf,
+        lipschitz: float = inf,
+        width: float = inf,
+        cells: int = 1,
+    ) -> None:
+        self.set, self.smoothness, self.lipschitz = set, smoothness, lipschitz
+        self.width = width
+        self.estimates = np.zeros((cells, set.d))
+        self.at_centres = self.squares = self.lengths = self.exploring = 0.0
+        self.others = self.rounds = 0
+
+    def add(self, row: Play, value: float | None, shares: Array | None = None) -> None:
+        """Add an answer, None for a failure; `shares` are the weights of its context."""
+        estimate = row.estimate(row.failed if value is None else value)
+        self.estimates += estimate if shares is None else np.outer(shares, estimate)
+        self.at_centres += float(estimate @ row.centre)
+        self.squares += row.trace
+        self.lengths += sqrt(row.trace)
+        self.exploring += exploring_price(self.set.d, row.trace, self.smoothness, self.lipschitz)
+        self.rounds += 1
+
+    def add_other(self) -> None:
+        """Add a round that was not drawn around a centre: it costs the spread of a loss at most.
+
+        That a round is one of these must be known before its direction is drawn.
+        """
+        self.others += 1
+        self.rounds += 1
+
+    @property
+    def value(self) -> float:
+        """The bound for the constants declared; NaN without one."""
+        return self._bound(self.exploring, self.lipschitz)
+
+    def certificate_for(
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
+    ) -> float:
+        """Return the bound for a constant that was not declared.
+
+        Choose the constant without looking at the values: the smaller of two bounds is none.
+        """
+        d = self.set.d
+        if smoothness is not None and lipschitz is None:
+            return self._bound(smoothness * (d + 1.0) / (d + 2.0) * self.squares / d, inf)
+        if lipschitz is not None and smoothness is None:
+            return self._bound(lipschitz * self.lengths / sqrt(d), lipschitz)
+        raise ParameterError("certificate_for needs one of smoothness=... and lipschitz=...")
+
+    def _bound(self, exploring: float, lipschitz: float) -> float:
+        if not exploring < inf or not self.rounds:
+            return nan
+        total = self.at_centres + sum(self.set.support(-linear) for linear in self.estimates)
+        if self.others:
+            exploring += self.others * min(lipschitz * self.set.diameter, self.width)
+        return exploring + total if exploring < inf else nan
+
+    def state(self) -> dict[str, Any]:
+        """Return the sums as plain JSON values."""
+        names = ("at_centres", "squares", "lengths", "exploring", "others", "rounds")
+        return {name: getattr(self, name) for name in names} | {
+            "estimates": self.estimates.tolist(),
+            "exploring": self.exploring if self.exploring < inf else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from the sums that `state` gave."""
+        estimates = np.array(state["estimates"], dtype=float).reshape(self.estimates.shape)
+        vars(self).update(state)
+        self.estimates = estimates
+        self.exploring = inf if state["exploring"] is None else state["exploring"]
+
+
+class Floor:
+    """The least exploring with which a certificate is of use, where a constant is declared.
+
+    A certificate sums estimates whose noise is that of a value over the exploring radius. So a
+    virtual `Predictive` is kept, by its rules (docs/mathematics.md, 13.3) and a few numbers, and a
+    share of its ellipsoid is explored at least. This is a heuristic: the certificate is true
+    without it, and larger.
+
+    Parameters
+    ----------
+    set : Supported
+        The set, in the coordinates of the rows.
+    smoothness, lipschitz : float
+        Constants of the losses in these coordinates; infinite where they are not known.
+    width : float
+        The largest value less the least one; infinite where no range is declared.
+    """
+
+    def __init__(self, set: Supported, smoothness: float, lipschitz: float, width: float) -> None:
+        R, d = set.radius, set.d
+        trace = float(np.trace(np.linalg.inv(set.barrier(np.zeros(d))[1]))) / R**2
+        self.set, self.stiff, self.width = set, d / trace, width
+        self.beta, self.slope = smoothness * R**2, lipschitz * R
+        self.rounds = self.total = self.square = self.rate = self.largest = 0.0
+        self.exploring = self.noise = 0.0
+        self.values: list[float] = []
+        self.misses: list[float] = []
+        self.asked = 0
+
+    def shape(self, centre: Array, factor: Array) -> tuple[Array, Array]:
+        """Return the centre and the factor that are used, for those that a model wants."""
+        set, d = self.set, self.set.d
+        flat = (2.0 + self.rate * self.total) / PHI**2
+        noise = d * sqrt(self.square * self.rounds) / max(self.promise, 1e-300)
+        y = set.inside(centre, 1.0 - min(max(1.0 / sqrt(flat), AWAY * noise), 0.5) / 2.0)
+        hessian, eye = set.barrier(y)[1], np.eye(d)
+        self.asked += 1
+        if self.asked <= d + 6:
+            square = np.linalg.inv(eye / (d * FIRST**2) + hessian)
+        else:
+            least = np.linalg.inv(hessian / WALL**2 + flat / set.radius**2 * eye)
+            root = np.linalg.cholesky(hessian)
+            sizes, axes = np.linalg.eigh(root.T @ factor @ factor.T @ root)
+            axes = np.linalg.solve(root.T, axes)
+            square = (axes * np.clip(sizes, 0.0, 0.998 - WALL**2)) @ axes.T + least
+        return y, np.asarray(np.linalg.cholesky(square), float)
+
+    @property
+    def promise(self) -> float:
+        """The sum that bounds the regret of the virtual `Predictive`."""
+        barrier = self.set.nu * log(self.rounds + 2.0) / self.rate if self.rate else inf
+        return self.exploring + self.noise + 0.5 * self.total + barrier
+
+    def learn(self, value: float) -> None:
+        """Count the value of a round."""
+        missed = value - median(self.values[-LAST:]) if self.values else 0.0
+        if self.values:
+            self.misses = [*self.misses, abs(missed)][-RECENT:]
+        self.values = [*self.values, value][-LAST:]
+        if not self.misses:
+            return
+        level = self.width if self.width < inf else CLIP * median(self.misses)
+        level = max(level, self.largest / 64.0, 1e-300)
+        d, square = self.set.d, min(missed * missed, level * level)
+        self.rounds += 1.0
+        self.largest = max(self.largest, level)
+        self.square += (square - self.square) / min(self.rounds, 64.0)
+        v, n = max(sqrt(self.square), level / 8.0), self.rounds + 2.0
+        low, cap = sqrt(2.0 * self.set.nu * log(n) / n) / (d * v), 0.9 / (d * level)
+        self.rate = min(self.rate or 0.5 * low, cap)
+        cost = exploring_price(d, d / (self.stiff + self.rate * self.total), self.beta, self.slope)
+        total = self.total or self.stiff / self.rate
+        self.exploring += cost
+        self.noise += 0.6 * self.rate * d * d * square
+        self.total += 8.0 * cost * total / (total + sqrt(total * total + 16.0 * cost * total))
+        smooth = sqrt(2.0 * self.beta * self.total) / (d * v) if self.beta < inf else inf
+        steep = (self.slope * self.total / (d * v) ** 2) ** (2.0 / 3.0) if self.slope < inf else inf
+        best = max(min(smooth, steep) - self.stiff, 0.0) / self.total if self.total else 0.0
+        self.rate = min(0.5 * sqrt(best * best + low * low), cap)
+
+    def state(self) -> dict[str, Any]:
+        """Return its numbers as plain JSON values."""
+        given = ("set", "stiff", "width", "beta", "slope")
+        return {name: value for name, value in vars(self).items() if name not in given}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from the numbers that `state` gave."""
+        vars(self).update(state)

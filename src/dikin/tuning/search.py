@@ -1,0 +1,890 @@
+"""Where a tuner plays: the centre that its regression believes in, and how far around it.
+
+Letters: y the centre, R R' the covariance of exploring, g and H slope and curvature of the model at
+y, A the curvature raised to where it is known, C the covariance of the coefficients.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import product
+from math import nan, prod
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dikin import extras
+from dikin.errors import StateError, shown
+from dikin.serialization import refuse_infinite, refuse_other_form
+from dikin.tuning.guarantee import Floor, Play, play
+from dikin.tuning.model import Features, Regression
+from dikin.vectors import Array
+
+FIRST, SMALLEST = 0.25, 1e-8
+"""The first and the smallest radius."""
+GROW, SHRINK = 1.15, 0.85
+"""By what the radius grows and shrinks in a round, at most."""
+LOWER = 0.5
+"""Standard deviations by which the curvature may be lower than believed, where it is explored."""
+SCALE = 0.5
+"""Of the posterior of the minimiser, what is explored."""
+PRIOR = 0.5
+"""How strongly the minimiser is believed to be inside the set rather than at its boundary."""
+FAR, FIRST_FAR = 6.0, 12.0
+"""Standard deviations beyond which a value is far; the same in the first rounds."""
+SURE = 3.1
+"""Standard deviations beyond which a rise is known, of several that are looked at."""
+FIRST_WIDE = 30.0
+"""Ranges of the other first values beyond which one is absurd."""
+LEVEL = 4.0
+"""Standard deviations above the worst ordinary value of a far one that depends on the setting."""
+STEPS = (1.0, -1.0, 0.5, -0.5, 0.25, -0.25, 0.1, -0.1, 0.0)
+"""Of an exploring step, what is tried where a limit forbids more."""
+WALL = 1e-6
+"""The distance that a centre keeps from the boundary, as a share of the way to it."""
+BEGINNING = 4
+"""Values that are looked at together before the first is learnt."""
+
+
+class Set(Protocol):
+    """A set around the origin."""
+
+    d: int
+
+    def barrier(self, x: Array) -> tuple[Array, Array]:
+        """Return gradient and Hessian of a self-concordant barrier."""
+
+    def room(self, x: Array, step: Array) -> float:
+        """Return how many times the step leads to the boundary."""
+
+    def inside(self, x: Array, share: float) -> Array:
+        """Return a point near x with at most this share of the way to the boundary."""
+
+
+class Cube:
+    """The cube [-1, 1]^d."""
+
+    def __init__(self, d: int) -> None:
+        self.d, self.nu, self.radius = d, float(d), d**0.5
+
+    def barrier(self, x: Array) -> tuple[Array, Array]:
+        """Of -Σ ln(1 - x²)."""
+        slack = 1.0 - x * x
+        return 2.0 * x / slack, np.diag(2.0 * (1.0 + x * x) / slack**2)
+
+    def room(self, x: Array, step: Array) -> float:
+        """How many times the step leads to the boundary."""
+        least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
+        return float(np.min(least, initial=1e300))
+
+    def inside(self, x: Array, share: float) -> Array:
+        """Return the nearest point with at most this share of the way to any side."""
+        return np.clip(x, -share, share)
+
+    def support(self, direction: Array) -> float:
+        """Return the maximum of direction.x."""
+        return float(np.abs(direction).sum())
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance of two points."""
+        return 2.0 * self.d**0.5
+
+
+class Cut:
+    """The polytope {x : rows x <= ends}: constraints, or a simplex in coordinates of its plane."""
+
+    def __init__(self, rows: Array, ends: Array) -> None:
+        self.rows, self.ends, self.d = rows, ends, rows.shape[1]
+        self.nu = float(len(rows))
+
+    def barrier(self, x: Array) -> tuple[Array, Array]:
+        """Of -Σ ln(ends - rows x)."""
+        scaled = self.rows / (self.ends - self.rows @ x)[:, None]
+        return scaled.sum(axis=0), scaled.T @ scaled
+
+    def room(self, x: Array, step: Array) -> float:
+        """How many times the step leads to the boundary."""
+        speed, slack = self.rows @ step, self.ends - self.rows @ x
+        return float(np.min(slack / np.maximum(speed, 1e-300)))
+
+    def inside(self, x: Array, share: float) -> Array:
+        """Return the point on the way to 0 with at most this share of the way to any side."""
+        return x / max(1.0, float(np.max(self.rows @ x / self.ends)) / share)
+
+    def support(self, direction: Array) -> float:
+        """Return the maximum of direction.x."""
+        optimize = extras.require("scipy.optimize", "lab", "a certificate with constraints")
+        found = optimize.linprog(-direction, self.rows, self.ends, bounds=(None, None))
+        return float(-found.fun)
+
+    @property
+    def diameter(self) -> float:
+        """A bound on the largest distance of two points: that of the box around the set."""
+        eye = np.eye(self.d)
+        sides = [self.support(each) + self.support(-each) for each in eye]
+        return float(np.linalg.norm(sides))
+
+    @cached_property
+    def radius(self) -> float:
+        """A bound on the largest distance of a point to 0."""
+        return self.diameter
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Move(NamedTuple):
+    """A setting to try, and what the certificate keeps of it."""
+
+    x: Array
+    picks: tuple[int, ...]
+    play: Play | None
+    """None where the setting was not drawn around a centre."""
+
+
+class Found(NamedTuple):
+    """The best setting, with intervals."""
+
+    x: Array
+    picks: tuple[int, ...]
+    value: Estimate
+    intervals: list[Estimate]
+    importance: list[Estimate]
+    """By how much the value rises when the coordinate alone is moved."""
+    options: list[Estimate]
+    """The same for each choice."""
+    limits: list[Estimate]
+
+
+def _spread(values: Array) -> float:
+    """Return the range of some values, or their size where they are alike but for rounding."""
+    size, spread = float(np.max(np.abs(values))), float(np.ptp(values))
+    return spread if spread > 1e-9 * size else size
+
+
+def _rise(row: Array, m: Array, C: Array) -> Estimate:
+    """Return a difference of the value, with an interval that allows for settings chosen by it."""
+    mean, error = float(row @ m), SURE * float(np.sqrt(max(row @ C @ row, 0.0)))
+    return Estimate(mean, mean - error, mean + error)
+
+
+class Effects:
+    """Whether what the model says of each coordinate and choice has come true, round after round.
+
+    Before a value is learnt, the model says what difference the coordinate makes at this setting.
+    The values that come are regressed on these differences. Without an effect the slope is 0
+    whatever the model believed, as the noise of a round is independent of everything before it.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.usual = np.zeros(size)
+        """The differences of late, which a level that walks must not count for."""
+        self.D, self.T, self.V = np.zeros(size), np.zeros(size), np.zeros(size)
+        """Sums of the squares, of the products with values, and of the squares of these."""
+
+    def add(self, said: Array, off: float, sd: float) -> None:
+        """Count what the model said, and by how much the value was off in spite of it."""
+        away = np.clip((off + said) / sd, -FAR, FAR)
+        difference = (said - self.usual) / sd
+        self.usual += 0.1 * (said - self.usual)
+        product = difference * away
+        self.D += difference * difference
+        self.T += product
+        self.V += product * product
+
+    def scaled(self, i: int, rise: float) -> Estimate:
+        """Return a rise as the model says it, times how far such differences came true."""
+        if not self.D[i] > 0.0:
+            return Estimate(nan, nan, nan)
+        share, error = self.T[i] / self.D[i], 1.96 * float(np.sqrt(self.V[i])) / self.D[i]
+        rise = abs(rise)
+        return Estimate(rise * share, rise * (share - error), rise * (share + error))
+
+
+class Place:
+    """The centre of a context and a choice, and the exploring around it."""
+
+    def __init__(self, y: Array) -> None:
+        self.y, self.trust, self.R = y, FIRST, FIRST * np.eye(len(y))
+        self.seen, self.played = -1, 0
+        self.gain = 0.0
+        """What tuning may still gain here."""
+        self.m: Array | None = None
+        """The coefficients with which it was planned."""
+
+
+class Search:
+    """Centre and exploring around it, by a regression on everything that was measured.
+
+    Parameters
+    ----------
+    space : Set
+        Of the coordinates, such as `Cube(d)`.
+    start : Array
+        The first centre.
+    picks : tuple of int, default ()
+        The first value of each choice.
+    grids : sequence, optional
+        For each coordinate the places that can be used; None for all.
+    options : tuple of int, default ()
+        The number of values of each choice.
+    contexts, covariates : int, default 0
+        The number of weights of a context, and of features of covariates.
+    limits : sequence of float, default ()
+        The largest value of each limited metric.
+    history : bool, default False
+        Whether there are rows that were not asked for.
+    faults : bool, default True
+        Whether a value far from the expected one may be a fault.
+    floor : Floor, optional
+        The least exploring, where a certificate is wanted.
+    """
+
+    def __init__(
+        self,
+        space: Set,
+        start: Array,
+        picks: tuple[int, ...] = (),
+        *,
+        grids: Sequence[Array | None] = (),
+        options: tuple[int, ...] = (),
+        contexts: int = 0,
+        covariates: int = 0,
+        limits: Sequence[float] = (),
+        history: bool = False,
+        faults: bool = True,
+        floor: Floor | None = None,
+    ) -> None:
+        self.floor = floor
+        self.space, self.contexts, self.faults = space, contexts, faults
+        self.options, self.picks, self.choices = options, picks, prod(options)
+        self.grids = {i: grid for i, grid in enumerate(grids) if grid is not None}
+        self.limits, self.history = tuple(limits), history
+        extra = contexts + sum(options)
+        features = Features(space.d, covariates + history, extra)
+        y = np.asarray(start, float)
+        self.model = Regression(features, history=history, origin=y)
+        self.limited = [
+            Regression(features, robust=False, history=history, origin=y) for _ in limits
+        ]
+        self.places = [Place(y.copy()) for _ in range(max(contexts, 1) * self.choices)]
+        self.effects = Effects(space.d + len(options))
+        self.first: list[tuple[Any, ...]] = []
+        """The first rows, until they are learnt together."""
+        self.ordinary: deque[tuple[Array, float]] = deque(maxlen=50)
+        self.far: deque[Array] = deque(maxlen=10)
+        self.in_row, self.left_out = 0, 0
+        self.recent: deque[bool] = deque(maxlen=200)
+        """Whether the last values were left out or bounded."""
+
+    # --- asking --------------------------------------------------------------------------------
+
+    def ask(self, rng: np.random.Generator, weights: Array) -> Move:
+        """Return the next setting in a context: a working point, and the value of each choice."""
+        d = self.space.d
+        noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
+        choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
+        e, picks = self._features(weights, choice), self._picked(choice)
+        place = self._planned(weights, choice)
+        again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
+        if again and self.ordinary:  # has the level jumped, or is it the setting?
+            return Move(self.space.inside(self.ordinary[-1][0], 1.0 - WALL), picks, None)
+        direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
+        factor = np.sqrt(d) * place.R
+        if self.floor is not None:
+            place.y, factor = self.floor.shape(place.y, factor)
+        step = factor @ direction
+        if not (self.limits or self.grids or self.options):
+            return Move(place.y + step, picks, self._kept(place, factor, direction, e))
+        if not self.limits or self.model.rounds < 3:
+            return Move(self._whole(place.y + step, place, e, draws), picks, None)
+        spent = np.maximum(self._excess(place.y, e), 0.0)
+        for size in STEPS:
+            x = self._whole(place.y + size * step, place, e, draws)
+            if np.all(self._excess(x, e) <= spent):
+                break
+        return Move(x, picks, None)
+
+    def _kept(self, place: Place, factor: Array, direction: Array, e: Array) -> Play:
+        """Return the row of a trial, whose forecast varies as much as the last values at most."""
+        values = [value for _, value in self.ordinary]
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
+        if place.m is not None:
+            f, v, z = self.model.features, place.y - self.model.c, factor @ direction
+            slope, bend = f.slope(v, e) @ place.m, f.curvature(place.m)
+            swing = np.linalg.norm(slope @ factor) + np.linalg.norm(factor.T @ bend @ factor) / 2
+            share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
+            slope, even = share * slope, share * float(z @ bend @ z) / 2.0
+            level = self.model.offset + float(f.row(v, None, e) @ place.m)
+            level = min(max(level, low - width), high + width)
+        return play(place.y, factor, direction, level, slope, even, high)
+
+    def _picked(self, choice: int) -> tuple[int, ...]:
+        """Return the value of each choice."""
+        return tuple(int(i) for i in np.unravel_index(choice, self.options)) if self.options else ()
+
+    def _features(self, weights: Array, choice: int) -> Array:
+        """Return the features of a context and of a value of each choice."""
+        parts = [weights]
+        for pick, size in zip(self._picked(choice), self.options, strict=True):
+            parts.append(np.eye(size)[pick])
+        return np.concatenate(parts)
+
+    def _whole(self, x: Array, place: Place, e: Array, draws: Array | None) -> Array:
+        """Return x with coordinates of grids on them.
+
+        Where exploring is wider than a step, the nearest place is taken. Below, one draw from what
+        is believed of the centre's neighbours decides; without draws their mean.
+        """
+        if not self.grids:
+            return x
+        x, near = x.copy(), []
+        for i, grid in self.grids.items():
+            at = int(np.argmin(np.abs(grid - place.y[i])))
+            around = grid[max(at - 1, 0) : at + 2]
+            x[i] = grid[np.argmin(np.abs(grid - x[i]))]
+            if draws is None or np.linalg.norm(place.R[i]) < 0.5 * np.max(np.diff(around)):
+                near.append((i, around))
+        if self.model.rounds < 3:
+            return x
+        for k in range(0, len(near), 3):  # three coordinates at a time
+            some = near[k : k + 3]
+            rows = np.array(list(product(*(around for _, around in some))))
+            points = np.tile(x, (len(rows), 1))
+            points[:, [i for i, _ in some]] = rows
+            phi = np.array([self.model.features.row(p - self.model.c, None, e) for p in points])
+            x = points[np.argmin(self._drawn(phi, draws))]
+        return x
+
+    def _drawn(self, phi: Array, draws: Array | None) -> Array:
+        """Return the values at some rows as they are believed, or one joint draw of them."""
+        m, C = self.model.average()
+        value = phi @ m
+        if draws is not None:
+            phi = phi - phi[0]  # what they have in common decides nothing
+            spread, V = np.linalg.eigh(phi @ C @ phi.T)
+            value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
+        return value
+
+    def _planned(self, weights: Array, choice: int) -> Place:
+        """Return the place of a context and a choice, with what is known by now.
+
+        Between the places of several weights it is their mean, and what it moves by moves them.
+        """
+        n, e = self.choices, self._features(weights, choice)
+        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
+        places = [self.places[cell * n + choice] for cell in cells]
+        if len(places) == 1:
+            place = places[0]
+            if place.seen != self.model.rounds:
+                place.seen = self.model.rounds
+                self._plan(place, e)
+            return place
+        w = weights[cells] / weights[cells].sum()
+        place = Place(w @ np.array([each.y for each in places]))
+        place.trust = trust = float(np.exp(w @ np.log([each.trust for each in places])))
+        y = place.y
+        self._plan(place, e)
+        for each, share in zip(places, w, strict=True):
+            step = share * (place.y - y)
+            part = min(1.0, 0.9 * self.space.room(each.y, step))
+            each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
+            each.trust *= (place.trust / trust) ** share
+        return place
+
+    def _known(self, weights: Array | None, choice: int) -> Place:
+        """Return the place of a context and a choice as it was last planned."""
+        n = self.choices
+        if weights is None or not self.contexts:
+            weights = np.full(max(self.contexts, 1), 1.0 / max(self.contexts, 1))
+        places = [self.places[cell * n + choice] for cell in range(len(weights))]
+        found = Place(weights @ np.array([each.y for each in places]) / weights.sum())
+        found.R, found.gain = places[int(np.argmax(weights))].R, 0.0
+        return found
+
+    def _chosen(self, weights: Array, draws: Array) -> int:
+        """Two plays of each choice, then one joint draw from what is believed of all of them."""
+        n, model = self.choices, self.model
+        cell = int(np.argmax(weights)) if self.contexts else 0
+        plays = [place.played for place in self.places[cell * n : cell * n + n]]
+        if model.rounds == 0:
+            return int(np.ravel_multi_index(self.picks, self.options))
+        if min(plays) < 2:
+            return int(np.argmin(plays))
+        rows, gains = [], []
+        for choice in range(n):
+            place = self._planned(weights, choice)
+            e = self._features(weights, choice)
+            rows.append(model.features.row(place.y - model.c, None, e))
+            gains.append(place.gain)
+        return int(np.argmin(self._drawn(np.array(rows), draws) - gains))
+
+    def best(self, weights: Array | None = None) -> tuple[Array, tuple[int, ...]]:
+        """Return the setting believed to be the best, without exploring."""
+        choice = self._best_choice(weights)
+        if weights is None:
+            weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
+        place = self._known(weights, choice)
+        x = self._whole(place.y, place, self._features(weights, choice), None)
+        return x, self._picked(choice)
+
+    def _best_choice(self, weights: Array | None) -> int:
+        if not self.options:
+            return 0
+        if weights is None:
+            weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
+        n, model = self.choices, self.model
+        cell = int(np.argmax(weights)) if self.contexts else 0
+        played = [place.played for place in self.places[cell * n : cell * n + n]]
+        if model.rounds < 3 or not any(played):
+            return int(np.ravel_multi_index(self.picks, self.options))
+        rows = [
+            model.features.row(
+                self._known(weights, choice).y - model.c, None, self._features(weights, choice)
+            )
+            for choice in range(n)
+        ]
+        value = self._drawn(np.array(rows), None)
+        return int(np.argmin(np.where(np.array(played) > 0, value, np.inf)))
+
+    def expected(self, x: Array, picks: tuple[int, ...], weights: Array, z: Array) -> float:
+        """Return the value that is expected at a setting; NaN before anything is known."""
+        if self.model.rounds == 0:
+            return nan
+        choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0
+        row = self._row(x, z, self._features(weights, choice), False)
+        return self.model.believed(row)[0]
+
+    def _row(self, x: Array, z: Array | None, e: Array, history: bool) -> Array:
+        known = np.zeros(self.model.features.z)
+        if z is not None:
+            known[: len(z)] = z
+        known[len(known) - self.history :] = float(history)
+        return self.model.features.row(x - self.model.c, known, e)
+
+    # --- telling -------------------------------------------------------------------------------
+
+    def tell(
+        self,
+        x: Array,
+        picks: tuple[int, ...],
+        value: float | None,
+        *,
+        weights: Array,
+        covariates: Array | None = None,
+        metrics: Sequence[float] = (),
+        history: bool = False,
+    ) -> None:
+        """Learn a value; None is a failure. History are rows that were not asked for."""
+        choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0
+        z, e = np.zeros(self.model.features.z), self._features(weights, choice)
+        if covariates is not None:
+            z[: len(covariates)] = covariates
+        z[len(z) - self.history :] = float(history)
+        cell = int(np.argmax(weights)) if self.contexts else 0
+        self.places[cell * self.choices + choice].played += 1
+        if self.floor is not None and value is not None and not history:
+            self.floor.learn(value)
+        for model, metric in zip(self.limited, metrics, strict=True):
+            if np.isfinite(metric):  # a failed trial may lack it
+                model.learn(model.features.row(x - model.c, z, e), metric, history=history)
+        if value is not None and not history and self.model.rounds > BEGINNING:
+            self._weigh(x, value, z, e, self.places[cell * self.choices + choice].y)
+        if len(self.first) < BEGINNING:
+            self.first.append((x, value, z, e, history))
+            if len(self.first) == BEGINNING:
+                self._begin()
+        else:
+            self._learn(x, value, z, e, history)
+        if history:  # nobody asks in between
+            self._planned(weights, choice)
+
+    def _weigh(self, x: Array, value: float, z: Array, e: Array, y: Array) -> None:
+        """Compare what the model says of each coordinate and choice with a new value."""
+        model, f, v = self.model, self.model.features, x - self.model.c
+        row = f.row(v, z, e)
+        mean, sd = model.predict(row)
+        m, by = model.weights() @ model.m, x - y
+        bends = np.diagonal(f.curvature(m))
+        said = by * (f.slope(v, e) @ m) - 0.5 * by * by * bends
+        end = self.contexts
+        for size in self.options:
+            start, end = end, end + size
+            mixed = e.copy()
+            mixed[start:end] = 1.0 / size
+            said = np.append(said, (row - f.row(v, z, mixed)) @ m)
+        self.effects.add(said, value - mean, sd)
+
+    def _begin(self) -> None:
+        """Learn the first rows, of which one may be absurd."""
+        for x, value, z, e, history in self.first:
+            others = [v for y, v, *_ in self.first if y is not x and v is not None]
+            if value is None or not others:
+                continue
+            wide = 10.0 * np.ptp(others) + 1e-12 * abs(others[0])
+            if history or not self.faults or abs(value - np.median(others)) <= wide:
+                self._take(x, value, z, e, history=history)
+
+    def _learn(self, x: Array, value: float | None, z: Array, e: Array, history: bool) -> None:
+        """Learn a value, or what is left of it where it is far from the expected one."""
+        model = self.model
+        row = model.features.row(x - model.c, z, e)
+        mean, sd = model.predict(row)
+        first = model.rounds < 3 * len(row)
+        bound = FAR * sd
+        if first:
+            wide = 10.0 * np.ptp([v for _, v in self.ordinary]) if self.ordinary else np.inf
+            bound = float(np.clip(wide, bound, FIRST_FAR * sd))
+            if len(self.ordinary) > 3:
+                bound = min(bound, max(wide, 1e-9 * abs(mean)))
+        trusted = history or not self.faults or (self.history and model.live <= len(row))
+        if value is not None and (
+            trusted or abs(value - mean) <= bound or self._is_among(value, first)
+        ):
+            self._take(x, value, z, e, history=history)
+            return
+        good = value is not None and value < mean
+        self.in_row += 1
+        if self.in_row > 3 and value is not None:  # the last ordinary setting is far as well
+            model.forget_level()
+            self._take(x, value, z, e)
+            return
+        if self.in_row > 3:
+            self.in_row = 0
+        self.far.append(x)
+        self.left_out += value is not None
+        self.recent.append(value is not None)
+        last = [v for _, v in self.ordinary][-15:]
+        depends = self._depends()
+        if len(last) > 3:  # what was seen says more of the noise than an early model
+            sd = min(sd, 0.5 * float(np.ptp(last)))
+        bounded = mean - bound if good else max([mean, *last]) + (LEVEL if depends else 2.0) * sd
+        if value is not None and not good:
+            bounded = min(bounded, value)
+        weight = 0.0 if good else 1.0 if depends else 0.1
+        model.learn(row, bounded, weight, scored=False)
+        model.loosen(value is not None and abs(value - mean) <= 5.0 * bound)
+
+    def _is_among(self, value: float, first: bool) -> bool:
+        """Whether a value is among the ordinary ones: without noise any surprise is large."""
+        values = [v for _, v in self.ordinary]
+        if not values:
+            return first
+        beside = _spread(np.array(values)) * FIRST_WIDE if first else np.ptp(values)
+        return bool(min(values) - beside <= value <= max(values) + beside)
+
+    def _take(self, x: Array, value: float, z: Array, e: Array, history: bool = False) -> None:
+        """Learn an ordinary value."""
+        self.model.learn(self.model.features.row(x - self.model.c, z, e), value, history=history)
+        if not history:
+            self.ordinary.append((x, value))
+            self.recent.append(False)
+            self.in_row = 0
+
+    def _depends(self) -> bool:
+        """Whether the last far settings differ from ordinary ones: a fault does not depend."""
+        far, near = np.array(self.far), np.array([x for x, _ in self.ordinary])
+        n, k, d = len(near), len(far), self.space.d
+        if n < 5 or k < 3 or not d:
+            return False
+        apart = far.mean(axis=0) - near.mean(axis=0)
+        spread = np.cov(near.T).reshape(d, d)
+        spread += 1e-6 * np.diag(np.diag(spread)) + 1e-18 * np.eye(d)
+        distance = n * k / (n + k) * apart @ np.linalg.solve(spread, apart)
+        usual = d * (1.0 - 2.0 / (9.0 * d) + 1.645 * np.sqrt(2.0 / (9.0 * d))) ** 3  # chi² (.95)
+        return bool(distance > usual)
+
+    # --- the plan ------------------------------------------------------------------------------
+
+    def _plan(self, place: Place, e: Array) -> None:
+        """Move a centre to the believed minimum, and set the radius of exploring around it."""
+        model, f, d = self.model, self.model.features, self.space.d
+        if model.rounds < 3 or not d:  # choices alone have no centre
+            place.R = self._within(place.y, np.eye(d) / place.trust**2)
+            return
+        m, C = model.average()
+        place.m = m
+        H = f.curvature(m)
+        values, V = np.linalg.eigh(H) if len(f.i) else (np.diag(H).copy(), np.eye(d))
+        bends = f.bends(V)
+        sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
+        high = np.maximum(values, 0.5 * sd)
+
+        # the centre: g + A u + M ψ'(y + u) = 0, at most two radii away; M, A^(-1/2) Cov(g) A^(-1/2)
+        # twice, weighs the set's barrier, a prior for the minimiser, against what is known of it
+        A, root = (V * high) @ V.T, (V / np.sqrt(high)) @ V.T
+        B = f.slope(place.y - model.c, e)
+        M = PRIOR * root @ (B @ C @ B.T) @ root
+        y = self._minimum(place.y, B @ m, A, M)
+        if self.limits and np.any(self._excess(y, e) > 0.0):
+            y = self._allowed(place.y, B @ m, A, M, e)
+        step: Array = y - place.y
+        far = float(np.sqrt(step @ step)) / (2.0 * place.trust)
+        place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
+
+        # exploring: the posterior of the minimiser, with curvature LOWER deviations lower
+        B = f.slope(place.y - model.c, e)
+        low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
+        root = (V.T @ B) / low[:, None]
+        widths, U = np.linalg.eigh(root @ C @ root.T)
+        widths, U = SCALE * np.sqrt(np.maximum(widths, 0.0)), V @ U
+        trust = np.clip(widths[-1], SHRINK * place.trust, GROW * place.trust)
+        if trust < 1e-3 and np.any(values <= 2.0 * sd):
+            trust = max(trust, min(1e-3, 1.5 * place.trust))
+        place.trust = float(np.clip(trust, SMALLEST, 1.0))
+        widths = np.maximum(widths, 1e-4 * place.trust)
+        place.R = self._within(
+            place.y, (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T, self._steep(place.y, e)
+        )
+        if self.options:
+            g = B @ m
+            q = np.sqrt((V.T @ g) ** 2 + np.sum((V.T @ B @ C) * (V.T @ B), axis=1))
+            w = np.maximum(values, 0.05 * max(float(values.max()), 1e-300))
+            s = np.minimum(q / w, 1.0)
+            place.gain = float(np.sum(q * s - 0.5 * w * s * s))
+
+        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / d)
+        for each in (model, *self.limited):
+            each.at = place.y
+        apart = place.y - model.c
+        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * d:
+            for each in (model, *self.limited):
+                each.recentre(place.y)
+
+    def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
+        """The root of g + A (y - y0) + M ψ'(y)."""
+        y = y0
+        for _ in range(4):
+            slope, hessian = self.space.barrier(y)
+            step = np.asarray(
+                np.linalg.solve(A + M @ hessian, -(g + A @ (y - y0) + M @ slope)), float
+            )
+            y = y + min(1.0, 0.9 * self.space.room(y, step)) * step
+            move: Array = y - y0
+            if step @ step < 1e-6 * (move @ move):
+                break
+        return y
+
+    def _within(self, y: Array, precision: Array, steep: Array | float = 0.0) -> Array:
+        """A factor of exploring that stays in the set."""
+        _, hessian = self.space.barrier(y)
+        root = np.linalg.cholesky(precision + self.space.d * hessian + steep)
+        # In the order of a restored one: products of another order differ in the last digit.
+        return np.ascontiguousarray(np.linalg.inv(root).T)
+
+    # --- limits --------------------------------------------------------------------------------
+
+    def _excess(self, x: Array, e: Array) -> Array:
+        """By how much each limited metric may exceed its limit at x."""
+        excess = []
+        for model, limit in zip(self.limited, self.limits, strict=True):
+            mean, sd = model.believed(model.features.row(x - model.c, None, e))
+            excess.append(mean + 1.5 * sd - limit)
+        return np.array(excess)
+
+    def _allowed(self, y0: Array, g: Array, A: Array, M: Array, e: Array) -> Array:
+        """The least value with every metric below its limit: multipliers by bisection."""
+        slopes, bends = [], []
+        for model in self.limited:
+            f, (m, C) = model.features, model.average()
+            B = f.slope(y0 - model.c, e)
+            root = B @ C @ B.T
+            slopes.append(B @ m + 0.0 * root[0])
+            values, V = np.linalg.eigh(f.curvature(m))
+            bends.append((V * np.maximum(values, 0.0)) @ V.T)
+        weights = np.zeros(len(slopes))
+        size = np.trace(A) / len(A)
+
+        def point() -> Array:
+            slope = g + sum(w * each for w, each in zip(weights, slopes, strict=True))
+            bend = A + sum(w * each for w, each in zip(weights, bends, strict=True))
+            return self._minimum(y0, slope, bend, M)
+
+        y = point()
+        for _ in range(2 if len(weights) > 1 else 1):
+            for k, slope in enumerate(slopes):
+                weights[k] = 0.0
+                y = point()
+                if self._excess(y, e)[k] <= 0.0:
+                    continue
+                unit = (np.linalg.norm(g) + size) / max(float(np.linalg.norm(slope)), 1e-300)
+                low, high = -10.0, 10.0
+                for _ in range(12):
+                    middle = 0.5 * (low + high)
+                    weights[k] = unit * np.exp(middle)
+                    if self._excess(point(), e)[k] > 0.0:
+                        low = middle
+                    else:
+                        high = middle
+                weights[k] = unit * np.exp(high)
+                y = point()
+        return y
+
+    def _steep(self, y: Array, e: Array) -> Array | float:
+        """Along an active limit's slope, exploring is narrow: precision that is added."""
+        steep: Array | float = 0.0
+        for model, limit in zip(self.limited, self.limits, strict=True):
+            mean, sd = model.believed(model.features.row(y - model.c, None, e))
+            if mean + 3.0 * sd > limit:
+                slope = model.features.slope(y - model.c, e) @ model.average()[0]
+                steep = steep + np.outer(slope, slope) / (0.7 * max(sd, 1e-300)) ** 2
+        return steep
+
+    # --- what it says --------------------------------------------------------------------------
+
+    def found(self, weights: Array) -> Found:
+        """Return the best setting of a context, with intervals of 95 %."""
+        choice, model, f = self._best_choice(weights), self.model, self.model.features
+        place, e = self._known(weights, choice), self._features(weights, choice)
+        x = self._whole(place.y, place, e, None)
+        if model.rounds < BEGINNING:  # nothing is known yet
+            no = Estimate(nan, nan, nan)
+            few = [no] * self.space.d
+            return Found(
+                x,
+                self._picked(choice),
+                no,
+                few,
+                few,
+                [no] * len(self.options),
+                [no] * len(self.limits),
+            )
+        v = x - model.c
+        m, C = model.average()
+
+        row = f.row(v, None, e)
+        values, V = (
+            np.linalg.eigh(f.curvature(m)) if self.space.d else (np.zeros(0), np.zeros((0, 0)))
+        )
+        bends = f.bends(V)
+        sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
+        root = V @ ((V.T @ f.slope(v, e)) / np.maximum(values - sd, 0.25 * sd)[:, None])
+        errors = 1.96 * np.sqrt(np.maximum(np.sum(root @ C * root, axis=1), 0.0))
+        intervals: list[Estimate] = []
+        importance: list[Estimate] = []
+        for i, error in enumerate(errors):
+            unit = np.eye(len(v))[i]
+            up, down = self.space.room(x, unit), -self.space.room(x, -unit)
+            intervals.append(Estimate(x[i], x[i] + max(-error, down), x[i] + min(error, up)))
+            ways = [by / 2**k for k in range(6) for by in (up, down)]
+            rises = [_rise(f.row(v + by * unit, None, e) - row, m, C) for by in ways]
+            importance.append(self._effect(i, rises))
+        limits = []
+        for each in self.limited:
+            mean, error = each.believed(each.features.row(x - each.c, None, e))
+            limits.append(Estimate(mean, mean - 1.96 * error, mean + 1.96 * error))
+        mean, error = model.believed(row)
+        value = Estimate(mean, mean - 1.96 * error, mean + 1.96 * error)
+        options, picks = [], self._picked(choice)
+        for k, size in enumerate(self.options):
+            others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
+            joint = [int(np.ravel_multi_index(each, self.options)) for each in others]
+            rows = [f.row(v, None, self._features(weights, each)) for each in joint]
+            rises = [_rise(each - row, m, C) for each in rows]
+            options.append(self._effect(self.space.d + k, rises))
+        return Found(x, picks, value, intervals, importance, options, limits)
+
+    def _effect(self, i: int, rises: list[Estimate]) -> Estimate:
+        """Return the largest rise that is known, or else what the values say of the usual one."""
+        found = max(rises, key=lambda rise: rise.low)
+        return found if found.low > 0.0 else self.effects.scaled(i, max(rises).mean)
+
+    @property
+    def left_out_lately(self) -> float:
+        """The share of the last values that were left out or bounded."""
+        return sum(self.recent) / 200.0
+
+    def start_at(self, y: Array, picks: tuple[int, ...]) -> None:
+        """Begin at another centre, with what is known."""
+        self.picks = picks
+        for place in self.places:
+            place.y = self.space.inside(y, 0.98)
+
+    def continue_at(self, places: Sequence[Place]) -> None:
+        """Take over centres and radii."""
+        for place, other in zip(self.places, places, strict=True):
+            place.y, place.trust, place.R = other.y, other.trust, other.R
+
+    # --- state ---------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return all that it knows, as plain data."""
+        return {
+            "model": self.model.state(),
+            "limited": [each.state() for each in self.limited],
+            "places": [
+                {"y": p.y.tolist(), "trust": float(p.trust), "R": p.R.tolist(), "seen": p.seen,
+                 "played": p.played, "gain": p.gain}
+                for p in self.places
+            ],
+            "effects": {name: each.tolist() for name, each in vars(self.effects).items()},
+            "first": [[x.tolist(), v, z.tolist(), e.tolist(), h] for x, v, z, e, h in self.first],
+            "ordinary": [[x.tolist(), value] for x, value in self.ordinary],
+            "far": [x.tolist() for x in self.far],
+            "in_row": self.in_row,
+            "left_out": self.left_out,
+            "picks": list(map(int, self.picks)),
+            "floor": self.floor and self.floor.state(),
+            "history": self.history,
+            "recent": list(self.recent),
+        }  # fmt: skip
+
+    def _refuse_other(self, state: dict[str, Any]) -> None:
+        """Refuse data of another form than those of this search, and infinite numbers."""
+        x, z, e = [0.0] * self.space.d, [0.0] * self.model.features.z, [0.0] * self.model.features.e
+        forms = {"first": [x, None, z, e, False], "ordinary": [x, 0.0], "far": x, "recent": False}
+        same = self.state()
+        refuse_infinite(state, "search")
+        for name, form in forms.items():
+            if not isinstance(state[name], list):
+                raise StateError(f"{name} of a state must be a list, got {shown(state[name])}")
+            for row in state[name]:
+                refuse_other_form(row, form, name)
+            same[name] = []
+        same["picks"] = list(same["picks"])
+        refuse_other_form(state | {"picks": list(state["picks"])}, same, "search")
+        for row in state["first"]:
+            if row[1] is not None:
+                refuse_other_form(row[1], 0.0, "first")
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from plain data.
+
+        Raises
+        ------
+        StateError
+            If the data are of another search, or not finite.
+        """
+        self._refuse_other(state)
+        self.model.restore(state["model"])
+        for each, own in zip(self.limited, state["limited"], strict=True):
+            each.restore(own)
+        for place, own in zip(self.places, state["places"], strict=True):
+            for name, value in own.items():
+                setattr(place, name, np.array(value, float) if isinstance(value, list) else value)
+            place.R = place.R.reshape(self.space.d, self.space.d)
+        for name, numbers in state["effects"].items():
+            setattr(self.effects, name, np.array(numbers, float))
+        self.first = [
+            (np.array(x, float), v, np.array(z, float), np.array(e, float), h)
+            for x, v, z, e, h in state["first"]
+        ]
+        self.ordinary.clear()
+        self.ordinary.extend((np.array(x, float), value) for x, value in state["ordinary"])
+        self.far.clear()
+        self.far.extend(np.array(x, float) for x in state["far"])
+        self.recent.clear()
+        self.recent.extend(state["recent"])
+        self.in_row, self.left_out = state["in_row"], state["left_out"]
+        self.picks = tuple(state["picks"])
+        if self.floor is not None:
+            self.floor.restore(state["floor"])

@@ -1,0 +1,174 @@
+"""A study keeps the contexts of its tuner, replays them bit for bit, and tells settings by them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import session
+from dikin.studies.rows import AskArguments
+from studies.small import alone, command
+
+PARAMETERS = {"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9)}
+CONTEXT = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
+FLAGS = ("--context", "region=eu,us", "--context", "hour=cycle:24", "--context", "load=0..1")
+
+
+def tuner(context: Any = CONTEXT, **options: Any) -> dikin.Tuner:
+    return dikin.Tuner(PARAMETERS, context=context, seed=3, **options)
+
+
+def place(t: int) -> dict[str, Any]:
+    return {"region": ("eu", "us")[t % 2], "load": (t % 5) / 4, "hour": 5 * t}
+
+
+def play(player: Any, t: int) -> Any:
+    """With a covariate besides; some trials are answered late, one is forgotten."""
+    trial = player.ask(context=place(t), covariates={"queue": t % 3} if t % 5 else None)
+    if t % 4 == 3:
+        player.tell(t, 2.0 + (7.0 * t) % 5)
+        player.tell(t - 3, 1.0 + (3.0 * t) % 4)
+        player.forget(t - 2)
+    return trial
+
+
+def compare(trial: Any, other: Any) -> None:
+    assert trial == other
+    assert trial.context == other.context
+    assert list(trial.context) == list(CONTEXT)
+
+
+def test_contexts_are_replayed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened anew for every ask, with trials open and snapshots between."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    twin, other = alone(tuner()), dikin.Study(url, "a", tuner())
+    for t in range(32):
+        with dikin.Study(url, "a", tuner()) as study:
+            compare(play(other if t % 3 == 0 else study, t), play(twin, t))
+            assert study.state() == other.state() == twin.state()
+    assert other.verify() == 32 + 8 * 3
+    assert other.best_for(place(1)) == twin.best_for(place(1))
+    ours, theirs = other.history(), twin.history()
+    assert ours.dtype == theirs.dtype
+    assert ours["context.region"].tolist() == theirs["context.region"].tolist()
+    for name in ("context.hour", "context.load", "covariate.queue", "value", "expected"):
+        assert np.array_equal(ours[name], theirs[name], equal_nan=True)
+    assert other.status().by_context == twin.summary().by_context
+    assert other.trim(5) > 0
+    assert other.state() == twin.state()
+    other.close()
+
+
+def test_a_replay_that_loses_them_is_noticed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant of the test above: rows that lose the context."""
+    study, read = dikin.Study(file, "a", tuner()), AskArguments.read
+    for t in range(8):
+        play(study, t)
+    elsewhere = {"region": "eu", "hour": 0.0, "load": 0.0}
+    monkeypatch.setattr(AskArguments, "read", lambda body: read(body)._replace(context=elsewhere))
+    with pytest.raises(errors.StateError):
+        study.verify()
+    study.close()
+
+
+def test_another_declaration_is_another_tuner(file: str) -> None:
+    dikin.Study(file, "a", tuner()).close()
+    for other in (None, {"region": ["eu", "us"]}, CONTEXT | {"load": (0, 2)}):
+        with pytest.raises(errors.StudyExistsError, match=r"context.*'region': \['eu', 'us'\]"):
+            dikin.Study(file, "a", tuner(other))
+    with pytest.raises(errors.StudyExistsError, match=r"'limits': \[\].* not .*'limits': \['p99"):
+        dikin.Study(file, "a", tuner(limits="p99_ms <= 200"))
+
+
+def test_what_is_refused_leaves_a_study_as_it_was(file: str) -> None:
+    with dikin.Study(file, "a", tuner()) as study:
+        play(study, 0)
+        before = study.state()
+        for bad in (None, {"region": "eu"}, place(0) | {"region": "mars"}, place(0) | {"load": 2}):
+            with pytest.raises(errors.ContextError):
+                study.ask(context=bad)
+            with pytest.raises(errors.ContextError):
+                study.best_for(bad)
+        assert study.state() == before
+        asked = study.ask(context=place(1), key="k")
+        assert study.ask(context=place(1), key="k") == asked
+        with pytest.raises(errors.ParameterError, match="context"):
+            study.ask(context=place(2), key="k")
+
+
+def test_commands(file: str) -> None:
+    flags = ["--param", "price=1:14:4", "--param", "level=1:9:int", *FLAGS, "--seed", "3"]
+    assert command("create", "fleet", *flags, "--url", file).exit_code == 0
+    twin, here = (
+        alone(tuner(), "fleet"),
+        ("--context", "region=us", "--context", "hour=14", "--context", "load=1"),
+    )
+    there = {"region": "us", "hour": 14, "load": 1}
+    asked = command("ask", "fleet", *here, "--url", file)
+    assert json.loads(asked.output) == {"id": 0, "params": twin.ask(context=there).params}
+    assert command("tell", "fleet", "0", "2.5", "--url", file).exit_code == 0
+    twin.tell(0, 2.5)
+    found = command("best", "fleet", *here, "--url", file)
+    assert json.loads(found.output) == twin.best_for(there)
+    with dikin.Study(file, "fleet", tuner()) as study:
+        assert study.state() == twin.state()
+    rows = list(csv.DictReader(io.StringIO(command("export", "fleet", "--url", file).output)))
+    assert (rows[0]["context.region"], rows[0]["context.hour"]) == ("us", "14.0")
+    shown = command("show", "fleet", "--url", file).output
+    assert "\neu, 12, 1" in shown
+    assert len([line for line in shown.splitlines() if line.startswith(("eu, ", "us, "))]) == 16
+    command("create", "one", "--param", "price=1:14:4", "--url", file)
+    assert json.loads(command("best", "one", "--url", file).output) == {"price": 4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--context", "region"), "--context wants NAME="),
+        (("--context", "=eu,us"), "--context wants NAME="),
+        (("--context", "region=eu"), "at least two different words"),
+        (("--context", "load=0.."), "the high end of load must be a number"),
+        (("--context", "load=1..0"), "two ends"),
+        (("--context", "hour=cycle:day"), "the period of hour"),
+        (("--context", "a=x,y", "--context", "a=1..2"), "'a' is given twice"),
+        (("--limit", "p99_ms < 200"), "must compare with <= or >="),
+    ],
+    ids=str,
+)
+def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words: str) -> None:
+    done = command("create", "x", "--param", "p=0:1", *arguments, "--url", file)
+    assert done.exit_code == 2
+    assert words in done.output
+
+
+def test_contexts_without_parameters_are_refused(file: str) -> None:
+    done = command("create", "x", "--context", "region=eu,us", "--url", file)
+    assert done.exit_code == 2
+    assert "--context needs --param" in done.output
+
+
+def test_the_best_setting_is_one_for_each_context(file: str) -> None:
+    with dikin.Study(file, "a", tuner()) as study:
+        play(study, 0)
+        with pytest.raises(errors.StateError, match=r"best_for.*region, hour, load"):
+            _ = study.best
+        found, best = study.recommend(place(0)), study.best_for(place(0))
+        assert found.params["price"] == pytest.approx(best["price"])
+        assert study.status().best_value is None
+
+
+def test_the_figure_of_a_study_shows_the_settings(file: str) -> None:
+    with dikin.Study(file, "a", tuner({"region": ["eu", "us"]})) as study:
+        for t in range(12):
+            study.tell(study.ask(context={"region": ("eu", "us")[t % 2]}), float(t % 2))
+        axes = study.plot().axes
+        tops = [bar.get_y() + bar.get_height() for bar in axes[-2].patches]
+        wanted = [study.best_for({"region": region})["price"] for region in ("eu", "us")]
+        assert tops == pytest.approx(wanted)

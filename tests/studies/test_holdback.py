@@ -1,0 +1,148 @@
+"""A study that holds rounds back: the same coins, gains and guard after any restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies import session
+from dikin.worth import is_held_back
+from studies.small import alone, command, sharing
+
+PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+
+
+def tuner(**more: Any) -> dikin.Tuner:
+    arguments: dict[str, Any] = {"holdback": 0.3, "guard": 0.02, "seed": 3}
+    return dikin.Tuner(PARAMETERS, maximize=True, **arguments | more)
+
+
+def value_of(trial: Any, t: int) -> float:
+    return (500.0 if trial.held_back else 350.0) + (7.0 * t) % 5
+
+
+def play(player: Any, t: int, waiting: list[Any]) -> Any:
+    """Ask with a covariate; trials are answered late, some never."""
+    trial = player.ask(covariates={"load": (3.0 * t) % 7} if t % 5 else None)
+    waiting.append(trial)
+    if len(waiting) > 3:
+        old = waiting.pop(t % 3)
+        if t % 11:
+            player.tell(old.id, value_of(old, t))
+        else:
+            player.forget(old.id)
+    return trial
+
+
+@pytest.mark.parametrize("more", [{}, {"value_range": (340, 510)}], ids=["", "range"])
+def test_the_same_after_every_restart(
+    url: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opened anew for every ask, with trials open and snapshots between."""
+    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
+    twin, other = alone(tuner(**more)), dikin.Study(url, "a", tuner(**more))
+    waiting: list[list[Any]] = [[], []]
+    for t in range(30):
+        with dikin.Study(url, "a", tuner(**more)) as study:
+            ours, theirs = (
+                play(player, t, queue) for player, queue in zip((study, twin), waiting, strict=True)
+            )
+            assert ours == theirs
+            assert ours.held_back == theirs.held_back
+            assert study.state() == other.state() == twin.state()
+    assert other.verify() > 50
+    assert repr(other.uplift) == repr(twin.uplift)
+    ours, theirs = other.history(), twin.history()
+    assert ours.dtype == theirs.dtype
+    for name in ("held_back", "expected_control", "value"):
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    other.close()
+
+
+def test_the_coins_of_a_study_are_those_of_its_key(tmp_path: Path) -> None:
+    made = dikin.Tuner(PARAMETERS, maximize=True, seed=11, holdback=0.3)
+    with dikin.Study(tmp_path / "a.db", "a", made) as study:
+        key = study.state()["key"]
+        first = [study.ask(key=f"request {id}") for id in range(20)]
+    with dikin.Study(tmp_path / "a.db", "a") as study:
+        again = [study.ask(key=f"request {id}") for id in range(20)]
+        assert [trial.held_back for trial in first] == [
+            is_held_back(key, id, 0.3) for id in range(20)
+        ]
+        assert [trial.held_back for trial in again] == [trial.held_back for trial in first]
+
+
+def test_a_guard_holds_for_all_clients_until_somebody_resumes(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    with sharing(file, "a", tuner(), seconds=0.3) as study:
+        for t in range(200):
+            trial = study.ask()
+            study.tell(trial, value_of(trial, t))
+        assert study.paused
+        status = study.status()
+        assert status.guard_reason
+        assert status.guard_reason in status.warnings[0]
+    with dikin.Study(file, "a", tuner()) as other:
+        assert other.paused
+        assert other.ask().params == {"price": 4.0, "ads": 40.0}
+        assert other.status().guard_reason == status.guard_reason
+        other.resume()
+        assert not other.paused
+        assert other.status().guard_reason is None
+    with dikin.Study(file, "a") as again:
+        assert not again.paused
+        assert again.verify() == 402
+        assert again.status().from_json(again.status().to_json()).uplift == again.uplift
+
+
+def test_another_holdback_is_another_study(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    dikin.Study(file, "a", tuner()).close()
+    for more in ({"holdback": 0.2}, {"guard": None}, {"control": {"price": 5}}):
+        with pytest.raises(errors.StudyExistsError, match="comparison"):
+            dikin.Study(file, "a", tuner(**more))
+    plain = dikin.Tuner(PARAMETERS, seed=1)
+    with (
+        dikin.Study(file, "plain", plain) as study,
+        pytest.raises(errors.StateError, match=r"holdback=0\.05"),
+    ):
+        _ = study.uplift
+
+
+def test_commands(tmp_path: Path) -> None:
+    url, page = str(tmp_path / "a.db"), tmp_path / "report.html"
+    create = ["create", "a", "--url", url, "--param", "price=1:14:4", "--holdback", "0.2"]
+    more = ["--control", "price=5", "--guard", "0.02", "--maximize"]
+    assert command(*create, *more).exit_code == 0
+    with dikin.Study(url, "a") as study:
+        status = study.status()
+        assert (status.holdback, status.guard) == (0.2, 0.02)
+        assert status.control == {"price": 5.0}
+        for _ in range(3):
+            study.tell(study.ask(), 3.0)
+    assert "uplift" in command("show", "a", "--url", url).output
+    assert command("report", "a", "--url", url, "--out", str(page)).exit_code == 0
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--param", "price=1:14:4", "--guard", "0.02"], "needs a holdback"),
+        (["--param", "price=1:14:4", "--holdback", "5"], "write 0.05"),
+        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "price"], "NAME=VALUE"),
+        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "prise=4"], "price"),
+        (["--holdback", "0.1"], "--holdback needs --param"),
+        (["--control", "price=4"], "--control needs --param"),
+    ],
+)
+def test_commands_that_are_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
+    url = str(tmp_path / "a.db")
+    result = command("create", "a", "--url", url, *arguments)
+    assert result.exit_code != 0
+    assert words in f"{result.output}{result.exception}"

@@ -1,0 +1,149 @@
+"""Rows that the tuner did not ask for, and other parameters in the middle of a run."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin import Choice, Integer, Real, Shares, Tuner
+
+RANGES = {"x": Real(0, 10, start=2), "n": Integer(1, 9, start=8), "c": Choice(["a", "b"])}
+
+
+def cost(params: dict[str, Any]) -> float:
+    return float((params["x"] - 7) ** 2 / 5 + abs(params["n"] - 3) / 2 + (params["c"] == "a"))
+
+
+def played(tuner: Tuner, rounds: int, seed: int = 1) -> float:
+    rng, total = np.random.default_rng(seed), 0.0
+    for _ in range(rounds):
+        trial = tuner.ask()
+        total += cost({"n": 3, "c": "b"} | trial.params)
+        tuner.tell(trial, cost({"n": 3, "c": "b"} | trial.params) + 0.3 * rng.standard_normal())
+    return total
+
+
+def log(tuner: Tuner, rows: int, level: float = 0.0) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(rows):
+        params = {
+            "x": float(rng.uniform(0, 10)),
+            "n": int(rng.integers(1, 10)),
+            "c": "ab"[int(rng.integers(2))],
+        }
+        tuner.add_trial(params, cost(params) + level + 0.3 * rng.standard_normal())
+
+
+@pytest.mark.parametrize(("level", "most"), [(0.0, 0.8), (100.0, 1.3)])
+def test_a_log_helps_from_the_first_round_on(level: float, most: float) -> None:
+    """Of another level it may cost a little: last month everything was dearer."""
+    cold, warm = [], []
+    for seed in range(3):
+        tuner = Tuner(RANGES, seed=seed)
+        log(tuner, 60, level)
+        assert tuner.rounds == 0
+        warm.append(played(tuner, 60, seed))
+        cold.append(played(Tuner(RANGES, seed=seed), 60, seed))
+    assert sum(warm) < most * sum(cold)
+
+
+def test_a_log_is_no_part_of_rounds_and_of_the_uplift() -> None:
+    tuner = Tuner(RANGES, holdback=0.3, seed=1)
+    log(tuner, 30)
+    played(tuner, 30)
+    log(tuner, 5)
+    assert tuner.rounds == 30
+    assert tuner.uplift.tuned_rounds + tuner.uplift.held_back_rounds <= 30
+    table = tuner.history()
+    assert [*table["round"]] == 30 * [0] + [*range(1, 31)] + 5 * [0]
+    twin = dikin.restore(tuner.state())
+    assert twin.ask() == tuner.ask()
+
+
+def test_a_log_has_failures_metrics_contexts_and_covariates() -> None:
+    tuner = Tuner(RANGES, limits="ms <= 5", context={"r": ["eu", "us"]}, seed=1)
+    setting = {"x": 3.0, "n": 2, "c": "b"}
+    tuner.add_trial(setting, failed=True, context={"r": "eu"})
+    for _ in range(6):
+        more: dict[str, Any] = {"context": {"r": "us"}, "covariates": {"load": 2.0}}
+        tuner.add_trial(setting, 2.0, metrics={"ms": 3.0}, **more)
+    row = tuner.history()[-1]
+    assert (row["metric.ms"], row["context.r"], row["covariate.load"]) == (3.0, "us", 2.0)
+    assert tuner.summary().failed == 1
+
+
+def test_a_range_that_is_widened_keeps_what_was_learnt() -> None:
+    tuner = Tuner({"x": Real(0, 5, start=2)}, seed=1)
+    played(tuner, 100)
+    before = tuner.best
+    assert before["x"] > 4.5
+    tuner.set_parameters({"x": Real(0, 20)})
+    assert tuner.best["x"] == pytest.approx(before["x"], abs=0.2)
+    fresh = Tuner({"x": Real(0, 20, start=before["x"])}, seed=1)
+    assert played(tuner, 60) < 1.5 * played(fresh, 60) + 5
+    assert tuner.best["x"] == pytest.approx(7, abs=1)
+    assert tuner.rounds == 160
+
+
+def test_a_range_that_is_narrowed_is_kept() -> None:
+    tuner = Tuner({"x": Real(0, 10, start=2)}, seed=1)
+    played(tuner, 80)
+    tuner.set_parameters({"x": Real(0, 4)})
+    assert all(trial["x"] <= 4 for trial in tuner.ask(n=20))
+    played(tuner, 40)
+    assert tuner.best["x"] > 3.5
+
+
+def test_parameters_come_and_go() -> None:
+    tuner = Tuner({"x": Real(0, 10, start=2)}, seed=1)
+    played(tuner, 60)
+    tuner.set_parameters(RANGES)
+    assert tuner.best["x"] == pytest.approx(7, abs=1)
+    assert (tuner.best["n"], tuner.best["c"]) == (8, "a")  # the starts
+    played(tuner, 150)
+    assert tuner.best["n"] == pytest.approx(3, abs=1)
+    assert tuner.best["c"] == "b"
+    tuner.set_parameters({"n": RANGES["n"], "c": RANGES["c"]})
+    assert tuner.best.keys() == {"n", "c"}
+    assert len(tuner.history()) == 210
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Real(0, 10), Real(0.1, 10, log=True)),
+        (Integer(-3, 9), Integer(1, 9, log=True)),
+        (Choice(["a", "b"]), Choice(["b", "c", "d"])),
+        (Choice(["a", "b"]), Real(0, 1)),
+        (Real(0, 1), Integer(0, 9)),
+        (Integer(1, 4), Integer(1, 40)),
+        (Integer(1, 40), Integer(1, 3)),
+        (Shares(["a", "b"]), Shares(["a", "b", "c"])),
+    ],
+    ids=repr,
+)
+def test_any_change_can_be_made(before: Any, after: Any) -> None:
+    tuner = Tuner({"p": before, "x": Real(0, 1)}, seed=1)
+    for _ in range(30):
+        trial = tuner.ask()
+        tuner.tell(trial, trial["x"] ** 2)
+    waiting = tuner.ask()
+    tuner.set_parameters({"p": after, "x": Real(0, 1)}, "x <= 0.5")
+    for _ in range(30):
+        trial = tuner.ask()
+        assert trial["x"] <= 0.5
+        assert np.isfinite(trial.point).all()
+        tuner.tell(trial, trial["x"] ** 2)
+    with pytest.raises(dikin.DikinError):  # it was for other parameters
+        tuner.tell(waiting, 1.0)
+    twin = dikin.restore(tuner.state())
+    assert twin.ask() == tuner.ask()
+
+
+def test_the_control_stays() -> None:
+    tuner = Tuner({"x": Real(0, 10, start=2)}, holdback=0.5, control={"x": 3}, seed=1)
+    played(tuner, 30)
+    tuner.set_parameters({"x": Real(1, 20)})
+    assert tuner.control == {"x": 3.0}
+    assert {trial["x"] for trial in tuner.ask(n=20) if trial.held_back} == {3.0}

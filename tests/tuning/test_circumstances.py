@@ -1,0 +1,130 @@
+"""Contexts choose the setting, covariates explain the value: late, missing, not declared."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dikin import Cycle, Real, Tuner
+from dikin.errors import CovariateError
+
+X = {"x": Real(0, 10, start=2)}
+
+
+def lost(tuner: Tuner, explains: Any, late: bool, rounds: int = 300) -> float:
+    """The cost of 300 rounds whose noise has a cause, which the tuner may hear of."""
+    rng, total = np.random.default_rng(1), 0.0
+    for _ in range(rounds):
+        load = float(rng.standard_normal())
+        known = explains(load)
+        trial = tuner.ask(covariates=None if late else known)
+        cost = 0.2 * (trial["x"] - 7) ** 2
+        total += cost
+        value = cost + 5 * load + 0.2 * rng.standard_normal()
+        tuner.tell(trial, value, covariates=known if late else None)
+    return total
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("declared", [{"load": float}, None])
+def test_what_explains_the_noise_helps(late: bool, declared: Any) -> None:
+    """Mutant: a covariate that is checked and not used costs as much as none."""
+    tuner = Tuner(X, covariates=declared, seed=1)
+    told = lost(tuner, lambda load: {"load": load}, late)
+    assert told < 0.7 * lost(Tuner(X, seed=1), lambda load: None, late)
+    assert tuner.best["x"] == pytest.approx(7, abs=0.5)
+
+
+def test_a_word_and_a_cycle_explain_as_well() -> None:
+    rng, tuner = np.random.default_rng(1), Tuner(X, covariates={"hour": Cycle(24)}, seed=1)
+    for t in range(300):
+        word = "abc"[int(rng.integers(3))]
+        effect = {"a": 0.0, "b": 10.0, "c": -20.0}[word] + 10 * np.sin(t / 24 * 2 * np.pi)
+        trial = tuner.ask(covariates={"hour": t % 24, "kind": word})
+        if t > 200:
+            expected = 0.2 * (trial["x"] - 7) ** 2 + effect
+            assert trial.expected == pytest.approx(expected, abs=3.0)
+        tuner.tell(trial, 0.2 * (trial["x"] - 7) ** 2 + effect + 0.2 * rng.standard_normal())
+
+
+def test_one_that_is_missing_counts_as_usual() -> None:
+    """The mean is 3: at 0 the expected value would be off by 30."""
+    rng, tuner = np.random.default_rng(1), Tuner(X, seed=1)
+    for t in range(200):
+        load = 3 + rng.standard_normal()
+        known = {"load": load} if t % 3 else {"load": None}
+        trial = tuner.ask(covariates=known)
+        tuner.tell(trial, 10 * load)
+    assert tuner.ask().expected == pytest.approx(30, abs=6)
+
+
+def test_a_name_that_comes_late_loses_nothing() -> None:
+    """All rows are learnt anew with it; the best setting stays where it was."""
+    tuner = Tuner(X, seed=1)
+    for t in range(120):
+        trial = tuner.ask(covariates={"load": 1.0} if t > 100 else None)
+        tuner.tell(trial, (trial["x"] - 7) ** 2)
+    assert tuner.best["x"] == pytest.approx(7, abs=0.1)
+    assert tuner.summary().covariates == {"load": None}
+
+
+def test_a_category_has_sixteen_words_and_a_tuner_sixteen_covariates() -> None:
+    tuner = Tuner(X, seed=1)
+    for i in range(16):
+        tuner.tell(tuner.ask(), 1.0, covariates={"kind": f"w{i}"})
+    with pytest.raises(CovariateError, match="at most 16; got 'more'"):
+        tuner.ask(covariates={"kind": "more"})
+    with pytest.raises(CovariateError, match="at most 16 covariates, got 18"):
+        tuner.ask(covariates={f"c{i}": 1.0 for i in range(17)})
+
+
+def region_cost(region: str, x: float) -> float:
+    return (x - (9 if region == "eu" else 4)) ** 2
+
+
+def test_each_context_has_its_own_setting_and_shares_the_rest() -> None:
+    tuner = Tuner({"x": Real(1, 14, start=6)}, context={"region": ["eu", "us"]}, seed=1)
+    rng = np.random.default_rng(1)
+    for t in range(400):
+        region = ["eu", "us"][t % 2]
+        trial = tuner.ask({"region": region})
+        tuner.tell(trial, region_cost(region, trial["x"]) + rng.standard_normal())
+    assert tuner.best_for({"region": "eu"})["x"] == pytest.approx(9, abs=0.5)
+    assert tuner.best_for({"region": "us"})["x"] == pytest.approx(4, abs=0.5)
+    found = tuner.recommend({"region": "eu"})
+    assert found.params == tuner.best_for({"region": "eu"})
+    assert found.value.low < 0.5
+    assert list(tuner.summary().by_context or ()) == ["eu", "us"]
+    assert tuner.summary().best_value is None  # each context has its own
+
+
+def test_nothing_is_forgotten_where_nothing_changes() -> None:
+    """No block of 250 rounds costs three times the settled one (12 a round at the start)."""
+    tuner = Tuner({"x": Real(1, 14, start=6)}, context={"region": ["eu", "us"]}, seed=3)
+    rng, costs = np.random.default_rng(3), []
+    for t in range(1500):
+        region = ["eu", "us"][t % 2]
+        trial = tuner.ask({"region": region})
+        costs.append(region_cost(region, trial["x"]))
+        tuner.tell(trial, costs[-1] + rng.standard_normal())
+    blocks = np.reshape(costs, (-1, 250)).mean(axis=1)
+    assert blocks[2:].max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "places", "best"),
+    [
+        (Cycle(24), (0, 6, 12, 18), lambda hour: 7 + 2 * np.sin(hour / 24 * 2 * np.pi)),
+        ((0, 1), (0.0, 0.5, 1.0), lambda load: 3 + 5 * load),
+    ],
+)
+def test_a_number_chooses_the_setting_in_between_too(kind: Any, places: Any, best: Any) -> None:
+    tuner = Tuner({"x": Real(1, 14, start=6)}, context={"z": kind}, seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(600):
+        z = float(rng.uniform(places[0], places[-1]))
+        trial = tuner.ask({"z": z})
+        tuner.tell(trial, (trial["x"] - best(z)) ** 2 + 0.3 * rng.standard_normal())
+    middle = (places[0] + places[1]) / 2
+    for z in (*places[1:-1], middle):
+        assert tuner.best_for({"z": z})["x"] == pytest.approx(best(z), abs=1.0)
