@@ -224,7 +224,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ),
     ("ask", {"context": 3}, 422, "request", "context must be an object with a value for each"),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "was never asked"),
-    ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another learner or tuner"),
+    ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),
     ("tell", {"id": 0, "value": 1, "point": "x"}, 422, "domain", "point"),
     ("tell", {"id": 0, "value": 1e300}, 422, "loss", "finite number below"),
