@@ -193,7 +193,7 @@ class Tuner(Player[Trial]):
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
         self._history: deque[Row] = deque(maxlen=HISTORY)
-        self.rounds, self.paused = 0, False
+        self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
 
     def _new_certificate(self) -> Certificate:
@@ -266,17 +266,19 @@ class Tuner(Player[Trial]):
         count = whole(n, "n", 1, "how many to ask for")
         return [self._ask(values, known) for _ in range(count)]
 
-    def _ask(self, context: Values, covariates: Values) -> Trial:
+    def _ask(self, context: Values, covariates: Values, id: int | None = None) -> Trial:
+        """Ask for one; an id from outside is a new one, and may leave numbers out."""
         self._open.acquire("Tuner")
         try:
-            id = self._open.next_id
+            id = self._open.next_id if id is None else id
             rng = counted(self._key, id)
             weights, z = self.contexts.weights(context), self.covariates.features(covariates)
             held_back, paused = False, self.paused
             with self._computing():
-                x, picks, kept = self._search.ask(rng, weights)
                 if paused:
                     (x, picks), kept = self._search.best(weights), None
+                else:
+                    x, picks, kept = self._search.ask(rng, weights)
                 expected = self._user(self._search.expected(x, picks, weights, z))
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
@@ -285,8 +287,7 @@ class Tuner(Player[Trial]):
                 held_back = draw is not None and draw.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
-            self._open[id] = trial, kept
-            self._open.next_id = id + 1
+            self._enter(trial, None if held_back else kept)
             return trial
         finally:
             self._open.lock.release()
@@ -312,19 +313,96 @@ class Tuner(Player[Trial]):
         known = trial.expected, trial.paused, *circumstances, trial.held_back
         return self._trial(id, trial.point, *known)
 
-    def use_point(self, id: int, values: Sequence[float]) -> None:
-        """Take the recorded setting of an open trial, for a study: it was used, whatever is asked.
+    def _enter(self, trial: Trial, kept: Play | None) -> None:
+        self._open[trial.id] = trial, kept
+        self._open.next_id = max(self._open.next_id, trial.id + 1)
+        self._asked += 1
+
+    @property
+    def asked(self) -> int:
+        """Number of trials asked so far."""
+        return self._asked
+
+    @locked
+    def ask_fact(self, trial: Trial | int) -> dict[str, Any]:
+        """Return what a later `tell` needs to know of an open trial, for a journal.
+
+        Parameters
+        ----------
+        trial : Trial or int
+            An open trial, or its id.
+
+        Returns
+        -------
+        dict
+            Plain JSON values for `open_fact`.
+
+        Raises
+        ------
+        QueryError
+            If the trial is not an open one of this tuner.
+        """
+        found: Any = self._open.find(trial, self._again)
+        asked, kept = found
+        fact = {
+            "point": asked.point.tolist(),
+            "expected": serialization.finite_or_none(asked.expected),
+            "paused": asked.paused,
+            "covariates": dict(asked.covariates),
+            "context": dict(asked.context),
+            "held_back": asked.held_back,
+            "play": kept and kept.to_json(),
+        }
+        return fact if self.comparison is None else fact | self.comparison.fact(asked.id)
+
+    @locked
+    def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
+        """Open a trial that another copy of this tuner asked; nothing is drawn.
+
+        Afterwards `tell` does the same as it does there, whatever this copy would have asked.
 
         Parameters
         ----------
         id : int
+            The id of the trial there.
+        fact : mapping
+            The facts that `ask_fact` gave there.
+
+        Returns
+        -------
+        Trial
             The trial.
-        values : sequence of float
-            A number for each of `columns`.
+
+        Raises
+        ------
+        StateError
+            If the facts were altered, or the trial is open already.
         """
-        trial: Any = self._open[id][0]
-        known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
-        self._open[id] = self._trial(id, np.array(values), *known), self._open[id][1]
+        if id in self._open:
+            raise StateError(f"trial {id} is open already. Nothing was changed.")
+        trial, kept = self._from_fact(id, fact)
+        if self.comparison is not None:
+            self.comparison.open_fact(id, fact)
+        if not trial.paused:
+            _, picks = self.space.locate(trial.point)
+            self._search.replan(self.contexts.weights(trial.context), picks)
+        self._enter(trial, kept)
+        return trial
+
+    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Play | None]:
+        point = np.array(fact["point"], dtype=float)
+        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
+            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
+        trial = self._trial(
+            id,
+            point,
+            serialization.number_or_nan(fact["expected"]),
+            bool(fact["paused"]),
+            self.covariates.checked(fact["covariates"]),
+            self.contexts.checked(fact["context"] or None),
+            bool(fact["held_back"]),
+        )
+        return trial, fact["play"] and Play.from_json(fact["play"])
 
     def _user(self, loss: float) -> float:
         """Return a loss in the user's sense."""
@@ -943,12 +1021,8 @@ class Tuner(Player[Trial]):
             "rounds": self.rounds,
             "paused": self.paused,
             "next": self._open.next_id,
-            "open": [
-                [trial.id, trial.point.tolist(), serialization.finite_or_none(trial.expected),
-                 trial.paused, trial.covariates, trial.context, trial.held_back,
-                 kept and kept.to_json()]
-                for trial, kept in self._open.values()
-            ],
+            "asked": self._asked,
+            "open": {str(id): self.ask_fact(id) for id in self._open},
             "certificate": self._certificate.state(),
             "unexpected": [
                 [play.to_json(), loss, None if shares is None else shares.tolist()]
@@ -958,7 +1032,7 @@ class Tuner(Player[Trial]):
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
             "history": [row.to_json() for row in [*self._history][-KEPT:]],
-        }  # fmt: skip
+        }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""
@@ -1031,20 +1105,11 @@ class Tuner(Player[Trial]):
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
             for row, loss, shares in state["unexpected"]
         ]
-        for id, values, expected, paused, covariates, context, held_back, kept in state["open"]:
-            point = np.array(values, dtype=float)
-            if point.shape != (len(tuner.columns),) or not np.isfinite(point).all():
-                raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
-            trial = tuner._trial(
-                int(id),
-                point,
-                serialization.number_or_nan(expected),
-                bool(paused),
-                tuner.covariates.checked(covariates),
-                tuner.contexts.checked(context or None),
-                bool(held_back),
-            )
-            tuner._open[int(id)] = trial, kept and Play.from_json(kept)
+        tuner._asked = int(state["asked"])
+        for id, fact in state["open"].items():
+            tuner._open[int(id)] = tuner._from_fact(int(id), fact)
+            if tuner.comparison is not None:
+                tuner.comparison.open_fact(int(id), fact)
         return tuner
 
 
