@@ -110,3 +110,15 @@ def test_what_is_refused_changes_nothing() -> None:
     with pytest.raises(errors.QueryError):
         tuner.ask_fact(9)
     assert tuner.state() == before
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "certified"])
+def test_a_draft_that_is_taken_back_leaves_no_trace(kind: str) -> None:
+    tuner = Tuner(PARAMETERS, smoothness=4.0, seed=3) if kind == "certified" else made(kind)
+    for round in range(60):
+        before = tuner.state()
+        _, take_back = tuner.draft(*_checked(tuner, round), id=round + 1, draw=2**40 + round)
+        take_back()
+        assert tuner.state() == before
+        trial = tuner.ask(**known(tuner, round))
+        tuner.tell(trial, **answer(trial, round))

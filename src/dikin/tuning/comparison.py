@@ -64,15 +64,17 @@ class Comparison:
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def draw(self, key: str, id: int, expected: float, held: bool) -> Draw | None:
+    def draw(
+        self, key: str, id: int, expected: float, held: bool, number: int
+    ) -> Draw | None:
         """Decide which arm a trial uses, and keep that; None on hold by a person, in neither arm.
 
-        `expected` is the value that is expected of a tuned round.
+        `expected` is the value that is expected of a tuned round, `number` that of the draw.
         """
         if held and self.reason is None:
             return None
         by_coin = self.reason is None
-        held_back = not by_coin or is_held_back(key, id, self.holdback)
+        held_back = not by_coin or is_held_back(key, number, self.holdback)
         draw = Draw(held_back, by_coin, self.estimate.control_guess(expected))
         self.draws[id] = draw
         return draw

@@ -313,6 +313,21 @@ class Search:
                 break
         return Move(x, picks, None)
 
+    def kept(self) -> list[tuple[Any, dict[str, Any]]]:
+        """Return a copy of what `ask` changes, for `take_back`."""
+        parts = [*self.places, self.model, *self.limited, *([self.floor] if self.floor else [])]
+        changing = np.ndarray | dict | list | deque
+        return [
+            (part, {n: v.copy() if isinstance(v, changing) else v for n, v in vars(part).items()})
+            for part in parts
+        ]
+
+    @staticmethod
+    def take_back(kept: list[tuple[Any, dict[str, Any]]]) -> None:
+        """Undo what `ask` has changed since `kept`."""
+        for part, before in kept:
+            vars(part).update(before)
+
     def replan(self, weights: Array, picks: tuple[int, ...]) -> None:
         """Change what `ask` changes, for a trial that was asked elsewhere."""
         choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from math import inf, isfinite, nan
@@ -266,12 +266,18 @@ class Tuner(Player[Trial]):
         count = whole(n, "n", 1, "how many to ask for")
         return [self._ask(values, known) for _ in range(count)]
 
-    def _ask(self, context: Values, covariates: Values, id: int | None = None) -> Trial:
-        """Ask for one; an id from outside is a new one, and may leave numbers out."""
+    def _ask(
+        self, context: Values, covariates: Values, id: int | None = None, draw: int | None = None
+    ) -> Trial:
+        """Ask for one; an id from outside is a new one, and may leave numbers out.
+
+        `draw` is the number of the draw; by default the id.
+        """
         self._open.acquire("Tuner")
         try:
             id = self._open.next_id if id is None else id
-            rng = counted(self._key, id)
+            number = id if draw is None else draw
+            rng = counted(self._key, number)
             weights, z = self.contexts.weights(context), self.covariates.features(covariates)
             held_back, paused = False, self.paused
             with self._computing():
@@ -283,8 +289,8 @@ class Tuner(Player[Trial]):
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
             if self.comparison is not None:
-                draw = self.comparison.draw(self._key, id, expected, paused)
-                held_back = draw is not None and draw.held_back
+                arm = self.comparison.draw(self._key, id, expected, paused, number)
+                held_back = arm is not None and arm.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
             self._enter(trial, None if held_back else kept)
@@ -317,6 +323,38 @@ class Tuner(Player[Trial]):
         self._open[trial.id] = trial, kept
         self._open.next_id = max(self._open.next_id, trial.id + 1)
         self._asked += 1
+
+    @locked
+    def draft(
+        self, context: Values, covariates: Values, id: int, draw: int | None = None
+    ) -> tuple[Trial, Callable[[], None]]:
+        """Ask for a trial of a journal; the second result takes the ask back.
+
+        Parameters
+        ----------
+        context, covariates : mapping
+            As the tuner has checked them.
+        id : int
+            The id of the trial.
+        draw : int, optional
+            The number of the draw; by default the id.
+
+        Returns
+        -------
+        tuple
+            The trial, and a function without arguments.
+        """
+        kept, next_id, before = self._search.kept(), self._open.next_id, self._asked
+        trial = self._ask(context, covariates, id, draw)
+
+        def take_back() -> None:
+            self._search.take_back(kept)
+            del self._open[id]
+            self._open.next_id, self._asked = next_id, before
+            if self.comparison is not None:
+                self.comparison.draws.pop(id, None)
+
+        return trial, take_back
 
     @property
     def asked(self) -> int:
@@ -447,12 +485,49 @@ class Tuner(Player[Trial]):
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        asked, kept = self._open.find(trial, self._again)
+        row, kept = self.checked_answer(
+            trial, value, metrics=metrics, covariates=covariates, failed=failed
+        )
+        id = trial.id if isinstance(trial, Query) else int(trial)
+        del self._open[id]
+        with self._computing():
+            self._add(row)
+            if not row.paused and not row.held_back:
+                self._certify(row, kept)
+        compared = self.comparison
+        if compared is not None and not failed and compared.add(id, row.value, row.expected):
+            self.paused = True
+            logger.warning("the guard holds. %s", compared.reason)
+        self._warn()
+
+    def checked_answer(
+        self,
+        trial: Trial | int,
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> tuple[Row, Play | None]:
+        """Return the round that an answer makes; raise what `tell` raises, and change nothing.
+
+        Parameters
+        ----------
+        trial, value, metrics, covariates, failed
+            As for `tell`.
+
+        Returns
+        -------
+        tuple
+            The round, and what the certificate needs of it.
+        """
+        found: Any = self._open.find(trial, self._again)
+        asked, kept = found
         number = self._checked_value(f"trial {asked.id}", value, failed)
-        found = checked_metrics(metrics, self.limits, failed)
+        measured = checked_metrics(metrics, self.limits, failed)
         known = merged(asked.covariates, self.covariates.checked(covariates))
         self.covariates.checked(known)  # others may have been told since it was asked
-        self._open.pop(asked.id)
+        draw = None if self.comparison is None else self.comparison.draws.get(asked.id)
         row = Row(
             round=self.rounds + 1,
             point=asked.point,
@@ -460,22 +535,13 @@ class Tuner(Player[Trial]):
             expected=asked.expected,
             paused=self.paused or asked.paused,
             failed=failed,
-            metrics=found,
+            metrics=measured,
             covariates=known,
             context=asked.context,
             held_back=asked.held_back,
+            expected_control=guess_in(draw),
         )
-        with self._computing():
-            self._add(row)
-            if not row.paused and not row.held_back:
-                self._certify(row, kept)
-        if self.comparison is not None:
-            control = guess_in(self.comparison.draws.get(asked.id))
-            self._history[-1] = self._history[-1]._replace(expected_control=control)
-            if not failed and self.comparison.add(asked.id, number, asked.expected):
-                self.paused = True
-                logger.warning("the guard holds. %s", self.comparison.reason)
-        self._warn()
+        return row, kept
 
     def _checked_value(self, name: str, value: Any, failed: bool) -> float:
         if true_or_false(failed, "failed"):
@@ -577,8 +643,20 @@ class Tuner(Player[Trial]):
         LossError, ContextError, CovariateError
             As for `ask` and `tell`.
         """
+        self._add(self.checked_trial(params, value, metrics, context, covariates, failed))
+
+    def checked_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any,
+        metrics: Mapping[str, Any] | None,
+        context: Mapping[str, Any] | None,
+        covariates: Mapping[str, Any] | None,
+        failed: bool,
+    ) -> Row:
+        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
         point = self.space.setting_values(params)
-        row = Row(
+        return Row(
             round=0,
             point=point,
             value=self._checked_value("the trial", value, failed),
@@ -587,7 +665,6 @@ class Tuner(Player[Trial]):
             covariates=self.covariates.checked(covariates),
             context=self.contexts.checked(context),
         )
-        self._add(row)
 
     @locked
     def set_parameters(
