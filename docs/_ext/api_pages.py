@@ -39,13 +39,13 @@ GROUPS = (
         "tuning",
         "Tuning",
         ("dikin.tuning",),
-        "Names and ranges, ask and tell. The guide is `guide`.",
+        "Names and ranges, ask and tell.",
     ),
     Group(
         "studies",
         "Studies",
         ("dikin.studies",),
-        "A learner or a tuner in a database, or behind an address.",
+        "A tuner in a database, or behind an address.",
     ),
     Group(
         "worth",
@@ -58,13 +58,13 @@ GROUPS = (
         "adapters",
         "Adapters",
         ("dikin.adapters",),
-        "A tuner behind OpenFeature, gest-api or Optuna. The page is `adapters`.",
+        "A tuner behind OpenFeature, gest-api or Optuna.",
     ),
     Group(
         "learners",
         "Learners",
         ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
-        "`dikin.Predictive` is the one to begin with. All are asked and told alike.",
+        "Begin with `dikin.Predictive`. All have the same interface.",
     ),
     Group(
         "domains",
@@ -82,26 +82,26 @@ GROUPS = (
         "simulation",
         "Simulation",
         ("dikin.engine",),
-        "Games of a learner against an environment.",
+        "Runs of a learner against an environment.",
     ),
     Group(
         "curvature",
         "Curvature",
         ("dikin.curvature",),
-        "How strongly convex a loss is, from the contexts of a batch: true lower bounds.",
+        "Lower bounds on the strong convexity of a loss, from the contexts of a batch.",
     ),
     Group(
         "forecasts",
         "Forecasts",
         ("dikin.forecasts", "dikin.kernel"),
-        "What `dikin.Predictive` expects of a loss before it comes.",
+        "Predictions of a loss by `dikin.Predictive`.",
         one_page_each=False,
     ),
     Group(
         "saving",
         "Saving, loading, registering",
         ("dikin.loading", "dikin.registry"),
-        "From a file back to a learner, and classes of your own.",
+        "Loading from a file, and registering classes of your own.",
         one_page_each=False,
     ),
     Group(
@@ -116,15 +116,14 @@ GROUPS = (
         "checks",
         "Checks",
         ("dikin.checks",),
-        "What every domain, learner and environment must satisfy.",
+        "Laws of every domain, learner and environment.",
         one_page_each=False,
     ),
     Group(
         "errors",
         "Errors and warnings",
         ("dikin.errors",),
-        "`except dikin.DikinError` catches every error. Each is also the built-in that one would "
-        "expect.",
+        "`except dikin.DikinError` catches every error. Each is also a built-in exception.",
         one_page_each=False,
     ),
 )
@@ -199,8 +198,7 @@ def pages() -> dict[str, str]:
 
 
 def _class_page(name: str, cls: type) -> str:
-    gallery = f".. minigallery:: {name}\n   :add-heading: In the gallery\n   :heading-level: -\n"
-    return f"{_title(cls.__name__)}\n{_description(name, cls)}\n{gallery}"
+    return f"{_title(cls.__name__)}\n{_description(name, cls)}"
 
 
 def _index_page() -> str:

@@ -7,9 +7,11 @@ from pathlib import Path
 import evidence_page
 import outside_page
 import rates_page
+import reproduction_page
 import which_learner_page
 from evidence_file import REQUEST, read_games
 from matrix_file import read_matrix
+from pages import filled
 from rates_file import read_lines
 
 from dikin.experiments.reproduce import figures
@@ -21,12 +23,14 @@ from evidence.rates import figure as rates_figure
 
 DOCS = Path(__file__).resolve().parent.parent
 PAGES = {
-    "evidence.md": (evidence_page.render, "evidence"),
-    "outside.md": (outside_page.render, "outside"),
-    "rates.md": (rates_page.render, "rates"),
-    "which_learner.md": (which_learner_page.render, "compare"),
+    "evidence.md": evidence_page.parts,
+    "reproduction.md": reproduction_page.parts,
+    "outside.md": outside_page.parts,
+    "rates.md": rates_page.parts,
+    "which_learner.md": which_learner_page.parts,
+    "../README.md": evidence_page.numbers,
 }
-"""Each page, what makes it, and the folder of its CSVs and its template."""
+"""Each page, and the function that makes its parts from the CSVs."""
 
 
 def draw_figures() -> None:
@@ -43,7 +47,12 @@ def draw_figures() -> None:
     rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 
+def written(name: str) -> str:
+    """Return a page with its parts made anew."""
+    return filled((DOCS / name).read_text(encoding="utf-8"), PAGES[name](DOCS))
+
+
 if __name__ == "__main__":
     draw_figures()
-    for name, (render, folder) in PAGES.items():
-        replace_file(DOCS / name, render(DOCS / folder).encode())
+    for name in PAGES:
+        replace_file(DOCS / name, written(name).encode())

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pages import fill_template, table
+from pages import table
 
 from dikin.experiments.tables import read_csv
-from evidence.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
+from evidence.orderings import BEST, MARKED, Orderings, Ratio
 
 TUNERS = ("dikin.Tuner", "dikin.Tuner, contexts")
 TUNER = TUNERS[0]
@@ -59,23 +59,24 @@ def read_part(folder: Path, name: str) -> list[Row]:
     return read_csv(file) if file.exists() else []
 
 
-def render(folder: Path) -> str:
-    """The template of a folder, with what its CSVs say."""
-    parts = {name: _hindsight(read_part(folder, name)) for name in PARTS}
-    return fill_template(
-        folder,
-        wins=_wins(parts),
-        hold=_hold(parts),
-        mutants=_mutants(folder.parent / "mutants"),
-        precision=f"{LEVEL_RATIO:g}",
-        **{f"{name}_games": _games(rows) for name, rows in parts.items()},
-        bbob_keep=_keep(parts["bbob"]),
-        bbob_tuning=_groups(parts["bbob"], COST),
-        bbob_final=_groups(parts["bbob"], FINAL),
-        bbob_ranks=_ranks(parts["bbob"], COST, SHORT),
-        bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
-        **{name: _table(parts[name], PARTS[name].least) for name in PARTS if name != "bbob"},
-    )
+def parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page."""
+    rows = {name: _hindsight(read_part(docs / "outside", name)) for name in PARTS}
+    bbob = rows["bbob"]
+    return {
+        "wins": _wins(rows),
+        "hold": _hold(rows),
+        "keep": _keep(bbob),
+        "tuning": _groups(bbob, COST),
+        "final": _groups(bbob, FINAL),
+        "ranks": _ranks(bbob, COST, SHORT),
+        "final ranks": _ranks(bbob, FINAL, SHORT),
+        **{
+            name: f"{_table(rows[name], PARTS[name].least)}\n\n{_games(rows[name])}."
+            for name in PARTS
+            if name != "bbob"
+        },
+    }
 
 
 def _hindsight(rows: list[Row]) -> list[Row]:
@@ -149,30 +150,19 @@ def _hold(parts: dict[str, list[Row]]) -> str:
         if (mine := [row for row in rows if row["rounds"] == rounds])
     ]
     total = sum(len(cost.problems) for cost, _ in tables)
-    tuning, end = (sum(_least_of_all(found[place]) for found in tables) for place in (0, 1))
+    tuning, end = (sum(least_of_all(found[place]) for found in tables) for place in (0, 1))
     return (
         f"Of {total} problems (each number of rounds counts as one) nobody costs less than "
         f"`{TUNER}` while tuning in {tuning}, and with the setting in the end in {end}."
     )
 
 
-def _least_of_all(found: Orderings) -> int:
+def least_of_all(found: Orderings) -> int:
     """The problems in which nobody costs less than a tuner."""
     return sum(
         min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
         <= TIE * found.mean(one, found.best(one))
         for one, players in found.costs.items()
-    )
-
-
-def _mutants(folder: Path) -> str:
-    """How many places of the source were made wrong, and in how many of them a test failed."""
-    drawn, known = (read_csv(folder / f"{name}_outcomes.csv") for name in ("drawn", "known"))
-    killed = [sum(row["outcome"] == "killed" for row in rows) for rows in (drawn, known)]
-    return (
-        f"Of {len(drawn)} places of the source that were drawn by rule and made wrong, a test "
-        f"noticed {killed[0]}; of {len(known)} faults that somebody thought of, {killed[1]}. "
-        "[The survivors](mutants.md), each with the reason."
     )
 
 

@@ -75,9 +75,9 @@ def test_every_link_leads_somewhere() -> None:
     [
         "[a](no_such_page.md)",
         "![a](images/none.png)",
-        "[a](guide.md#no-such-heading)",
+        "[a](limits.md#no-such-heading)",
         "# Here\n\n[a](#there)",
-        "[![a](images/none.png)](guide.md)",
+        "[![a](images/none.png)](limits.md)",
     ],
 )
 def test_a_broken_link_is_noticed(text: str) -> None:
@@ -87,7 +87,7 @@ def test_a_broken_link_is_noticed(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[a](guide.md#the-loop)",
+        "[a](first_loop.md#the-loop)",
         "## `code` & more\n\n[a](#code--more)",
         "```\n[a](nowhere.md)\n```\n`[a](nowhere.md)`",
         "[a](https://example.org/none)",
