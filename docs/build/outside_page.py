@@ -174,7 +174,7 @@ def _keep(rows: list[Row]) -> str:
     total = sum("uniform" in one for one in found.problems)
     return (
         f"Keeping the start costs less than tuning it with `{TUNER}` in {len(worse)} of "
-        f"{len(found.problems)} problems of 1,000 rounds; {uniform} of these are among the "
+        f"{len(found.problems)} problems of 1,000 rounds. {uniform} of these are among the "
         f"{total} with uniform noise, where a value says next to nothing about its setting."
     )
 
@@ -283,5 +283,5 @@ def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
         lines.append([player, *shares, worst, f"{rank.mean:.2f}", test])
     head = "player | least | within 1.1 | within 2 | worst ratio | mean rank | p of the rank"
     count, p = len(found.problems), found.friedman()
-    note = f"{count} problems; Friedman's test that all ranks are alike: p = {p:.1g}."
+    note = f"{count} problems. Friedman's test that all ranks are alike: p = {p:.1g}."
     return f"{table(head, lines)}\n\n{note}"
