@@ -63,7 +63,7 @@ GROUPS = (
     Group(
         "learners",
         "Learners",
-        ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
+        ("dikin.learners", "dikin.feedback", "dikin.kernel", "dikin.open_queries", "dikin.players"),
         "Begin with `dikin.Predictive`. All have the same interface.",
     ),
     Group(
@@ -89,13 +89,6 @@ GROUPS = (
         "Curvature",
         ("dikin.curvature",),
         "Lower bounds on the strong convexity of a loss, from the contexts of a batch.",
-    ),
-    Group(
-        "forecasts",
-        "Forecasts",
-        ("dikin.forecasts", "dikin.kernel"),
-        "Predictions of a loss by `dikin.Predictive`.",
-        one_page_each=False,
     ),
     Group(
         "saving",
@@ -127,7 +120,7 @@ GROUPS = (
         one_page_each=False,
     ),
 )
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "worth")
+MODULES = ("curvature", "checks", "errors", "feedback", "worth")
 PACKAGES = ("theory", "adapters")
 
 

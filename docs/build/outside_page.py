@@ -65,12 +65,10 @@ def parts(docs: Path) -> dict[str, str]:
     bbob = rows["bbob"]
     return {
         "wins": _wins(rows),
-        "hold": _hold(rows),
         "keep": _keep(bbob),
         "tuning": _groups(bbob, COST),
         "final": _groups(bbob, FINAL),
         "ranks": _ranks(bbob, COST, SHORT),
-        "final ranks": _ranks(bbob, FINAL, SHORT),
         **{
             name: f"{_table(rows[name], PARTS[name].least)}\n\n{_games(rows[name])}."
             for name in PARTS
@@ -139,22 +137,6 @@ def _winners(found: Orderings) -> str:
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
     return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
-
-
-def _hold(parts: dict[str, list[Row]]) -> str:
-    """In how many problems a tuner costs least, in all parts together."""
-    tables = [
-        (orderings(mine, COST, PARTS[name].least), orderings(mine, FINAL, PARTS[name].least))
-        for name, rows in parts.items()
-        for rounds in {row["rounds"] for row in rows}
-        if (mine := [row for row in rows if row["rounds"] == rounds])
-    ]
-    total = sum(len(cost.problems) for cost, _ in tables)
-    tuning, end = (sum(least_of_all(found[place]) for found in tables) for place in (0, 1))
-    return (
-        f"Of {total} problems (each number of rounds counts as one) nobody costs less than "
-        f"`{TUNER}` while tuning in {tuning}, and with the setting in the end in {end}."
-    )
 
 
 def least_of_all(found: Orderings) -> int:

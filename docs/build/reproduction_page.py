@@ -24,7 +24,6 @@ def parts(docs: Path) -> dict[str, str]:
             PREDICTIVE,
             (row | {"other": others[row["table"], row["pattern"]]} for row in predictive),
         ),
-        "dimensions": markdown(DIMENSIONS, read_csv(folder / "dimensions.csv")),
         "paper constants": markdown(PAPER, read_csv(folder / "paper" / "paper.csv")),
     }
 
@@ -48,12 +47,5 @@ TABLE: Columns[Row] = {
 PREDICTIVE: Columns[Row] = {
     **OF_TABLE, **PATTERN, **PROVED, **MEASURED, **REGRET, **CERTIFICATE,
     "paper's learner": lambda row: whole(float(row["other"])),
-}  # fmt: skip
-DIMENSIONS: Columns[Row] = {
-    **OF_TABLE, **PATTERN,
-    "set": lambda row: row["set"],
-    "in the table": lambda row: f"{float(row['theory']):.2f}",
-    "measured": lambda row: f"{float(row['measured']):.2f}",
-    "95% interval": lambda row: interval(float(row["low"]), float(row["high"]), 2),
 }  # fmt: skip
 PAPER: Columns[Row] = {**OF_TABLE, **PATTERN, **PROVED, **MEASURED, **REGRET}
