@@ -33,7 +33,7 @@ NEEDED = {
     "parabola": dikin.Domain,
     "climber": dikin.Learner,
     "valley": dikin.Environment,
-    "duration": dikin.Interval,
+    "duration": dikin.ParameterKind,
 }
 
 
