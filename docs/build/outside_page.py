@@ -68,7 +68,6 @@ def parts(docs: Path) -> dict[str, str]:
         "keep": _keep(bbob),
         "tuning": _groups(bbob, COST),
         "final": _groups(bbob, FINAL),
-        "ranks": _ranks(bbob, COST, SHORT),
         **{
             name: f"{_table(rows[name], PARTS[name].least)}\n\n{_games(rows[name])}."
             for name in PARTS
@@ -133,7 +132,7 @@ def _winners(found: Orderings) -> str:
     if not lost:
         return f"no rival, in {total} problem{'s' if total > 1 else ''}."
     counts = sorted(lost.items(), key=lambda one: -len(one[1]))
-    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts)
+    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
     return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
@@ -250,20 +249,3 @@ def complete(rows: list[Row], measure: str, rounds: str) -> Orderings:
     mine = [row for row in rows if _is(row, rounds, "value told") and row["player"] not in SLOW]
     found = orderings(mine, measure, PARTS["bbob"].least)
     return found.among(found.players)
-
-
-def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
-    """Shares of problems within factors of the best, the worst factor, and mean ranks."""
-    found = complete(rows, measure, rounds)
-    ranks = found.ranks(TUNER)
-    lines = []
-    for player in sorted(ranks, key=lambda name: ranks[name].mean):
-        rank = ranks[player]
-        test = "" if player == TUNER else f"{rank.p:.1g}{' *' if rank.differs else ''}"
-        shares = [f"{found.within(player, factor):.0%}" for factor in (TIE, 1.1, 2.0)]
-        worst = _number(found.factors(player)[-1])
-        lines.append([player, *shares, worst, f"{rank.mean:.2f}", test])
-    head = "player | least | within 1.1 | within 2 | worst ratio | mean rank | p of the rank"
-    count, p = len(found.problems), found.friedman()
-    note = f"{count} problems. Friedman's test that all ranks are alike: p = {p:.1g}."
-    return f"{table(head, lines)}\n\n{note}"

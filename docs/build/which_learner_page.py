@@ -39,7 +39,6 @@ def parts_of(matrix: Matrix) -> dict[str, str]:
         f"{len(matrix.p_values):,} comparisons.{_looks(matrix)}",
         "external": _external(matrix),
         "profiles": _profiles(matrix),
-        "certificates": _certificates(matrix),
     }
 
 
@@ -183,19 +182,6 @@ def _ranks(matrix: Matrix) -> dict[str, Rank]:
 
 
 # --- the rest -----------------------------------------------------------------------------------
-
-
-def _certificates(matrix: Matrix) -> str:
-    """Return the mean certificate over the mean regret, where it applies to what was measured."""
-    rows = []
-    for learner in matrix.learners():
-        found = [c for c in matrix.outcomes if c.learner == learner and c.played and c.bounded]
-        ratios = sorted((c.certificate / c.mean, c.scenario) for c in found if c.mean > 0)
-        if ratios:
-            (least, there), (most, where) = ratios[0], ratios[-1]
-            ends = f"{least:.1f} (`{there}`)", f"{most:.1f} (`{where}`)"
-            rows.append([learner, str(len(found)), *ends])
-    return table("learner | scenarios | least ratio | largest ratio", rows)
 
 
 def _external(matrix: Matrix) -> str:

@@ -75,7 +75,7 @@ def test_an_installation_from_an_index_is_noticed() -> None:
     [
         ("docs/limits.md#pause", ROOT / "README.md", DOCS / "index.md", "limits.md#pause"),
         ("CONTRIBUTING.md", ROOT / "README.md", DOCS / "index.md", "auto/root/contributing.md"),
-        ("../CONTRIBUTING.md#words", DOCS / "a.md", DOCS / "a.md", "auto/root/contributing.md#words"),
+        ("../CONTRIBUTING.md#map", DOCS / "a.md", DOCS / "a.md", "auto/root/contributing.md#map"),
         ("compare", DOCS / "a.md", DOCS / "a.md", "auto/files.md#docs-compare"),
         ("#pause", DOCS / "a.md", DOCS / "a.md", "#pause"),
     ],
