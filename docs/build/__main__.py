@@ -9,10 +9,8 @@ import outside_page
 import rates_page
 import reproduction_page
 import which_learner_page
-from evidence_file import REQUEST, read_games
 from matrix_file import read_matrix
 from pages import filled
-from rates_file import read_lines
 
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured, write_files
@@ -40,11 +38,11 @@ def draw_figures() -> None:
     compare_matrix.write(matrix, compare)
     compare_figure.draw(matrix, compare / "compare.png")
     evidence = DOCS / "evidence"
-    results = read_games(evidence)
-    measured_tables = Measured.of(REQUEST, results)
-    write_files(measured_tables, REQUEST, results, evidence)
+    results = reproduction_page.read_games(evidence)
+    measured_tables = Measured.of(reproduction_page.REQUEST, results)
+    write_files(measured_tables, reproduction_page.REQUEST, results, evidence)
     figures.draw_all(measured_tables, evidence)
-    rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
+    rates_figure.draw(rates_page.read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
 
 
 def written(name: str) -> str:

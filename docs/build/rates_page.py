@@ -6,8 +6,11 @@ from pathlib import Path
 
 from pages import Row, markdown
 
+from dikin.experiments.cell import Result
+from dikin.experiments.fit import Curve
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
-from evidence.rates.results import BAND
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import BAND, Line
 
 
 def parts(docs: Path) -> dict[str, str]:
@@ -39,3 +42,18 @@ def misses(rows: list[Row]) -> str:
         f"`{r['learner']}` on {r['losses']} by {float(r['gap']):+.3f}" for r in missed
     )
     return f"Outside {BAND} of the proved exponent: {named}. For the others, t{within}."
+
+
+def read_lines(folder: Path) -> list[Line]:
+    """Return the lines of `evidence.rates`, back from its file of games."""
+    games: dict[str, list[tuple[int, list[Result]]]] = {}
+    for row in read_csv(folder / "games.csv"):
+        game = int(row["horizon"]), [{"regret": float(row["regret"])}]
+        games.setdefault(row["case"], []).append(game)
+    return [_line(case, played) for case, played in games.items()]
+
+
+def _line(key: str, games: list[tuple[int, list[Result]]]) -> Line:
+    case, curve = RATE_CASES[key], Curve.of(games)
+    proved = case.bound.exponent(curve.sizes)
+    return Line(case, Curve.of(games, proved=proved))

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from pages import Row, markdown
 
-from dikin.experiments.reproduce.results import count_verdicts
+from dikin.experiments.cell import Result
+from dikin.experiments.reproduce.plan import FULL, Request
+from dikin.experiments.reproduce.results import all_cells, count_verdicts
+from dikin.experiments.runner import Results
 from dikin.experiments.tables import Columns, exponent, interval, read_csv, whole
 
 
@@ -49,3 +52,22 @@ PREDICTIVE: Columns[Row] = {
     "paper's learner": lambda row: whole(float(row["other"])),
 }  # fmt: skip
 PAPER: Columns[Row] = {**OF_TABLE, **PATTERN, **PROVED, **MEASURED, **REGRET}
+
+
+REQUEST = Request(effort=FULL)
+
+
+def read_games(folder: Path) -> Results:
+    """Return the results of every cell of a full run."""
+    games: dict[tuple[str, int, int], Result] = {
+        (row["part"], int(row["horizon"]), int(row["seed"])): {
+            "seed": int(row["seed"]),
+            "regret": float(row["regret"]),
+            "certificate": float(row["certificate"]),
+        }
+        for row in read_csv(folder / "games.csv")
+    }
+    return {
+        cell.key: [games[cell.name, cell.horizon, seed] for seed in cell.seeds]
+        for cell in all_cells(REQUEST)
+    }

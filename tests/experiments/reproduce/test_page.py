@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence_file import REQUEST, read_games
+from reproduction_page import REQUEST, read_games
 
 from dikin.experiments.reproduce.plan import FULL, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
