@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 
 from dikin.errors import RequestError, did_you_mean, shown
 from dikin.service.problems import Problem, not_found
-from dikin.studies.client_arguments import printable
+from dikin.studies.arguments import printable
 
 
 class Endpoint:

@@ -24,7 +24,7 @@ from dikin.service.problems import MEDIA_TYPE, Problem
 from dikin.service.service import Service
 from dikin.service.workers import Workers
 from dikin.status import Status
-from dikin.studies.client_arguments import printable
+from dikin.studies.arguments import printable
 from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_spec
 from dikin.studies.study import Study
 from dikin.tuning.space import Space

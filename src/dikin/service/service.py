@@ -28,7 +28,7 @@ from dikin.service.schemas import Unreadable
 from dikin.service.tokens import EVERYTHING, Access, TokenCheck, TokenStore
 from dikin.service.workers import StuckError, Workers
 from dikin.status import Status
-from dikin.studies.database import Sqlite, open_database
+from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
 log = logging.getLogger("dikin.service")
@@ -49,7 +49,7 @@ class Service:
     ) -> None:
         database = open_database(store, patience)
         self._addresses = [database.name, store]
-        if isinstance(database, Sqlite):
+        if database.path is not None:
             self._addresses += [str(database.path), str(database.path.parent)]
             self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.metrics = Metrics()

@@ -14,22 +14,21 @@ import secrets
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dikin.errors import AccessError, ParameterError, shown
 from dikin.service.limits import PATIENCE
-from dikin.studies.client_arguments import printable
+from dikin.studies.arguments import printable
 from dikin.studies.database import Database, open_database
-from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
-from dikin.studies.session import Session
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
 
 RIGHTS = ("read", "play", "admin")
 """Each right includes those before it."""
 PREFIX = "dikin"
 TABLE = "dikin_tokens"
+CREATE = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
+    number {{serial}}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, digest TEXT NOT NULL,
+    rights TEXT NOT NULL, studies TEXT, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT
+)"""
 COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
 
 
@@ -91,14 +90,13 @@ class TokenStore:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def _session(self) -> Session:
-        database = open_database(self._url, PATIENCE)
-        return Session(database, Journal(database, ""))
+    def _database(self) -> closing[Database]:
+        return closing(open_database(self._url, PATIENCE))
 
     def all(self) -> list[Token]:
         """Every token ever created, in order of creation."""
-        with closing(self._session()) as session:
-            return session.retry(_read_tokens, session.database)
+        with self._database() as database:
+            return _read_tokens(database)
 
     def create(
         self,
@@ -125,13 +123,12 @@ class TokenStore:
             expires=None if days is None else int((now + timedelta(days=days)).timestamp()),
             revoked=None,
         )
-        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            self._insert(session.database, token)
+        with self._database() as database, database.transaction():
+            self._insert(database, token)
         return f"{PREFIX}_{id}_{secret}"
 
     def _insert(self, database: Database, token: Token) -> None:
-        if not has_table(database, TABLE):
-            create_table(database, _table())
+        database.run(CREATE.format(serial=database.serial))
         namesakes = [each for each in _read_tokens(database) if each.name == token.name]
         if any(each.state(time.time()) == "valid" for each in namesakes):
             raise ParameterError(
@@ -143,8 +140,8 @@ class TokenStore:
 
     def revoke(self, which: str) -> Token:
         """Revoke a token for ever, by its id or its name."""
-        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            database, now = session.database, int(time.time())
+        with self._database() as database, database.transaction():
+            now = int(time.time())
             tokens = _read_tokens(database)
             matches = [
                 each
@@ -200,7 +197,7 @@ def _digest(secret: str) -> str:
 
 
 def _read_tokens(database: Database) -> list[Token]:
-    if not has_table(database, TABLE):
+    if not database.has_table(TABLE):
         return []
     return [_token(*row) for row in database.run(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
 
@@ -208,22 +205,3 @@ def _read_tokens(database: Database) -> list[Token]:
 def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:
     covered = None if studies is None else tuple(json.loads(studies))
     return Token(id, name, digest, right, covered, *times)
-
-
-def _table() -> Table:
-    """The table of tokens; SQLAlchemy is imported only when it is needed."""
-    from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
-
-    return Table(
-        TABLE,
-        MetaData(),
-        Column("number", Integer, primary_key=True),
-        Column("id", String(16), nullable=False, unique=True),
-        Column("name", String(200), nullable=False),
-        Column("digest", String(64), nullable=False),
-        Column("rights", String(8), nullable=False),
-        Column("studies", Text),
-        Column("created", BigInteger, nullable=False),
-        Column("expires", BigInteger),
-        Column("revoked", BigInteger),
-    )

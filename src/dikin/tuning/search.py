@@ -316,7 +316,7 @@ class Search:
     def kept(self) -> list[tuple[Any, dict[str, Any]]]:
         """Return a copy of what `ask` changes, for `take_back`."""
         parts = [*self.places, self.model, *self.limited, *([self.floor] if self.floor else [])]
-        changing = np.ndarray | dict | list | deque
+        changing = (np.ndarray, dict, list, deque)
         return [
             (part, {n: v.copy() if isinstance(v, changing) else v for n, v in vars(part).items()})
             for part in parts
