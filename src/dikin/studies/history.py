@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ class Spaces:
 
 def records(
     groups: Iterable[list[Stored]], spaces: Spaces, round: int, first: int, last: int | None
-) -> Iterator[Record]:
+) -> Generator[Record]:
     """Yield the rounds from `first` to `last` of rows that follow a round."""
     for row in (row for group in groups for row in group if row.kind == "tell"):
         round += 1
@@ -132,9 +132,9 @@ def earlier_rounds(log: Log, fold: Fold) -> None:
                 rounds.append(row._replace(center=row.point))
         else:
             row = round_of(body | {"round": round})
-            points = {what: np.array(spaces.point(n, body[what])) for what in ("point", "center")}
-            if not np.isnan(points["point"]).any():
-                rounds.append(row._replace(**points))
+            point, center = (np.array(spaces.point(n, body[what])) for what in ("point", "center"))
+            if not np.isnan(point).any():
+                rounds.append(row._replace(point=point, center=center))
             round -= 1
     tuner.recall(rounds[::-1])
 

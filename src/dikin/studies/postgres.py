@@ -158,11 +158,13 @@ class Postgres(Database):
         kinds, bodies, asks, keys, whos, times = (list(each) for each in zip(*rows, strict=True))
         most = 2**62 if seen.slack is None else seen.n + seen.slack
         least = -2 if seen.slack is None else seen.n
-        values = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
+        values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
         values += [study, seen.epoch, least, most, len(rows)]
-        arrays = kinds, bodies, asks, keys, whos, times
-        statement = lambda: self._run(APPEND, (*values, *arrays))[0]  # noqa: E731
-        placed = statement() if self._inside else self.insist(statement)
+        given = (*values, kinds, bodies, asks, keys, whos, times)
+        if self._inside:
+            placed = self._run(APPEND, given)[0]
+        else:
+            placed = self.insist(lambda: self._run(APPEND, given)[0])
         if not placed:
             return None
         if len(placed) != len(rows):

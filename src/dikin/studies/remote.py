@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
@@ -344,7 +344,7 @@ class RemoteStudy(Study):
     def state(self) -> dict[str, Any]:
         return self._get("/state")
 
-    def _rounds(self, first: int, last: int | None) -> Iterator[dict[str, Any]]:
+    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
             limit = PAGE if last is None else min(PAGE, last - begin + 1)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -575,7 +575,7 @@ class Study:
             "covariates": dict(fold.tuner.require_open(id).covariates),
         }
         body = answer | {
-            "point": row.point.tolist(),
+            "point": list(map(float, row.point)),
             "expected": finite_or_none(row.expected),
             "paused": row.paused,
             "center": fold.asked[id].center,
@@ -589,12 +589,12 @@ class Study:
     def _closed_by(self, row: Record) -> bool | None:
         """Append a row that closes a trial; None if another client may have closed it."""
         try:
-            return self._ledger.append([row]) is not None or self._behind()
+            if self._ledger.append([row]) is not None:
+                return True
         except Taken:
-            return self._behind()
-
-    def _behind(self) -> None:
+            pass
         self._ledger.refresh()
+        return None
 
     def _told_before(self, trial: Query | int, id: int, answer: dict[str, Any]) -> bool:
         """Return whether a closed trial has this answer; raise an error if it has another."""
@@ -719,16 +719,12 @@ class Study:
             As for `ask` and `tell`.
         """
         answer = answer_of(value, metrics, covariates, failed)
-        body = {name: answer.get(name) for name in ANSWER[::2]} | {
-            "params": params,
-            "failed": failed,
-            "context": as_read(context),
-            "covariates": answer.get("covariates"),
-        }
+        body: dict[str, Any] = {"params": params, "context": as_read(context)}
+        body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
 
         def check(fold: Fold) -> Any:
             fold.tuner.checked_trial(**body)
-            return json.loads(json.dumps(body))
+            return body
 
         self._control("add", check, False)
 
@@ -1059,7 +1055,7 @@ class Study:
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
 
-    def _rounds(self, first: int, last: int | None) -> Iterator[dict[str, Any]]:
+    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         """Yield rounds over a connection of its own: calls of other threads do not wait."""
         self._flush()
         fold = self._read(lambda fold: fold)

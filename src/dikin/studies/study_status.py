@@ -13,8 +13,8 @@ from dikin.studies.log import Log
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import RECENT
 
-LATE_SECONDS = 3600.0
-"""A query that has been open for longer causes a warning."""
+LATE_SECONDS, LATE_ROWS = 3600.0, 2000
+"""A trial that has been open for longer, or for so many later rows, causes a warning."""
 
 
 def study_status(fold: Fold, log: Log) -> Status:
@@ -32,7 +32,8 @@ def study_status(fold: Fold, log: Log) -> Status:
         last_told_seconds=nan if told_at is None else _age(told_at),
         first_round=int(fold.marks[0][0]) + 1,
     )
-    warnings = *status.warnings, *_warnings(status, tuner.space)
+    behind = 0 if first is None else fold.n - first
+    warnings = *status.warnings, *_warnings(status, tuner.space, behind)
     return replace(status, warnings=warnings)
 
 
@@ -43,21 +44,21 @@ def _age(microseconds: int) -> float:
 # --- warnings ------------------------------------------------------------------------------------
 
 
-def _warnings(status: Status, space: Space) -> Iterator[str]:
-    yield from _late(status)
+def _warnings(status: Status, space: Space, behind: int) -> Iterator[str]:
+    yield from _late(status, behind)
     if status.rounds >= RECENT:
         yield from _at_bounds(status, space)
 
 
-def _late(status: Status) -> Iterator[str]:
+def _late(status: Status, behind: int) -> Iterator[str]:
     count, first, age = status.open.count, status.open.first, status.open.oldest_seconds
     if first is None:
         return
-    if age > LATE_SECONDS:
+    if age > LATE_SECONDS or behind > LATE_ROWS:
         subject = "1 trial waits" if count == 1 else f"{count} trials wait"
         yield (
-            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}. Tell their "
-            "results, or forget them (dikin study forget)"
+            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and {behind:,} "
+            "asks and answers came since. Tell their results, or forget them (dikin study forget)"
         )
 
 

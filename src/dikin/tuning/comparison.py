@@ -64,9 +64,7 @@ class Comparison:
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def draw(
-        self, key: str, id: int, expected: float, held: bool, number: int
-    ) -> Draw | None:
+    def draw(self, key: str, id: int, expected: float, held: bool, number: int) -> Draw | None:
         """Decide which arm a trial uses, and keep that; None on hold by a person, in neither arm.
 
         `expected` is the value that is expected of a tuned round, `number` that of the draw.

@@ -507,7 +507,7 @@ class Tuner(Player[Trial]):
 
     def checked_answer(
         self,
-        trial: Trial | int,
+        trial: Query | int,
         value: Any = None,
         *,
         metrics: Mapping[str, Any] | None = None,
