@@ -75,7 +75,7 @@ class Fold:
         kept["marks"] = kept["marks"] or [[kept["rounds"], n, seal]]
         return cls(tuner, n, seal, kept)
 
-    def text(self, rounds: int = KEPT_IN_SNAPSHOT) -> str:
+    def text(self, rounds: int | None = None) -> str:
         """Return everything that the future depends on."""
         parts = {
             "rounds": self.rounds,
@@ -84,7 +84,8 @@ class Fold:
             "marks": self.marks,
             "spaces": self.spaces,
         }
-        return text_of(self.tuner.state(rounds=rounds), **parts)
+        kept = KEPT_IN_SNAPSHOT if rounds is None else rounds
+        return text_of(self.tuner.state(rounds=kept), **parts)
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -121,14 +122,14 @@ class Fold:
         self.asked[id] = Asked(row.who, row.at, body["center"])
 
     def _tell(self, row: Row, body: dict[str, Any]) -> None:
+        answer = {part: body[part] for part in ANSWER if part in body}
+        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
+            self._complete()
         self.rounds += 1
         self.failed += bool(body.get("failed"))
         assert row.ask is not None
         if self.asked.pop(row.ask, None) is None:
             return
-        answer = {part: body[part] for part in ANSWER if part in body}
-        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
-            self._complete()
         try:
             self.tuner.tell(row.ask, **answer)
         except DikinError as reason:

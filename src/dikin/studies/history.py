@@ -74,7 +74,7 @@ def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
         some = list(islice(rounds, AT_ONCE))
         table = history_table(
             space,
-            [round_of(each) for each in some],
+            [_of_kinds(round_of(each), status.covariates or {}) for each in some],
             status.covariates or {},
             contexts=status.contexts or {},
             compared=status.holdback > 0.0,
@@ -92,6 +92,14 @@ def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
     while len(tables[-1]) == AT_ONCE:
         tables.append(part())
     return np.concatenate([each for each in tables if len(each)] or tables)
+
+
+def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
+    """Return a round without covariates of another kind, which two clients began at once."""
+    fits = {
+        n: x for n, x in row.covariates.items() if isinstance(x, str) == isinstance(kinds[n], list)
+    }
+    return row if len(fits) == len(row.covariates) else row._replace(covariates=fits)
 
 
 def round_of(record: Record) -> Row:
