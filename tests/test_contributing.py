@@ -31,7 +31,7 @@ NEEDED = {
     "parabola": dikin.Domain,
     "climber": dikin.Learner,
     "valley": dikin.Environment,
-    "duration": dikin.Interval,
+    "duration": dikin.ParameterKind,
 }
 
 
