@@ -100,11 +100,7 @@ class Fold:
                 "version wrote it. Upgrade dikin. Nothing was changed"
             ) from None
         act(row, body)
-        self.move(row.n, row.seal)
-
-    def move(self, n: int, seal: str) -> None:
-        """Take a row as the last one."""
-        self.n, self.seal = n, seal
+        self.n, self.seal = row.n, row.seal
 
     def mark(self) -> None:
         """Note where a round is, from time to time; the last row must be the last of its seal."""

@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from dikin import serialization
 from dikin.errors import BusyError, StateError, StoreError
@@ -37,15 +37,6 @@ SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 32
 reading a snapshot takes less than folding the rows."""
 CROWD = 4
 """Other clients among the last rows from which on they are a crowd."""
-
-
-class Placed(NamedTuple):
-    """Where rows are."""
-
-    first: int
-    """The number of the first."""
-    learnt: bool
-    """Whether nothing came before them, so that they are part of the state."""
 
 
 class Ledger:
@@ -237,11 +228,10 @@ class Ledger:
         slack: int | None = None,
         control: bool = False,
         jump: int = 0,
-    ) -> Placed | None:
-        """Append rows, and learn them if nothing came before.
+    ) -> int | None:
+        """Append rows, and learn them if nothing came before; return the number of the first.
 
-        None if too many rows have come since the last `refresh`: read them, and try again. An ask
-        is learnt by whoever has drafted it.
+        None if too many rows have come since the last `refresh`: read them, and try again.
         """
         fold = self.fold
         if self.damage is not None:
@@ -267,18 +257,15 @@ class Ledger:
         if first != fold.n + 1 + jump:
             self._mine.update(range(first, first + len(rows)))
             self.alone = False
-            return Placed(first, False)
+            return first
         self.changing = True
         for n, row in enumerate(rows, first):
-            if row.kind == "ask":
-                fold.move(n, seal)
-            else:
-                fold.apply(stored(row, n, seal))
+            fold.apply(Row(*row, n, seal))
         if self._held_since is None:
             fold.mark()
         self.changing, self.space = False, fold.tuner.space
         self._unsaved += len(rows)
-        return Placed(first, True)
+        return first
 
     def until_placed(self, act: Callable[[], T | None]) -> T:
         """Repeat what others were faster than, up to this client's patience."""
@@ -357,11 +344,6 @@ class Ledger:
                 self.call(self._commit)
             finally:
                 self._lost = None
-
-
-def stored(row: Record, n: int, seal: str) -> Row:
-    """Return a row as it is read back."""
-    return Row(*row, n, seal)
 
 
 def now() -> int:

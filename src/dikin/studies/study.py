@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, overload
 
@@ -427,12 +427,12 @@ class Study:
         key = None if key is None else printable(key, "key")
         if n is None:
             return self._ask(context, covariates, None, [key])[0]
-        count = whole(n, "n", 1, "how many to ask for")
-        keys = [None if key is None else f"{key}{UNIT}{i}" for i in range(count)]
+        n = whole(n, "n", 1, "how many to ask for")
+        keys = [None if key is None else f"{key}{UNIT}{i}" for i in range(n)]
         trials: list[Trial] = []
-        while len(trials) < count:
+        while len(trials) < n:
             some = keys[len(trials) : len(trials) + self._at_once]
-            trials += self._ask(context, covariates, count, some)
+            trials += self._ask(context, covariates, n, some)
         return trials
 
     _at_once = AT_ONCE
@@ -472,34 +472,28 @@ class Study:
         if len(fold.asked) + len(keys) > MOST_OPEN:
             self._refuse_more(fold)
         values, known = tuner.contexts.checked(context), tuner.covariates.checked(covariates)
-        ledger.changing = True
-        drafts, rows, centers, at = [], [], [], now()
-        for id, key in enumerate(keys, fold.n + 1):
+        trials, rows, exact, after = list[Trial](), list[Record](), ledger.exact, fold.n
+        center, at = tuner.center_in(values).tolist(), now()
+        for id, key in enumerate(keys, after + 1):
             # Several clients would draw with the same number: then it is one of its own.
-            draw = None if ledger.exact else secrets.randbits(63)
+            draw = None if exact else secrets.randbits(63)
+            ledger.changing = True
             trial, take_back = tuner.draft(values, known, id, draw)
-            drafts.append((trial, take_back))
-            centers.append(tuner.center_in(values).tolist())
-            body = tuner.ask_fact(trial) | {"center": centers[-1]}
-            body |= {} if draw is None else {"draw": draw, "after": fold.n}
+            body = tuner.ask_fact(trial) | {"center": center}
+            take_back()
+            ledger.changing = False
+            body |= {} if exact else {"draw": draw, "after": after}
             body |= {"for": asked_for} if keyed else {}
+            trials.append(trial)
             rows.append(Record("ask", json.dumps(body), None, key, self.client, at))
         try:
-            placed = ledger.append(rows, slack=0 if ledger.exact else SLACK)
+            first = ledger.append(rows, slack=0 if exact else SLACK)
         except Taken:  # under this key, by another client at the same time
-            placed = None
-        if placed is not None and placed.learnt:
-            for (trial, _), center in zip(drafts, centers, strict=True):
-                fold.asked[trial.id] = Asked(self.client, at, center)
-        else:
-            for _, take_back in reversed(drafts):
-                take_back()
-        ledger.changing = False
-        if placed is None:
+            first = None
+        if first is None:
             ledger.alone = False
             return None
-        numbered = enumerate(drafts, placed.first)
-        return [trial if placed.learnt else _numbered(trial, n) for n, (trial, _) in numbered]
+        return trials if first == after + 1 else list(map(_numbered, trials, count(first)))
 
     def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
         body = {} if row is None else json.loads(row.body)
@@ -676,7 +670,7 @@ class Study:
         return self._closed_by(Record("forget", "{}", id, None, self.client, now()))
 
     def _forget_older(self, age: float) -> int:
-        ledger, before, count = self._ledger, now() - 1e6 * age, 0
+        ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
 
         def act() -> int | None:
             fold = ledger.current()
@@ -689,8 +683,8 @@ class Study:
                 return None
 
         while closed := ledger.call(lambda: ledger.until_placed(act)):
-            count += closed
-        return count
+            forgotten += closed
+        return forgotten
 
     def add_trial(
         self,
@@ -1174,8 +1168,8 @@ class Study:
         int
             The id of the next trial.
         """
-        count = whole(count, "count", 1, "how many ids to leave out")
-        self._control("skip", lambda fold: {"count": count}, True, jump=count)
+        jump = whole(count, "count", 1, "how many ids to leave out")
+        self._control("skip", lambda fold: {"count": jump}, True, jump=jump)
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
