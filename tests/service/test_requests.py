@@ -41,12 +41,12 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert first.content == again.content
     assert first.content["rounds"] == 1
     listed = service.send("POST", "/v1/studies/life/ask", {"n": 2}).content["queries"]
-    assert [each["id"] for each in listed] == [1, 2]
+    one, two = (each["id"] for each in listed)
     waiting = service.send("GET", "/v1/studies/life/open?limit=1").content
-    assert [query["id"] for query in waiting["queries"]] == [1]
+    assert [query["id"] for query in waiting["queries"]] == [one]
     assert waiting["total"] == 2
-    after = service.send("GET", "/v1/studies/life/open?after=1").content
-    assert [query["id"] for query in after["queries"]] == [2]
+    after = service.send("GET", f"/v1/studies/life/open?after={one}").content
+    assert [query["id"] for query in after["queries"]] == [two]
     seen = service.send("GET", "/v1/studies/life").content
     assert (seen["rounds"], seen["open"]["count"], seen["best"]) == (1, 2, {"price": 4.0})
     assert service.send("DELETE", "/v1/studies/life").status == 204
@@ -174,7 +174,7 @@ def test_many_clients_at_once(service: Serving, name: str) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         ids = [id for each in pool.map(play, range(16)) for id in each]
-    assert sorted(ids) == list(range(80))
+    assert len(set(ids)) == 80
     rows = service.send("GET", name + "/history?limit=1000").content["rounds"]
     assert {row["query"]: row["value"] for row in rows} == {id: float(id) for id in ids}
 
