@@ -80,8 +80,8 @@ class Setting:
 
         Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: one
         more unit of mass saves as much as it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That
-        function is, up to a factor, the power mean of the A_t + m with exponent -(p+1): increasing and
-        concave in m. So Newton from the left of the root never passes it, and where the A_t are
+        function is, up to a factor, the power mean of the A_t + m with exponent -(p+1): increasing
+        and concave in m. So Newton from the left of the root never passes it, and where the A_t are
         equal it is exact at once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is
         not upwards, says so.
 
