@@ -281,7 +281,9 @@ class Tuner(Player[Trial]):
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
             if self.comparison is not None:
-                draw = self.comparison.draw(self._key, id, expected, paused)
+                control, choices = self.space.locate(self.comparison.control)
+                other = self._user(self._search.expected(control, choices, weights, z))
+                draw = self.comparison.draw(self._key, id, other, paused)
                 held_back = draw is not None and draw.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
@@ -394,7 +396,9 @@ class Tuner(Player[Trial]):
         if self.comparison is not None:
             control = guess_in(self.comparison.draws.get(asked.id))
             self._history[-1] = self._history[-1]._replace(expected_control=control)
-            if not failed and self.comparison.add(asked.id, number, asked.expected):
+            if failed:
+                self.comparison.close(asked.id)
+            elif self.comparison.add(asked.id, number, asked.expected):
                 self.paused = True
                 logger.warning("the guard holds. %s", self.comparison.reason)
         self._warn()
@@ -700,7 +704,7 @@ class Tuner(Player[Trial]):
         """
         if self.comparison is None:
             raise StateError(NO_HOLDBACK)
-        return self.comparison.estimate.uplift()
+        return self.comparison.uplift()
 
     @property
     def guard_reason(self) -> str | None:
@@ -803,9 +807,7 @@ class Tuner(Player[Trial]):
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
-        found = {}
-        if self.guard_reason is not None:
-            found["guard"] = f"The guard holds. {self.guard_reason}"
+        found = {} if self.comparison is None else self.comparison.warnings()
         share = self._search.left_out_lately
         if share > MOST_LEFT_OUT:
             found["left out"] = (
@@ -813,8 +815,6 @@ class Tuner(Player[Trial]):
                 "far from what was expected. Report timeouts and crashes with failed=True, or "
                 "declare value_range if such values are real."
             )
-        if self.comparison is not None and self.comparison.lost_answers is not None:
-            found["lost"] = self.comparison.lost_answers
         return found
 
     def _warn(self) -> None:
