@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.errors import ParameterError
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 
 PHI, WALL = 0.15, 0.7
@@ -73,12 +74,12 @@ class Play(NamedTuple):
 
     def to_json(self) -> list[Any]:
         """Return the row as plain JSON values."""
-        return [each.tolist() if isinstance(each, np.ndarray) else each for each in self]
+        return [e.tolist() if isinstance(e, np.ndarray) else finite_or_none(e) for e in self]
 
     @classmethod
     def from_json(cls, row: list[Any]) -> Play:
         """Return the row that `to_json` wrote."""
-        return cls(*(np.array(each) if isinstance(each, list) else float(each) for each in row))
+        return cls(*(np.array(e) if isinstance(e, list) else number_or_nan(e) for e in row))
 
 
 def play(

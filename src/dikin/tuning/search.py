@@ -313,6 +313,33 @@ class Search:
                 break
         return Move(x, picks, None)
 
+    def kept(self) -> list[tuple[Any, dict[str, Any]]]:
+        """Return a copy of what `ask` changes, for `take_back`."""
+        parts = [*self.places, self.model, *self.limited, *([self.floor] if self.floor else [])]
+        changing = np.ndarray | dict | list | deque
+        return [
+            (part, {n: v.copy() if isinstance(v, changing) else v for n, v in vars(part).items()})
+            for part in parts
+        ]
+
+    @staticmethod
+    def take_back(kept: list[tuple[Any, dict[str, Any]]]) -> None:
+        """Undo what `ask` has changed since `kept`."""
+        for part, before in kept:
+            vars(part).update(before)
+
+    def replan(self, weights: Array, picks: tuple[int, ...]) -> None:
+        """Change what `ask` changes, for a trial that was asked elsewhere."""
+        choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0
+        cell = int(np.argmax(weights)) if self.contexts else 0
+        beside = self.places[cell * self.choices : (cell + 1) * self.choices]
+        if self.options and self.model.rounds and min(each.played for each in beside) >= 2:
+            for other in range(self.choices):
+                self._planned(weights, other)
+        place = self._planned(weights, choice)
+        if self.floor is not None:
+            place.y, _ = self.floor.shape(place.y, np.sqrt(self.space.d) * place.R)
+
     def _kept(self, place: Place, factor: Array, direction: Array, e: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
         values = [value for _, value in self.ordinary]
