@@ -85,7 +85,9 @@ def test_every_context_has_its_setting(tmp_path):
 
 
 def test_the_page_says_what_it_should(tmp_path):
-    with study_of(tmp_path, 300, holdback=0.2, guard=0.02, name="<i>&") as study:
+    with study_of(
+        tmp_path, 300, holdback=0.2, guard=0.02, value_range=(0, 999), name="<i>&"
+    ) as study:
         text = page_of(study, tmp_path)
         page, uplift, status = Page(text), study.uplift, study.status()
     assert f"{uplift.mean_percent:+.1f}"[:3] in page.words
@@ -103,7 +105,7 @@ def test_the_page_says_what_it_should(tmp_path):
 
 
 def test_the_page_needs_nothing_else(tmp_path):
-    with study_of(tmp_path, 120, holdback=0.2) as study:
+    with study_of(tmp_path, 160, holdback=0.2, value_range=(-999, 999)) as study:
         text = page_of(study, tmp_path)
     assert not re.search(r"https?:|src=|href=|@import|url\(|<script", text)
     assert "prefers-color-scheme: dark" in text
@@ -116,7 +118,7 @@ def test_the_page_needs_nothing_else(tmp_path):
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_in_a_browser_it_asks_for_nothing_and_everybody_can_read_it(tmp_path, width, scheme):
-    with study_of(tmp_path, 120, holdback=0.2, guard=0.02) as study:
+    with study_of(tmp_path, 160, holdback=0.2, guard=0.02, value_range=(-999, 999)) as study:
         page_of(study, tmp_path)
     with browser() as chromium:
         shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
@@ -133,7 +135,7 @@ def test_in_a_browser_it_asks_for_nothing_and_everybody_can_read_it(tmp_path, wi
 
 
 def test_pictures_stay_within_their_frames(tmp_path):
-    with study_of(tmp_path, 150, holdback=0.2) as study:
+    with study_of(tmp_path, 300, holdback=0.2, value_range=(-999, 999)) as study:
         text = page_of(study, tmp_path)
     found = re.findall(r'<svg class="\w+" viewBox="0 0 (\d+) (\d+)".*?</svg>', text)
     pictures = re.findall(r"<svg.*?</svg>", text)
@@ -150,7 +152,9 @@ def test_pictures_stay_within_their_frames(tmp_path):
 @pytest.mark.parametrize(("around", "sign"), [(500.0, "%"), (0.0, "")], ids=["percent", "none"])
 def test_the_figure_has_the_unit_of_the_gain(tmp_path, around, sign):
     """In per cent, unless the control may be worth nothing."""
-    with study_of(tmp_path, 120, lambda t, noise: around + noise, holdback=0.2) as study:
+    with study_of(
+        tmp_path, 160, lambda t, noise: around + noise, holdback=0.2, value_range=(-999, 999)
+    ) as study:
         figure = study.plot(tmp_path / "study.png")
     (panel,) = [axes for axes in figure.axes if "interval" in axes.get_legend_handles_labels()[1]]
     figure.canvas.draw()
@@ -186,7 +190,7 @@ def test_failures_and_limits_are_on_the_page(tmp_path):
 def test_little_is_known(tmp_path, rounds, more):
     with study_of(tmp_path, rounds, **more) as study:
         page = Page(page_of(study, tmp_path))
-    assert "Not known" in page.words or "not known yet" in page.words
+    assert "not known" in page.words.lower()
 
 
 def test_what_is_no_report(tmp_path):

@@ -239,7 +239,7 @@ class Uplift(BaseModel):
     held_back_rounds: int
     confidence: float = Field(description="That the truth never leaves the interval.")
     maximize: bool
-    doubt: str | None = Field(description="The reason why there is no interval, if there is none.")
+    note: str | None = Field(description="The reason why there is no interval, or what it takes.")
     total: float | None = Field(description="What all tuned rounds together have gained.")
 
 

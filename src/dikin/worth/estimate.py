@@ -25,7 +25,7 @@ from dikin.serialization import finite_or_none, refuse_infinite, refuse_other_fo
 from dikin.units import checked_range
 from dikin.worth.holdback import limit_share, share_above_zero
 from dikin.worth.power import rounds_to_see
-from dikin.worth.sums import FEWEST, RARE, Sums
+from dikin.worth.sums import ANSWERS, FEWEST, Sums
 from dikin.worth.uplift import Uplift
 
 ALPHA = 0.05
@@ -34,12 +34,14 @@ WINDOW = 50
 """Control answers that are expected in a window of recent rounds."""
 MEMORY = 50.0
 """Answers of an arm that its guess remembers."""
+RARE = 5
+"""Rare values of an arm that have come before they are clipped no more."""
 QUANTILE, TIMES, STEP = 0.98, 3.0, 0.5
 """The level of both arms is three times the 98 % quantile of the residuals, 7 standard deviations
 of normal ones; it follows in steps of up to a factor exp(1/2)."""
-ANSWERS, ROUNDS = 20, 500
-"""Control answers, and rounds without a declared range, before an interval is printed: what comes
-once in 170 rounds has been seen by then with a probability of 95 %."""
+ROUNDS = 600
+"""Rounds without a declared range before an interval is printed: what comes once in 200 rounds has
+been seen by then with a probability of 95 %."""
 
 
 def next_level(level: float, size: float) -> float:
@@ -75,8 +77,9 @@ class Arm:
     offset_error: float = 0.0
     mean_error: float = 0.0
     """The mean squared errors of these two."""
+    total: float = 0.0
     squares: float = 0.0
-    """The sum of the squared residuals, not clipped."""
+    """The sums of the values and of the squared residuals, not clipped."""
 
     def guess(self, expected: float) -> float:
         """Return the guess of the arm's value in a round."""
@@ -93,9 +96,9 @@ class Arm:
         """
         return inf if self.answers < FEWEST else max(common, sqrt(self.squares / RARE))
 
-    def learn(self, value: float, expected: float, residual: float) -> None:
-        """Take in an answer as far as it counts, and its residual, not clipped."""
-        off, away = value - expected - self.offset, value - self.mean
+    def learn(self, value: float, expected: float, residual: float, beyond: float) -> None:
+        """Take in an answer, the distance from its guess, and how much of that was clipped."""
+        off, away = value - beyond - expected - self.offset, value - beyond - self.mean
         if self.answers > 0:  # at first neither knows anything
             step = 1.0 / min(self.answers, MEMORY)
             self.offset_error += step * (off * off - self.offset_error)
@@ -104,6 +107,7 @@ class Arm:
         step = 1.0 / min(self.answers, MEMORY)
         self.offset += step * off
         self.mean += step * away
+        self.total += value
         self.squares += residual * residual
 
 
@@ -122,7 +126,7 @@ class UpliftEstimate:
     ...     value = (100.0 if held_back else 104.0) + id % 7
     ...     estimate.add(value, held_back, 107.0, 103.0)
     >>> print(estimate.uplift())
-    +3.80 % (95 %: +2.88 to +4.73, may be read at any time), 2,118 earned so far
+    +3.80 % (95 %: +2.85 to +4.76, may be read at any time), 2,118 earned so far
     """
 
     def __init__(
@@ -167,14 +171,15 @@ class UpliftEstimate:
             in_range(self._arms[0].guess(expected), ends),
             in_range(self._arms[1].guess(expected_control), ends),
         )
-        arm = self._arms[held_back]
-        residual = value - guesses[held_back]
+        place = 1 if held_back else 0
+        arm, guess = self._arms[place], guesses[place]
+        residual = value - guess
         level = inf if ends else arm.level(self._level)
         clipped = min(max(residual, -level), level)
         for sums in (self._all, *self._guarded):
             sums.add(clipped, residual - clipped, held_back, guesses, self.holdback)
         self._level = next_level(self._level, abs(residual))
-        arm.learn(guesses[held_back] + clipped, both[held_back], residual)
+        arm.learn(value, both[place], residual, residual - clipped)
         if self.limit is not None:
             self._watch(self.limit)
 
@@ -206,31 +211,33 @@ class UpliftEstimate:
         known = self._all
         if known.held_back < ANSWERS:
             return f"{known.held_back} of {ANSWERS} answers of the control have come"
-        found = known.doubt(self.holdback, ALPHA)
-        if found is not None:
-            return f"{found}. {self._outlook(0.1)}".removesuffix(". ")
         if self.value_range is None and known.rounds < ROUNDS:
-            return f"{known.rounds} of {ROUNDS} rounds have come; with a value_range fewer are enough"
-        return None
+            return f"{known.rounds} of {ROUNDS} rounds have come; a value_range makes fewer do"
+        return known.doubt(self.holdback, ALPHA)
 
     def guard_doubt(self) -> str | None:
         """Return why the guard cannot know whether tuning does harm; None if it can."""
         if self.limit is None or self.reason is not None or self._all.rounds < ROUNDS:
             return None
-        found = self._guarded[0].doubt(self.holdback, ALPHA)
-        return found and f"{found}. {self._outlook(self.limit)}".removesuffix(". ")
+        guarded, q = self._guarded[0], self.holdback
+        low, high = guarded.interval(q, ALPHA)
+        doubt = guarded.doubt(q, ALPHA)
+        if doubt is None and (high - low) * guarded.rounds > abs(guarded.control_values):
+            lost = "a loss of half of the control's value could not be seen"
+            return f"{lost}. {self._outlook(self.limit)}"
+        return doubt
 
     def _outlook(self, share: float) -> str:
-        """Say how many rounds a gain, or a loss, of a share of the control takes to be seen."""
-        known, q = self._all, self.holdback
-        gain = share * abs(known.control_values) / max(known.rounds, 1)
-        noise = sqrt(sum(known.spreads(q)) / max(known.rounds, 1) * q * (1.0 - q))
-        if not (gain > 0.0 and 0.0 < noise < inf):
-            return ""
-        rounds = float(f"{rounds_to_see(gain, noise, q):.2g}")
-        return f"A change of {100 * share:g} % shows after about {rounds:,.0f} rounds"
+        """Say how many rounds a change by a share of the control takes to be seen."""
+        one, other = self._arms
+        answers = max(one.answers + other.answers, 1)
+        gain = share * abs(one.total + other.total) / answers
+        noise = sqrt((one.squares + other.squares) / answers)
+        rounds = rounds_to_see(gain, noise, self.holdback) if 0.0 < noise < inf else inf
+        after = f"about {float(f'{rounds:.2g}'):,.0f} rounds" if rounds < inf else "no known time"
+        return f"A change by {100 * share:g} % shows after {after}"
 
-    def _uplift(self, sums: Sums, alpha: float, doubt: str | None = None) -> Uplift:
+    def _uplift(self, sums: Sums, alpha: float, note: str | None = None) -> Uplift:
         q, rounds = self.holdback, max(sums.rounds, 1)
         sense = 1.0 if self.maximize else -1.0
         known = sums.held_back > 0 and sums.tuned > 0
@@ -239,9 +246,11 @@ class UpliftEstimate:
         low, high = sorted(sense * end for end in sums.interval(q, alpha))
         side = sense * copysign(1.0, sums.control_values)
         low_ratio, high_ratio = sorted(side * (y - 1.0) for y in sums.ratios(q, alpha))
-        if doubt is not None:
+        if note is not None:
             low = low_ratio = -inf
             high = high_ratio = inf
+        elif low <= 0.0 <= high and high - low > 0.2 * abs(control):
+            note = self._outlook(0.1 if high - low < abs(control) else 0.5)
         return Uplift(
             mean=mean,
             low=low,
@@ -254,7 +263,7 @@ class UpliftEstimate:
             held_back_rounds=sums.held_back,
             confidence=1.0 - ALPHA,
             maximize=self.maximize,
-            doubt=doubt,
+            note=note,
         )
 
     # --- the guard -----------------------------------------------------------------------------

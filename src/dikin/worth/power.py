@@ -8,7 +8,7 @@ from statistics import NormalDist
 from dikin.arguments import nonnegative, number, positive
 from dikin.errors import ParameterError, shown
 from dikin.worth.holdback import share_above_zero
-from dikin.worth.sums import FEWEST, NARROWEST, best_product, mixture_factor
+from dikin.worth.sums import ANSWERS, NARROWEST, best_product, mixture_factor
 
 
 def rounds_to_see(
@@ -71,7 +71,7 @@ def rounds_to_see(
         half = sqrt(mixture_factor(spread * scale, alpha) * spread)
         return half + beyond * sqrt(spread) <= rounds * size
 
-    low = high = FEWEST / share
+    low = high = ANSWERS / share
     while not is_enough(high):
         low, high = high, 2.0 * high
     while high - low > 0.5:

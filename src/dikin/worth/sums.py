@@ -1,11 +1,11 @@
 """Sums over rounds of either arm, and the interval of the gain that follows from them.
 
 The variance of the sum of t estimates of the gain is at most about t (s1/(1 - q) + s0/q) with the
-mean squares s1, s0 of the residuals in either arm. The largest square counts twice in both, because
-an arm of few answers has seen few of its rare values, and s0 is at least s1: what upsets the many
-tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a supermartingale for every a,
-then, by Ville's inequality for its mean over a ~ N(0, scale), with probability 1 - alpha at all
-times
+mean squares s1, s0 of the residuals in either arm. The largest square counts three times in both,
+because an arm of few answers has seen few of its rare values, and s0 is at least s1: what upsets
+the many tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a supermartingale for
+every a, then, by Ville's inequality for its mean over a ~ N(0, scale), with probability 1 - alpha
+at all times
 
     S_t^2  <=  (W_t + 1/scale) ln((W_t scale + 1)/alpha^2)        (docs/mathematics.md, 14.2).
 """
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, log, sqrt
 
-FEWEST = 10
-"""Control answers before there is an interval for the guard."""
+FEWEST, ANSWERS = 10, 20
+"""Control answers before there is an interval for the guard, and before one is printed."""
 NARROWEST = 60
 """Control answers for which the interval is tuned."""
-RARE = 5
-"""Values as large as the largest that must have come."""
+AGAIN = 2.0
+"""How often the largest square counts again, in either arm."""
 ALIKE = 0.25
 """Share of half of the interval that may have been clipped off."""
 
@@ -94,8 +94,8 @@ class Sums:
 
     def spreads(self, share: float) -> tuple[float, float]:
         """Return about the variances of `tuned_values` and `control_values`, or more."""
-        tuned = (self.tuned_squares + self.largest) / max(self.tuned, 1)
-        control = (self.control_squares + self.largest) / max(self.held_back, 1)
+        tuned = (self.tuned_squares + AGAIN * self.largest) / max(self.tuned, 1)
+        control = (self.control_squares + AGAIN * self.largest) / max(self.held_back, 1)
         return self.rounds * tuned / (1.0 - share), self.rounds * max(control, tuned) / share
 
     def factor(self, share: float, alpha: float) -> float:
@@ -132,20 +132,13 @@ class Sums:
             return f"{self.held_back} of {FEWEST} answers of the control have come"
         if self.largest == 0.0:
             return "all values are as expected, without any noise"
-        came = (self.tuned_squares + self.control_squares) / self.largest
-        if came < RARE:
-            return (
-                f"a few large values decide, and about {came:.0f} of {RARE} that it takes have "
-                f"come. The others take about {_rounds(self.rounds * (RARE / came - 1.0))} more "
-                "rounds at this rate"
-            )
         low, high = self.interval(share, alpha)
         excess = 2.0 * abs(self.beyond) / (ALIKE * self.rounds * (high - low))
         if excess > 1.0:
             return (
                 "values far from all others change the gain by "
                 f"{self.beyond / self.rounds:+.3g} a round, and too few of them have come. That "
-                f"takes about {_rounds(self.rounds * (excess**2 - 1.0))} more rounds. Declare "
+                f"takes about {_rounds(self.rounds * (excess - 1.0))} more rounds. Declare "
                 "value_range if they are faults"
             )
         return None

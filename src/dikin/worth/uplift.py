@@ -32,8 +32,8 @@ class Uplift:
         The probability that the truth never leaves the interval.
     maximize : bool
         Whether large values are good.
-    doubt : str, optional
-        The reason why there is no interval; None if there is one.
+    note : str, optional
+        The reason why there is no interval, or how long it takes to see a change if it is wide.
     """
 
     mean: float
@@ -47,7 +47,7 @@ class Uplift:
     held_back_rounds: int
     confidence: float
     maximize: bool
-    doubt: str | None = None
+    note: str | None = None
 
     @property
     def rounds(self) -> int:
@@ -91,7 +91,7 @@ class Uplift:
         Uplift
             The same record.
         """
-        unknown = {"low": -inf, "high": inf, "doubt": None}
+        unknown = {"low": -inf, "high": inf, "note": None}
         parts: dict[str, Any] = {
             name: unknown.get(name.partition("_")[0], nan) if value is None else value
             for name, value in content.items()
@@ -101,14 +101,15 @@ class Uplift:
 
     def __str__(self) -> str:
         if not self.is_known:
-            return f"not known: {self.doubt}"
+            return f"not known: {self.note}"
         parts = self.mean_percent, self.low_percent, self.high_percent
         unit = " %"
         if not self.has_percent:
             parts, unit = (self.mean, self.low, self.high), ""
         mean, low, high = signed(parts)
         sure = f"{100 * self.confidence:g} %: {low} to {high}, may be read at any time"
-        return f"{mean}{unit} ({sure}), {self.total_text} so far"
+        note = "" if self.note is None else f". {self.note}"
+        return f"{mean}{unit} ({sure}), {self.total_text} so far{note}"
 
     @property
     def total_text(self) -> str:
