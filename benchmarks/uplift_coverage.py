@@ -104,7 +104,7 @@ def rare(
     mean = size * exp(spread**2 / 2)
     while True:
         values = size * chance.lognormal(0.0, spread, (2, loops)) if spread else size
-        come: Array = (chance.random((2, loops)) < np.array(shares)[:, None]) * values
+        come: Any = (chance.random((2, loops)) < np.array(shares)[:, None]) * values
         if base:
             come = come + base + 0.1 * base * chance.standard_normal((2, loops))
         yield (base + shares[0] * mean, base + shares[1] * mean), come
