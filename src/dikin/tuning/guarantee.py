@@ -79,7 +79,8 @@ class Play(NamedTuple):
     @classmethod
     def from_json(cls, row: list[Any]) -> Play:
         """Return the row that `to_json` wrote."""
-        return cls(*(np.array(e) if isinstance(e, list) else number_or_nan(e) for e in row))
+        parts: list[Any] = [np.array(e) if isinstance(e, list) else number_or_nan(e) for e in row]
+        return cls(*parts)
 
 
 def play(
@@ -242,7 +243,6 @@ class Floor:
         self.exploring = self.noise = 0.0
         self.values: list[float] = []
         self.misses: list[float] = []
-        self.asked = 0
 
     def shape(self, centre: Array, factor: Array) -> tuple[Array, Array]:
         """Return the centre and the factor that are used, for those that a model wants."""
@@ -251,8 +251,7 @@ class Floor:
         noise = d * sqrt(self.square * self.rounds) / max(self.promise, 1e-300)
         y = set.inside(centre, 1.0 - min(max(1.0 / sqrt(flat), AWAY * noise), 0.5) / 2.0)
         hessian, eye = set.barrier(y)[1], np.eye(d)
-        self.asked += 1
-        if self.asked <= d + 6:
+        if self.rounds <= d + 4:
             square = np.linalg.inv(eye / (d * FIRST**2) + hessian)
         else:
             least = np.linalg.inv(hessian / WALL**2 + flat / set.radius**2 * eye)

@@ -176,7 +176,7 @@ class Tuner(Player[Trial]):
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
         share, self.comparison = checked_holdback(holdback, control, guard), None
         if share > 0.0:
-            values = self.space.control_values(control)
+            values = self.space.checked({} if control is None else control, "control", whole=False)
             self.comparison = Comparison(share, values, guard, self.maximize, self.value_range)
         # Numbers are alike whether they are written as 1 or as 1.0.
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
@@ -346,11 +346,10 @@ class Tuner(Player[Trial]):
         tuple
             The trial, and a function without arguments.
         """
-        kept, next_id, before = self._search.kept(), self._open.next_id, self._asked
+        next_id, before = self._open.next_id, self._asked
         trial = self._ask(context, covariates, id, draw)
 
         def take_back() -> None:
-            self._search.take_back(kept)
             del self._open[id]
             self._open.next_id, self._asked = next_id, before
             if self.comparison is not None:
@@ -423,9 +422,6 @@ class Tuner(Player[Trial]):
         trial, kept = self._from_fact(id, fact)
         if self.comparison is not None:
             self.comparison.open_fact(id, fact)
-        if not trial.paused:
-            _, picks = self.space.locate(trial.point)
-            self._search.replan(self.contexts.weights(trial.context), picks)
         self._enter(trial, kept)
         return trial
 
@@ -590,7 +586,7 @@ class Tuner(Player[Trial]):
         center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
         self._history.append(row._replace(center=center))
 
-    def _learn(self, row: Row) -> None:
+    def _learn(self, row: Row, settle: bool = True) -> None:
         x, picks = self.space.locate(np.asarray(row.point))
         value = None if row.failed else self._sign * self._in_range(row.value)
         measured = row.metrics | {FAILED: float(row.failed)}
@@ -602,6 +598,7 @@ class Tuner(Player[Trial]):
             covariates=self.covariates.features(row.covariates),
             metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
             history=row.imported,
+            settle=settle,
         )
 
     def _in_range(self, value: float) -> float:
@@ -615,7 +612,7 @@ class Tuner(Player[Trial]):
         self._search.continue_at(places)
         for row in self._history:
             if not row.paused:
-                self._learn(row)
+                self._learn(row, settle=False)
 
     @locked
     def add_trial(
@@ -659,7 +656,7 @@ class Tuner(Player[Trial]):
         failed: bool,
     ) -> Row:
         """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
-        point = self.space.setting_values(params)
+        point = self.space.checked(params, "the setting")
         return Row(
             round=0,
             point=point,
@@ -696,7 +693,7 @@ class Tuner(Player[Trial]):
         if self.comparison is not None:
             control = self.space.params(self.comparison.control)
             kept = {name: value for name, value in control.items() if name in space.parameters}
-            self.comparison.control = space.control_values(kept)
+            self.comparison.control = space.checked(kept, "control", whole=False)
         best = self._converted(self.center, space)
         rows = ((row, space.converted(row.point, self.space)) for row in self._history)
         self._history = deque(
@@ -717,7 +714,7 @@ class Tuner(Player[Trial]):
         self._search.start_at(*space.locate(best))
         for row in self._history:
             if not row.paused:
-                self._learn(row)
+                self._learn(row, settle=False)
 
     def _converted(self, values: Any, space: Space) -> Array:
         found = space.converted(values, self.space)
@@ -830,14 +827,18 @@ class Tuner(Player[Trial]):
             limits[limit.text] = Interval(limit.sign * metric.mean, low, high)
             if metric.low > limit.sign * limit.bound:
                 broken.append(limit.text)
-        params = self.space.params(self._center(weights))
-        intervals = self.space.intervals(found.x, found.picks, found.intervals)
-        importance = self.space.by_parameter(found.importance, found.options)
+        space = self.space
+        known = {name: found.importance[i] for name, i in space.sides.items()}
+        known |= {name: found.options[k] for name, k in space.picks.items()}
         return Recommendation(
-            params,
+            self.space.params(self._center(weights)),
             value,
-            {name: Interval(*each) for name, each in intervals.items()},
-            {name: Interval(*each) for name, each in importance.items()},
+            {
+                name: Interval(*space.interval(name, found.intervals[i]))
+                for name, i in space.sides.items()
+                if isfinite(found.value.mean)
+            },
+            {name: Interval(*known[name]) for name in space.parameters if name in known},
             limits,
             tuple(broken),
         )
@@ -1134,7 +1135,7 @@ class Tuner(Player[Trial]):
             "kind": "tuner",
             "parameters": list(parameters),
             # Without the start: the current value changes from day to day.
-            **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
+            **{f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()},
             "constraints": self.space.constraints,
             "arguments": self._arguments(),
             "comparison": self.comparison and self.comparison.arguments(self.columns),
