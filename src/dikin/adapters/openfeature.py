@@ -180,10 +180,11 @@ class TunerProvider(AbstractProvider):
             trial = self._open.get(key)
             if trial is not None:
                 return trial
-            trial = self._open[key] = self.tuner.ask(**self._names.for_ask(attributes))
+            asked: Trial = self.tuner.ask(**self._names.for_ask(attributes))
+            self._open[key] = asked
         while len(self._open) > self._most:
             self._give_up(self._open.pop(next(iter(self._open)), None))
-        return trial
+        return asked
 
     def _give_up(self, trial: Trial | None) -> None:
         """Close a trial whose event will not be waited for."""
@@ -232,9 +233,10 @@ class TunerProvider(AbstractProvider):
             )
         is_ours = trial is not None and id in (None, trial.id)
         failed = details.attributes.get(FAILED) is True
+        told: Any = trial if is_ours else id
         value, known = None if failed else details.value, self._names.for_tell(details.attributes)
         try:
-            self.tuner.tell(trial if is_ours else id, value, failed=failed, **known)
+            self.tuner.tell(told, value, failed=failed, **known)
         except QueryError:  # answered elsewhere
             self._open.pop(key if is_ours else "", None)
             raise
