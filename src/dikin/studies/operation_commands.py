@@ -65,11 +65,10 @@ def commands(url_option: Callable[[click.Command], click.Command]) -> list[click
 
 def _command(asked: Operation) -> click.Command:
     given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
-    lines = "\n".join(
-        f"  dikin study {_dashed(asked.name)} {each}" for each in EXAMPLES[asked.name]
-    )
+    name = asked.name.replace("_", "-")
+    lines = "\n".join(f"  dikin study {name} {each}" for each in EXAMPLES[asked.name])
     return click.Command(
-        _dashed(asked.name),
+        name,
         callback=_callback(asked, given),
         params=[click.Argument(["name"]), *(_option(name, each) for name, each in given.items())],
         help=f"{asked.words}\n\n\b\n{lines}",
@@ -79,7 +78,7 @@ def _command(asked: Operation) -> click.Command:
 
 def _is_named(argument: Argument) -> bool:
     kinds = argument.schema.get("anyOf", [argument.schema])
-    return kinds[0].get("type") == "object"
+    return bool(kinds[0].get("type") == "object")
 
 
 def _option(name: str, argument: Argument) -> click.Parameter:
