@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from dikin.studies.journal import Journal
 
 import dikin
 from dikin import errors
 from dikin.cli import main
 from dikin.studies import journal
-from dikin.studies.journal import Journal
 from studies.damage import cut, damaged_files, exchanged_pages, flipped
 from studies.small import alone, begin, fresh, step
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dikin.studies.replica import Replica
+from studies.test_commits import failing
 
 import dikin
 from dikin import errors
 from dikin.studies import replica, session
-from dikin.studies.replica import Replica
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 from studies.kills import rows_of
 from studies.small import alone, prices
-from studies.test_commits import failing
 
 PARAMETERS: dict[str, Any] = {
     "price": dikin.Real(1, 14, start=4),

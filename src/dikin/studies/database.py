@@ -202,7 +202,11 @@ class Database(ABC):
         """Begin a transaction when no other client writes."""
         self.rollback()  # of a call that was interrupted before it could
         self.connect()
-        self.insist(self._begin)
+        try:
+            self.insist(self._begin)
+        except BaseException:
+            self.rollback()
+            raise
 
     def insist(self, act: Callable[[], T]) -> T:
         """Repeat what other clients are in the way of, up to this client's patience."""
@@ -269,7 +273,7 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     scheme, separator, rest = text.partition("://")
     if not separator:
         return Sqlite(text, patience)
-    if scheme == "sqlite":
+    if scheme == "sqlite" and rest.startswith("/"):
         return Sqlite(rest.removeprefix("/"), patience)
     if scheme in ("postgresql", "postgres"):
         return Postgres(f"postgresql://{rest}", patience)

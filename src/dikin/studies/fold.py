@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 from dikin import serialization
-from dikin.errors import DikinError, StateError
+from dikin.errors import DikinError, QueryError, StateError
 from dikin.loading import restore
 from dikin.log_limit import SILENCE
 from dikin.studies.answers import ANSWER
@@ -129,7 +130,8 @@ class Fold:
         try:
             self.tuner.tell(row.ask, **answer)
         except DikinError as reason:
-            self.tuner.forget(row.ask)
+            with suppress(QueryError):
+                self.tuner.forget(row.ask)
             logger.warning("row %d teaches nothing: %s", row.n, reason)
 
     def _forget(self, row: Row, body: dict[str, Any]) -> None:

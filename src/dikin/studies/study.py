@@ -64,7 +64,9 @@ MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
 and of what it reads when it opens the study."""
 AT_ONCE = 64
-"""Trials that are asked, and 8 times as many that are closed, in one transaction."""
+"""Trials that are asked in one transaction."""
+CLOSED_AT_ONCE = 500
+"""Trials that are closed in one transaction."""
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
 UNIT = "\x1f"
@@ -499,8 +501,8 @@ class Study:
         body = {} if row is None else json.loads(row.body)
         if row is None or body.get("for", asked_for) != asked_for:
             raise ParameterError(
-                f"the key {key.partition(UNIT)[0]!r} was used by another request, with another n, "
-                "context or covariates; a key is for one request"
+                f"the key {key.partition(UNIT)[0]!r} was used by another request, with another n, or "
+                "with another context or covariates; a key is for one request"
             )
         return trial_of(self.space, row.n, body)
 
@@ -675,7 +677,7 @@ class Study:
         def act() -> int | None:
             fold = ledger.current()
             older = (id for id, asked in fold.asked.items() if asked.at < before)
-            ids = list(islice(older, 8 * AT_ONCE))
+            ids = list(islice(older, CLOSED_AT_ONCE))
             rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
             try:
                 return len(ids) if not ids or ledger.append(rows) is not None else None
