@@ -302,7 +302,9 @@ def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
 def worth(store: str, name: str, gain: float, **more: Any) -> dikin.Study:
     """A study in which a tuned round earns so much more than the control, which earns 100."""
     price = {"price": dikin.Real(1, 14, start=4)}
-    tuner = dikin.Tuner(price, maximize=True, seed=7, holdback=0.3, guard=0.02, **more)
+    tuner = dikin.Tuner(
+        price, maximize=True, seed=7, holdback=0.3, guard=0.02, value_range=(0, 200), **more
+    )
     found = dikin.Study(store, name, tuner)
     for i in range(150):
         trial = found.ask({"region": ["eu", "us"][i % 2]} if more else None)
