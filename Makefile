@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix rates test lint loops price revenue traffic program oppertune examples \
-	flags samplers accelerator mutants known-mutants beginning absurd worth \
+.PHONY: reproduce test lint price revenue traffic program oppertune examples \
+	flags samplers mutants known-mutants beginning absurd worth \
 	serve-demo attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
 
@@ -25,9 +25,6 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/codespell
-
-loops: $(READY)
-	$(BIN)/python examples/live_loops.py
 
 price: $(READY)
 	$(BIN)/python examples/price.py
@@ -58,11 +55,6 @@ ADAPTERS_OUT := $(if $(PAGE),--out docs/adapters --page docs/adapters.md)
 # Samplers of Optuna in a live loop and offline, two minutes.
 samplers: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/optuna_loop.py $(ADAPTERS_OUT)
-
-# In Xopt, beside its own generator for machines that drift, some minutes. Installs Xopt with PyTorch.
-accelerator: $(VENV)/.xopt
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/adapters/test_accelerator.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/accelerator.py $(if $(PAGE),--games 4) $(ADAPTERS_OUT)
 
 # The page docs/examples.md: about 20 minutes.
 TO_PAGE := --out docs/examples --page docs/examples.md
@@ -110,14 +102,6 @@ known-mutants: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
-
-# Every learner in every scenario, and the rate of every learner: hours, and half an hour. Then `make page`.
-matrix: $(READY)
-	$(BIN)/python -m evidence.compare --external --rounds 10000 --seeds 32 --slow-seeds 6 \
-		--most-seeds 12 --out docs/compare
-
-rates: $(READY)
-	$(BIN)/python -m evidence.rates --full --out docs/rates
 
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
 # table into docs/durability.md.
@@ -167,10 +151,6 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	touch $@
-
-$(VENV)/.xopt: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'xopt>=3.2'
 	touch $@
 
 $(VENV)/.outside: $(READY)
