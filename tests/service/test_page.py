@@ -263,22 +263,6 @@ def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> N
     page.close()
 
 
-def test_levels_are_read_by_their_names(chromium: Any, live: Serving) -> None:
-    machine = dikin.Levels(["small", "medium", "large"], start="medium")
-    with dikin.Study(live.url, "machines", dikin.Tuner({"machine": machine}, seed=1)) as study:
-        for _ in range(12):
-            trial = study.ask()
-            study.tell(trial, 1.0 if trial["machine"] == "medium" else 2.0)
-    window = Window(chromium, live.url)
-    page = window.open("/#/study/machines")
-    chart = page.locator("figure", has_text="last 12 tried")
-    chart.locator(".end-label", has_text="medium").wait_for()
-    ticks = chart.locator(".labels text[text-anchor=end]").all_text_contents()
-    assert {"small", "large"} <= set(ticks) <= {"small", "medium", "large", ""}
-    assert window.faults == []
-    page.close()
-
-
 def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)
