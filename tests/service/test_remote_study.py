@@ -209,6 +209,15 @@ def test_any_name_that_a_database_takes(service: Serving, name: str) -> None:
     assert name not in dikin.Study.names(service.url)
 
 
+def test_two_spellings_of_a_letter_are_one_name(service: Serving, file: str) -> None:
+    for url in (file, service.url):
+        with dikin.Study(url, "scho\u0308n", tuner()) as study:
+            study.tell(study.ask(), 1.0)
+        with dikin.Study(url, "sch\u00f6n") as study:
+            assert study.rounds == 1
+        assert "sch\u00f6n" in dikin.Study.names(url)
+
+
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_name_that_no_address_can_have(service: Serving, name: str) -> None:
     with pytest.raises(errors.DikinError):
