@@ -1165,7 +1165,8 @@ class Tuner(Player[Trial]):
         tuner.space = Space.from_spec(known)
         tuner.maximize = bool(known["maximize"])
         tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.covariates = Covariates(known["covariates"])
+        tuner.covariates.restore(state["covariates"])
         tuner.limits = read_limits(known["limits"])
         tuner.value_range = _checked_range(known["value_range"])
         tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]
