@@ -217,7 +217,8 @@ class Contexts:
         rows = [kind.weights(values[name]) for name, kind in self.kinds.items()]
         if not self.combined:
             return np.concatenate(rows) / len(rows)
-        return np.array([prod(each) for each in product(*rows)] if len(rows) > 1 else sum(rows, []))
+        shares = map(prod, product(*rows)) if len(rows) > 1 else (rows[0] if rows else ())
+        return np.array(list(shares))
 
     def places(self) -> Iterator[tuple[str, Values]]:
         """Yield the contexts of tables, with a label each."""
