@@ -336,41 +336,6 @@ class Regression:
             self.S = np.maximum(self.keep, 0.9) * self.S + 4.5 * self.s2
             self._known.clear()
 
-    def change(self, source: Sequence[int], scale: Array, shift: Array, y: Array) -> None:
-        """Take the moments to other coordinates (see `Search.change`)."""
-        old, gone = self.features, [j for j in range(self.features.d) if j not in source]
-        c = self.c.copy()
-        c[gone] = y[gone]
-        self.recentre(c)
-        new = self.features = Features(len(source), old.z, old.e)
-        T = np.zeros((new.p, old.p))
-        T[0, 0] = T[new.common, old.common] = 1.0  # to be measured in the first one's units
-        T[new.extra, old.extra] = np.eye(old.z)
-        T[new.levels, old.levels] = np.eye(old.e)
-        at = {j: i for i, j in enumerate(source) if j >= 0}
-        for j, i in at.items():
-            T[new.v.start + i, old.v.start + j] = scale[i]
-            T[new.squares.start + i, old.squares.start + j] = scale[i] ** 2
-            for k in range(old.e):
-                T[new.slopes.start + k * new.d + i, old.slopes.start + k * old.d + j] = scale[i]
-        pairs = {pair: k for k, pair in enumerate(zip(new.i, new.j, strict=True))}
-        for k, (i, j) in enumerate(zip(old.i, old.j, strict=True)):
-            if i in at and j in at and pairs:
-                a, b = at[i], at[j]
-                to = new.crosses.start + pairs[min(a, b), max(a, b)]
-                T[to, old.crosses.start + k] = scale[a] * scale[b]
-        if new.d > 1:  # |v|²/2 is the sum of the squares
-            T[new.common] = T[new.squares].sum(axis=0)
-        K = len(self.N)
-        self.L, self.b = T @ self.L @ T.T, self.b @ T.T
-        self.P, self.m = np.zeros((K, new.p, new.p)), np.zeros((K, new.p))
-        picked = np.array(source)
-        self.c = np.where(picked >= 0, scale * self.c[picked], 0.0) + shift
-        self.at = self.c
-        self.kappa = new.ridge()
-        self._solve(np.arange(K))  # once without a mean curvature
-        self._solve(np.arange(K))
-
     def recentre(self, c: Array) -> None:
         """Move the features' origin; nothing learnt changes."""
         T = self.features.moved(c - self.c)

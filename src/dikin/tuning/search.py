@@ -193,8 +193,6 @@ class Place:
         self.seen, self.played = -1, 0
         self.gain = 0.0
         """What tuning may still gain here."""
-        self.m: Array | None = None
-        """The coefficients with which it was planned."""
 
 
 class Search:
@@ -295,13 +293,14 @@ class Search:
         values = [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
-        if place.m is not None:
+        if self.model.rounds >= 3:
             f, v, z = self.model.features, place.y - self.model.c, factor @ direction
-            slope, bend = f.slope(v, e) @ place.m, f.curvature(place.m)
+            m = self.model.average()[0]
+            slope, bend = f.slope(v, e) @ m, f.curvature(m)
             swing = np.linalg.norm(slope @ factor) + np.linalg.norm(factor.T @ bend @ factor) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(z @ bend @ z) / 2.0
-            level = self.model.offset + float(f.row(v, None, e) @ place.m)
+            level = self.model.offset + float(f.row(v, None, e) @ m)
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
@@ -605,7 +604,6 @@ class Search:
             place.R = self._within(place.y, np.eye(d) / place.trust**2)
             return
         m, C = model.average()
-        place.m = m
         H = f.curvature(m)
         values, V = np.linalg.eigh(H) if len(f.i) else (np.diag(H).copy(), np.eye(d))
         bends = f.bends(V)
