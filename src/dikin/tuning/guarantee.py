@@ -10,7 +10,7 @@ and, whatever chose y, with a the largest cost of exploring,
 
     E regret(u) <= E [ sum (ghat.y + a) - min_u sum ghat.u ]:
 
-Theorem 23 of docs/mathematics.md. Nothing is clipped, and it is true of any model. A single run may
+Theorem 27 of docs/mathematics.md. Nothing is clipped, and it is true of any model. A single run may
 well have a bound below its regret.
 """
 
@@ -123,7 +123,7 @@ def exploring_price(d: int, trace: float, smoothness: float, lipschitz: float) -
 
 
 class Certificate:
-    """The bound on the expected regret of whatever was used: Theorem 23.
+    """The bound on the expected regret of whatever was used: Theorem 27.
 
     It is proved if the losses are convex and have the constants, and if nothing but the value of a
     trial depends on its direction: which answers come must not. A failure counts as the value that
