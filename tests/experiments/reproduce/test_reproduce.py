@@ -151,7 +151,7 @@ def test_a_verdict_says_where_an_interval_lies_and_what_else_is_as_steep() -> No
         assert line.side == verdict.split(",")[0]
     sides = ["consistent", "above", "above"]
     assert count_verdicts(sides) == (
-        "Of 3 intervals 1 contain the proved exponent; 2 lie above it and 0 below."
+        "Of 3 intervals 1 contain the proved exponent, 2 lie above it and 0 below."
     )
 
 

@@ -74,7 +74,7 @@ def _dots(
 
 
 def _rows(axes: Any, lines: list[Line]) -> None:
-    """Names, every other row shaded, and what is proved as a tick across each."""
+    """Draw names, every other row shaded, and the proved exponent as a tick across each."""
     heights = [-place for place in range(len(lines))]
     for height in heights[::2]:
         axes.axhspan(height - 0.5, height + 0.5, color=SHADE, lw=0, zorder=0)
