@@ -586,16 +586,17 @@ class Tuner(Player[Trial]):
         if new or (row.imported and not self._search.history):
             self._learn_anew(row.imported or self._search.history)
         if not row.paused:
-            self._learn(row)
+            row = row._replace(left_out=not self._learn(row))
         self.rounds += not row.imported
         center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
         self._history.append(row._replace(center=center))
 
-    def _learn(self, row: Row, settle: bool = True) -> None:
+    def _learn(self, row: Row, settle: bool = True) -> bool:
+        """Learn a row; return whether its value counts as it is."""
         x, picks = self.space.locate(np.asarray(row.point))
         value = None if row.failed else self._sign * self._in_range(row.value)
         measured = row.metrics | {FAILED: float(row.failed)}
-        self._search.tell(
+        return self._search.tell(
             x,
             picks,
             value,
@@ -612,12 +613,13 @@ class Tuner(Player[Trial]):
 
     def _learn_anew(self, history: bool) -> None:
         """Learn all rows that are kept once more: there are more features."""
-        places = self._search.places
+        before = self._search
         self._search = self._new_search(history)
-        self._search.continue_at(places)
+        self._search.continue_at(before)
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = before.left_out
 
     @locked
     def add_trial(
@@ -715,11 +717,13 @@ class Tuner(Player[Trial]):
         self._unexpected.clear()
         if self.comparison is not None:
             self.comparison.forget(())
+        left_out = self.left_out
         self._search = self._new_search(any(row.imported for row in self._history))
         self._search.start_at(*space.locate(best))
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = left_out
 
     def _converted(self, values: Any, space: Space) -> Array:
         found = space.converted(values, self.space)
@@ -928,10 +932,12 @@ class Tuner(Player[Trial]):
             A record that prints itself, in a notebook as a table.
         """
         space, axes, compared = self.space, self.space.axes, self.comparison
+        absurd = self._search.absurd_values
         recent = [
             row.value
             for row in islice(reversed(self._history), RECENT)
-            if not row.failed and not row.imported and not row.held_back
+            if not (row.failed or row.imported or row.held_back or row.left_out)
+            and self._sign * row.value not in absurd
         ]
         value = None if self.contexts.size else self.recommend().value
         return Status(
@@ -1190,7 +1196,8 @@ class Tuner(Player[Trial]):
         tuner.space = Space.from_spec(known)
         tuner.maximize = bool(known["maximize"])
         tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.covariates = Covariates(known["covariates"])
+        tuner.covariates.restore(state["covariates"])
         tuner.limits = read_limits(known["limits"])
         tuner.value_range = _checked_range(known["value_range"])
         tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]
