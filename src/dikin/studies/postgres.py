@@ -120,8 +120,6 @@ class Postgres(Database):
             with suppress(*self._errors):
                 connection.pgconn.finish() if connection.lock.locked() else connection.close()
 
-    before_fork = close
-
     def _explained(self, error: Exception) -> Exception:
         text, code = self._without_secrets(one_line(error)), getattr(error, "sqlstate", None) or ""
         if code == "23505":
