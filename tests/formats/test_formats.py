@@ -90,6 +90,8 @@ def test_a_study_is_converted_by_its_rows_and_continues(
         assert study._ledger.fold.tuner.rounds == wanted["rounds"]  # all rows were learnt from
         for found, record in zip(study.records(), wanted["records"], strict=True):
             old = {"paused" if part == "held" else part: x for part, x in record.items()}
+            if place == "postgres":  # the same rounds, played another time
+                del old["time"]
             assert {part: found[part] for part in old} == old
         contexts = {each: CONTEXT[each] for each in study.status().contexts or ()} or None
         last = max([query.id for query in study.open_queries], default=0)
@@ -122,7 +124,9 @@ def test_what_has_no_tuner_can_be_read(place: str, databases: dict[str, str]) ->
         dikin.Study(databases[place], name)
     wanted = EXPECTED["studies"][name]["records"]
     for found, record in zip(dikin.Study.rows(databases[place], name), wanted, strict=True):
-        assert {part: found[part] for part in record} == record
+        assert {part: found[part] for part in record if part != "time"} == {
+            part: x for part, x in record.items() if part != "time"
+        }
 
 
 def test_what_was_damaged_is_converted_up_to_there(
@@ -133,7 +137,7 @@ def test_what_was_damaged_is_converted_up_to_there(
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         (id,) = database.execute("SELECT id FROM dikin_studies WHERE name = 'plain'").fetchone()
         database.execute(
-            "UPDATE dikin_events SET body = replace(body, '1', '2') WHERE study = ? AND number = 21",
+            "UPDATE dikin_events SET body = body || ' ' WHERE study = ? AND number = 21",
             (id,),
         )
     with dikin.Study(file, "plain") as study:
