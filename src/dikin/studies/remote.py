@@ -18,8 +18,6 @@ from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
-import numpy as np
-
 from dikin import errors, extras
 from dikin.arguments import frozen, real_number
 from dikin.errors import (
@@ -39,7 +37,9 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
+from dikin.studies.answers import answer_of
 from dikin.studies.arguments import own_name, printable
+from dikin.studies.operations import AT_ONCE, OPERATIONS
 from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -62,8 +62,6 @@ FIRST_ATTEMPT = 1 / 8
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
 PARTS = (("metrics", "metric", LossError), ("covariates", "covariate", CovariateError))
-PAGE = 1000
-"""Rounds or open queries that are fetched in one request."""
 
 CODES = {
     error_code(kind): kind
@@ -218,7 +216,7 @@ class RemoteStudy(Study):
     ) -> None:
         wait = PATIENCE if patience is None else patience
         self.service = ServiceClient(str(url), token, client, wait)
-        self._place, self._at_once = f"at {self.service.url}", PAGE
+        self._place, self._at_once = f"at {self.service.url}", AT_ONCE
         self._path = "/v1/studies/" + quote(self.name, safe="")
         # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
@@ -243,62 +241,80 @@ class RemoteStudy(Study):
     def close(self) -> None:
         self.service.close()
 
-    def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
-        suffix = f"?{urlencode(query)}" if query else ""
-        return self.service.send("GET", self._path + what + suffix)
-
-    def _post(self, what: str, body: Any, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        return self.service.send("POST", self._path + what, body, headers)
+    def _call(self, operation: str, **given: Any) -> dict[str, Any]:
+        """Send a request for an operation with the arguments that are not None."""
+        asked = OPERATIONS[operation]
+        sent = {name: value for name, value in given.items() if value is not None}
+        headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
+        path = self._path + asked.path.partition("{name}")[2]
+        if asked.method == "POST":
+            return self.service.send("POST", path, sent if asked.in_body else None, headers)
+        texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in sent.items()}
+        return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
     # --- rounds --------------------------------------------------------------------------------
 
     def _ask(
         self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
     ) -> list[Trial]:
-        body: dict[str, Any] = {} if n is None else {"n": len(keys)}
-        if context is not None:
-            body["context"] = _by_name(context, "context", ContextError)
-        if covariates:
-            body["covariates"] = _by_name(covariates, "covariate", CovariateError)
         # Of several, the first key without its place: the service numbers them again.
         key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
-        answer = self._post("/ask", body, {"Idempotency-Key": key.replace(UNIT, "/")})
-        entries = answer["queries"] if n is not None else [answer]
+        answer = self._call(
+            "ask",
+            n=None if n is None else len(keys),
+            key=key.replace(UNIT, "/"),
+            context=_by_name(context, "context", ContextError),
+            covariates=_by_name(covariates or None, "covariate", CovariateError),
+        )
+        entries = [answer] if n is None else answer["queries"]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        body = _id_and_point(trial) | {
-            name: part for name, part in answer.items() if part is not None
-        }
-        if "value" in body:
-            body["value"] = _plain(body["value"], "value", LossError)
-        for name, what, error in PARTS:
-            if name in body:
-                body[name] = _by_name(body[name], what, error)
-        self._post("/tell", body)
+        self._call("tell", **_id_and_point(trial), **_plain_answer(answer))
 
     def _forget(self, trial: Query | int) -> None:
-        self._post("/forget", _id_and_point(trial))
+        self._call("forget", **_id_and_point(trial))
 
     def _forget_older(self, age: float) -> int:
-        path = f"{self._path}/queries?{urlencode({'older_than': age})}"
-        return int(self.service.send("DELETE", path)["forgotten"])
+        return int(self._call("forget", older_than=age)["forgotten"])
+
+    def add_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> None:
+        answer = _plain_answer(answer_of(value, metrics, covariates, failed))
+        place = _by_name(context, "context", ContextError)
+        self._call("add_trial", params=params, context=place, **answer)
+
+    def set_parameters(
+        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    ) -> None:
+        spec = Space(parameters, constraints).spec()
+        status = self._call("set_parameters", **spec)
+        self._space = Space.from_spec(status["space"])
 
     def pause(self) -> None:
-        self._post("/pause", {})
+        self._call("pause")
 
     def resume(self) -> None:
-        self._post("/resume", {})
+        self._call("resume")
 
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        return Status.from_json(self._get() | {"service": self.service.url})
+        return Status.from_json(self._call("status") | {"service": self.service.url})
+
+    summary = status
 
     def standing(self) -> Standing:
-        status = self._get()
-        certificate = number_or_nan(status["certificate"])
-        return Standing(status["rounds"], np.array(status["center"]), certificate)
+        status = self.status()
+        return Standing(status.rounds, status.center, status.certificate)
 
     @property
     def best(self) -> Params:
@@ -307,31 +323,27 @@ class RemoteStudy(Study):
         return self.best_for()
 
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        body = {"context": _by_name(context, "context", ContextError)}
-        best: Params = self._post("/best", body)["best"]
+        place = _by_name(context, "context", ContextError)
+        best: Params = self._call("best", context=place)["best"]
         return best
 
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
         place = _by_name(context, "context", ContextError)
-        query = {} if context is None else {"context": json.dumps(place)}
-        return Recommendation.from_json(self._get("/recommend", **query))
+        return Recommendation.from_json(self._call("recommend", context=place))
 
     @property
     def first_round(self) -> int:
-        return int(self._get()["first_round"])
+        return self.status().first_round
 
     def certificate_for(self, **constants: float) -> float:
-        return number_or_nan(self._get("/certificate", **constants)["certificate"])
-
-    def summary(self) -> Status:
-        return Status.from_json(self._get("/summary"))
+        return number_or_nan(self._call("certificate", **constants)["certificate"])
 
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after
-            wanted = PAGE if limit is None else min(PAGE, limit - len(queries))
-            page = self._get("/open", after=last, limit=wanted)["queries"]
+            wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
+            page = self._call("open", after=last, limit=wanted)["queries"]
             queries += [self._open_query(each) for each in page]
             if len(page) < wanted:
                 break
@@ -342,13 +354,13 @@ class RemoteStudy(Study):
         return OpenQuery(entry["id"], point, self.space.params(point), entry["client"], time)
 
     def state(self) -> dict[str, Any]:
-        return self._get("/state")
+        return self._call("state")
 
     def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
-            limit = PAGE if last is None else min(PAGE, last - begin + 1)
-            page = self._get("/history", first=begin, limit=limit)
+            limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
+            page = self._call("history", first=begin, limit=limit)
             for record in page["rounds"]:
                 if last is not None and record["round"] > last:
                     return  # earlier ones were trimmed
@@ -357,14 +369,6 @@ class RemoteStudy(Study):
             begin = page["next"]
 
     # --- where the database is -----------------------------------------------------------------
-
-    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> NoReturn:
-        raise _for_the_database("given trials that it did not ask for", "add NAME")
-
-    def set_parameters(
-        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
-    ) -> NoReturn:
-        raise _for_the_database("given other parameters", "parameters NAME --param ...")
 
     def verify(self, *, progress: bool = False) -> NoReturn:
         raise _for_the_database("verified", "verify NAME")
@@ -423,6 +427,15 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
             "query if its value was lost. Nothing was changed."
         )
     return number
+
+
+def _plain_answer(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer as JSON values."""
+    found = answer | {"value": _plain(answer["value"], "value", LossError)}
+    for name, what, error in PARTS:
+        if name in found:
+            found[name] = _by_name(found[name], what, error)
+    return found
 
 
 def _by_name(given: Any, what: str, error: type[DikinError]) -> Any:

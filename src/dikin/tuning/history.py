@@ -19,8 +19,7 @@ from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Kind, Values
 from dikin.tuning.space import Space, columns_of
 from dikin.vectors import Array, Table
-from dikin.worth.clipping import in_range
-from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.estimate import UpliftEstimate, in_range
 from dikin.worth.uplift import Uplift
 
 BEST = "best."

@@ -289,7 +289,9 @@ class Tuner(Player[Trial]):
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
             if self.comparison is not None:
-                arm = self.comparison.draw(self._key, id, expected, paused, number)
+                control, choices = self.space.locate(self.comparison.control)
+                other = self._user(self._search.expected(control, choices, weights, z))
+                arm = self.comparison.draw(self._key, id, other, paused, number)
                 held_back = arm is not None and arm.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
@@ -491,7 +493,9 @@ class Tuner(Player[Trial]):
             if not row.paused and not row.held_back:
                 self._certify(row, kept)
         compared = self.comparison
-        if compared is not None and not failed and compared.add(id, row.value, row.expected):
+        if compared is not None and failed:
+            compared.close(id)
+        elif compared is not None and compared.add(id, row.value, row.expected):
             self.paused = True
             logger.warning("the guard holds. %s", compared.reason)
         self._warn()
@@ -866,7 +870,7 @@ class Tuner(Player[Trial]):
         """
         if self.comparison is None:
             raise StateError(NO_HOLDBACK)
-        return self.comparison.estimate.uplift()
+        return self.comparison.uplift()
 
     @property
     def guard_reason(self) -> str | None:
@@ -969,9 +973,7 @@ class Tuner(Player[Trial]):
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
-        found = {}
-        if self.guard_reason is not None:
-            found["guard"] = f"The guard holds. {self.guard_reason}"
+        found = {} if self.comparison is None else self.comparison.warnings()
         share = self._search.left_out_lately
         if share > MOST_LEFT_OUT:
             found["left out"] = (
@@ -979,8 +981,6 @@ class Tuner(Player[Trial]):
                 "far from what was expected. Report timeouts and crashes with failed=True, or "
                 "declare value_range if such values are real."
             )
-        if self.comparison is not None and self.comparison.lost_answers is not None:
-            found["lost"] = self.comparison.lost_answers
         return found
 
     def _warn(self) -> None:
