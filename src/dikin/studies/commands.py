@@ -182,6 +182,20 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
 @study.command()
 @name_argument
 @url_option
+@click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
+@click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
+def history(name: str, url: str, first: int, last: int | None) -> None:
+    """Print the rounds, each as one line of JSON.
+
+    Also of a study whose tuner this version cannot continue.
+    """
+    for record in Study.rows(url, name, first, last):
+        click.echo(json.dumps(record))
+
+
+@study.command()
+@name_argument
+@url_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -14,18 +14,13 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from dikin import serialization
-from dikin.rng import named_key
+from dikin.earlier import VERSION, earlier_fact, earlier_tuner, plain_values
 from dikin.studies.database import Database, Head, Record
 from dikin.studies.fold import text_of
 from dikin.studies.log import Log, create_tables
-from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
-OLD = 8
-"""The version of states that is converted."""
 AT_ONCE = 500
 """Rows with one seal."""
 RENAMED = {"hold": "pause"}
@@ -35,105 +30,6 @@ UNIT = "\x1f"
 logger = logging.getLogger("dikin")
 
 OldRow = tuple[int, str, int, str, int, str, str]
-
-
-def converted_state(state: dict[str, Any], version: int) -> dict[str, Any]:
-    """Return the state of today's tuner for one that version 8 has saved.
-
-    What it has learnt is not in it but for its best setting, so it learns anew, from there.
-    """
-    if version != OLD or "tuner" not in state:
-        serialization.refuse_version("this state", version, serialization.VERSION)
-    tuner = _tuner(state)
-    found = tuner.state() | {
-        "rounds": state["rounds"],
-        "asked": state["learner"]["next"],
-        "next": state["learner"]["next"],
-        "paused": state["held"],
-        "key": named_key(str(state["key"]), json.dumps(tuner.space.spec())),
-    }
-    known = {id: (covariates, context) for id, covariates, context in state["known"]}
-    for id, point, expected, held, *arm in state["open"]:
-        covariates, context = known.get(id, ({}, {}))
-        told = {"expected": expected, "held": held, "held_back": bool(arm and arm[0])}
-        asked = {"point": point, "covariates": covariates, "context": context}
-        found["open"][str(id)] = _fact(tuner, asked, told)
-    domain, numbers = state["learner"]["domain"], state["learner"]["numbers"]["items"]
-    if domain["kind"] == "box" and not tuner.space.options and not tuner.contexts.size:
-        size = len(domain["lower"])
-        best = [min(max(x, -0.98), 0.98) for x in numbers["iterate"]["array"][:size]]
-        for place in found["search"]["places"]:
-            place["y"] = best if len(place["y"]) == size else place["y"]
-    logger.warning(
-        "a tuner of version 8 with %d rounds was converted: %r. Its file has no rows to learn "
-        "from, so it learns anew, where the file has its best setting from there",
-        state["rounds"],
-        tuner,
-    )
-    return found
-
-
-def _tuner(state: dict[str, Any]) -> Tuner:
-    """Return a new tuner with the arguments of an old one."""
-    space, learner = Space.from_spec(state["tuner"]), state["learner"]["arguments"]
-    maximize, contexts = bool(state["tuner"]["maximize"]), state["contexts"] or {}
-    ends, compared = learner["loss_range"], state["comparison"]
-    if ends is not None and maximize:
-        ends = [-ends[1], -ends[0]]
-    options: dict[str, Any] = {}
-    if compared is not None:
-        control = space.params(np.array(compared["control"], dtype=float))
-        guard = compared["guard"] and compared["guard"]["limit"]
-        holdback = compared["estimate"]["holdback"]
-        options = {"holdback": holdback, "control": control, "guard": guard}
-    gone = {
-        "separable": state["tuner"].get("separable") or None,
-        "memory": None if learner["memory"] == "auto" else learner["memory"],
-        "budget": compared and compared.get("budget"),
-    }
-    for name, value in gone.items():
-        if value is not None:
-            logger.warning("the option %s=%s of a tuner of version 8 is left out", name, value)
-    declared = {name: kind for name, kind in state["declared"].items() if name not in contexts}
-    return Tuner(
-        space.parameters,
-        constraints=space.constraints,
-        maximize=maximize,
-        context=contexts or None,
-        covariates=declared or None,
-        value_range=None if ends is None else tuple(ends),
-        smoothness=learner["smoothness"],
-        lipschitz=learner["lipschitz"],
-        **options,
-    )
-
-
-def _fact(tuner: Tuner, asked: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a trial from the rows that asked and told it."""
-    held = bool(told.get("held"))
-    fact = {
-        "point": asked["point"],
-        "expected": told.get("expected"),
-        "paused": held,
-        "covariates": _plain(asked.get("covariates")),
-        "context": _plain(asked.get("context")),
-        "held_back": bool(told.get("held_back")),
-        "play": None,
-        "center": told.get("center", asked["point"]),
-    }
-    if tuner.comparison is not None:
-        control = told.get("expected_control")
-        fact |= {"by_coin": None if held else True, "control": control}
-    return fact
-
-
-def _plain(values: Any) -> dict[str, Any]:
-    """Return contexts or covariates as they are written today."""
-    found: dict[str, Any] = (values or {}).get("items", values or {})
-    return found
-
-
-# --- studies -------------------------------------------------------------------------------------
 
 
 def convert(database: Database) -> None:
@@ -157,7 +53,7 @@ def _convert(database: Database, id: int, log: Log) -> None:
     old = json.loads(text)
     rows = list(_intact(database, id, log.name, first, seal))
     learner, open_asks = old["learner"], old["asked"]
-    is_tuner = "tuner" in learner and old.get("version", 2) in (OLD, serialization.VERSION)
+    is_tuner = "tuner" in learner and old.get("version", 2) in (VERSION, serialization.VERSION)
     records = list(_records(_tuner_of(old) if is_tuner else None, open_asks, rows))
     keys = dict(_keys(database, id)) if database.has_table("dikin_keys") else {}
     records = [
@@ -188,8 +84,8 @@ def _convert(database: Database, id: int, log: Log) -> None:
 
 
 def _tuner_of(old: dict[str, Any]) -> Tuner:
-    if old.get("version", 2) == OLD:
-        return _tuner(old["learner"])
+    if old.get("version", 2) == VERSION:
+        return earlier_tuner(old["learner"])
     return Tuner.restore(old["learner"])
 
 
@@ -251,6 +147,6 @@ def _records(
 def _ask(
     tuner: Tuner | None, id: int, who: str, at: int, asked: dict[str, Any], told: dict[str, Any]
 ) -> Record:
-    body = {"id": id, "for": [_plain(asked.get("context")) or None, None, None]}
-    body |= asked if tuner is None else _fact(tuner, asked, told)
+    body = {"id": id, "for": [plain_values(asked.get("context")) or None, None, None]}
+    body |= asked if tuner is None else earlier_fact(tuner, asked, told)
     return Record("ask", json.dumps(body), None, None, who.rpartition("#")[0], at)

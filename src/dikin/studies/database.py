@@ -84,7 +84,9 @@ class Database(ABC):
         self._connection: Any = None
         self._inside = False
         """Whether a transaction was begun and has not ended."""
-        self._process = os.getpid()
+        self.process = os.getpid()
+        self.on_fork: Callable[[], None] = lambda: None
+        """Called before a fork between two calls."""
         guard.register(self)
 
     def another(self) -> Self:
@@ -120,12 +122,20 @@ class Database(ABC):
             with suppress(*self._errors):
                 connection.close()
 
-    before_fork = close
+    def before_fork(self, idle: bool) -> None:
+        """Close the connection, which no process may share."""
+        if idle:
+            self.on_fork()
+        self.close()
+
+    def refuse_child(self) -> None:
+        """Refuse a process that was forked from the one that opened it."""
+        if os.getpid() != self.process:
+            raise StateError("a study does not go through a fork: open it again in the new process")
 
     def connect(self) -> None:
         """Open the connection unless it is open."""
-        if os.getpid() != self._process:
-            raise StateError("a study does not go through a fork: open it again in the new process")
+        self.refuse_child()
         if self._inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
         if self._connection is None:

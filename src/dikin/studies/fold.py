@@ -69,7 +69,7 @@ class Fold:
             raise StateError(kept["why"])
         state = kept["state"]
         if kept["version"] != serialization.VERSION:
-            from dikin.studies.convert import converted_state  # only where a state is older
+            from dikin.earlier import converted_state  # only where a state is older
 
             state = converted_state(state, kept["version"])
         tuner = restore(state)

@@ -31,8 +31,8 @@ class Client(Protocol):
 
     guard: Guard
 
-    def before_fork(self) -> None:
-        """Close the connection; the next call opens another one."""
+    def before_fork(self, idle: bool) -> None:
+        """Close the connection, which may be in the middle of a call; the next one opens it."""
 
 
 class Guard:
@@ -114,10 +114,11 @@ def register(client: Client) -> None:
 def _before() -> None:
     _gate.acquire()
     for client in list(_clients):
-        if not client.guard.is_mine:
+        idle = not client.guard.is_mine
+        if idle:
             _forking.append(client.guard)
             client.guard.enter(FORK)
-        client.before_fork()
+        client.before_fork(idle)
 
 
 def _after() -> None:

@@ -37,14 +37,14 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 class Spaces:
     """The parameters at each row, and points in those of today."""
 
-    def __init__(self, space: Space, changes: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, space: Space | None, changes: Sequence[Sequence[Any]]) -> None:
         self._space, self._changes = space, changes
         self._known: dict[int, Space] = {}
 
     def point(self, n: int, point: list[float]) -> list[float]:
         """Return a point of row `n` in today's columns; NaN where a value is none any more."""
         change = next((change for change in self._changes if n < change[0]), None)
-        if change is None:
+        if change is None or self._space is None:
             return point
         before = self._known.get(change[0]) or Space.from_spec(change[1])
         self._known[change[0]] = before

@@ -19,7 +19,7 @@ from itertools import count
 from typing import TypeVar
 
 from dikin import serialization
-from dikin.errors import BusyError, StateError, StoreError
+from dikin.errors import BusyError, DikinError, StateError, StoreError
 from dikin.log_limit import silence
 from dikin.studies.database import Again, Database, Head, LostConnection, Record
 from dikin.studies.fold import Fold, loaded
@@ -67,11 +67,13 @@ class Ledger:
         self._unsaved = 0
         self._nonce, self._count = secrets.token_hex(6), count()
         self._closed = False
+        database.on_fork = self._before_fork
 
     # --- calls ---------------------------------------------------------------------------------
 
     def call(self, act: Callable[[], T]) -> T:
         """Do something that uses the state and the database; again if the connection breaks."""
+        self.database.refuse_child()
         frame, guard = sys._getframe(), self.database.guard
         clean = guard.enter(frame)
         try:
@@ -120,7 +122,7 @@ class Ledger:
 
     def close(self) -> None:
         """Write what waits, and close the connection."""
-        if self._closed or os.getpid() != self.database._process:
+        if self._closed or os.getpid() != self.database.process:
             return
         try:
             self.flush()
@@ -333,6 +335,14 @@ class Ledger:
         self.database.commit()
         self._held_since = None
         self._save_snapshot()
+
+    def _before_fork(self) -> None:
+        """Commit the rows that wait; the next call hears of it where that fails."""
+        if self._held_since is not None:
+            try:
+                self._commit()
+            except (DikinError, LostConnection) as error:
+                self._clean_up(self.database.unavailable(LostConnection(str(error))))
 
     def flush(self) -> None:
         """Commit the rows that wait; raise the error of those that were lost."""

@@ -260,8 +260,12 @@ class Log:
         """Return the row with which the history begins."""
         base = self.head()[2]
         row = self.row(base)
-        kept = None if row is None else json.loads(row.body)
-        if row is None or kept is None or kept["digest"] != _digest(row.seal, kept["content"]):
+        try:
+            kept = json.loads("{}" if row is None else row.body)
+            intact = kept["digest"] == _digest(row.seal if row else "", kept["content"])
+        except (KeyError, TypeError, ValueError):  # a damaged file may have anything
+            intact = False
+        if row is None or not intact:
             raise StateError(
                 f"study {self.name!r} in {self.database.name} was altered or damaged: its "
                 "beginning is missing or not the one that was written. Restore a copy"

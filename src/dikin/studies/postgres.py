@@ -31,6 +31,8 @@ WAKES_EVERY = 0.1
 """Seconds between two looks at the clock during a wait, as in psycopg."""
 REPLY_TAKES = 0.5
 """Seconds, besides the patience, that a server may take for a reply."""
+CARE = 600_000
+"""Milliseconds that a client may compute in the middle of a trim or a conversion."""
 NAMESPACE = int.from_bytes(b"diki", "big")
 
 DURABLE = "set_config('synchronous_commit', 'on', true), set_config('lock_timeout', %s, true)"
@@ -120,8 +122,6 @@ class Postgres(Database):
             with suppress(*self._errors):
                 connection.pgconn.finish() if connection.lock.locked() else connection.close()
 
-    before_fork = close
-
     def _explained(self, error: Exception) -> Exception:
         text, code = self._without_secrets(one_line(error)), getattr(error, "sqlstate", None) or ""
         if code == "23505":
@@ -150,6 +150,8 @@ class Postgres(Database):
         self._inside = True
 
     def _exclude(self) -> None:
+        # To trim or to convert takes longer than a call.
+        self._run(f"SET LOCAL idle_in_transaction_session_timeout={CARE}")
         self._run(f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)")
 
     def append(
@@ -157,7 +159,7 @@ class Postgres(Database):
     ) -> tuple[int, str] | None:
         kinds, bodies, asks, keys, whos, times = (list(each) for each in zip(*rows, strict=True))
         most = 2**62 if seen.slack is None else seen.n + seen.slack
-        least = -2 if seen.slack is None else seen.n
+        least = -(2**62) if seen.slack is None else seen.n
         values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
         values += [study, seen.epoch, least, most, len(rows)]
         given = (*values, kinds, bodies, asks, keys, whos, times)

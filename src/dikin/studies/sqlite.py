@@ -103,8 +103,6 @@ class Sqlite(Database):
         _note_closed(self)
         del self._files[1:]
 
-    before_fork = close
-
     def _refuse_exchanged(self) -> None:
         """Refuse to continue if the database's files were deleted or replaced."""
         known = self._files

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -297,7 +297,7 @@ class Study:
         ParameterError
             If no study can have that name.
         """
-        printable(name, "name")
+        name = printable(name, "name")
         if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
             from dikin.studies.remote import delete_at
 
@@ -338,6 +338,42 @@ class Study:
             log = _found(database, printable(name, "name"))
             place = intact_row(log)
             return 0 if place is None else log.rewind(*place)
+
+    @classmethod
+    def rows(
+        cls, url: str | os.PathLike[str], name: str, first: int = 1, last: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Read rounds without the tuner: of a study that this version cannot continue, too.
+
+        Parameters
+        ----------
+        url : str or os.PathLike
+            The database, as for `Study`.
+        name : str
+            The study.
+        first : int, default 1
+            The first round.
+        last : int, optional
+            The last round; the newest by default.
+
+        Yields
+        ------
+        dict
+            A round as in `records`, with points in the parameters that it had.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no such study.
+        StateError
+            If rows were altered or damaged, after all rounds before them.
+        """
+        first, last = first_and_last(first, last)
+        with closing(open_database(url, PATIENCE)) as database:
+            log = _found(database, printable(name, "name"))
+            row = log.beginning()
+            before = json.loads(json.loads(row.body)["content"])["rounds"]
+            yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
@@ -501,8 +537,8 @@ class Study:
         body = {} if row is None else json.loads(row.body)
         if row is None or body.get("for", asked_for) != asked_for:
             raise ParameterError(
-                f"the key {key.partition(UNIT)[0]!r} was used by another request, with another n, or "
-                "with another context or covariates; a key is for one request"
+                f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
+                "n, or with another context or covariates; a key is for one request"
             )
         return trial_of(self.space, row.n, body)
 
