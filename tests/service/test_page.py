@@ -199,7 +199,7 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
         chart = page.locator("figure.hue-value")
-        note = "mean of 32 without 2 far off, each value. 1 above, 1 below the axis."
+        note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
         chart.get_by_text(note).wait_for()
         scale = page.locator("figure.hue-value .labels text[text-anchor=end]")
         scale.first.wait_for()
