@@ -48,8 +48,8 @@ from dikin.service.problems import ClientGone, Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenStore
 from dikin.status import Status
-from dikin.studies.client_arguments import printable
-from dikin.studies.database import Sqlite, open_database
+from dikin.studies.arguments import printable
+from dikin.studies.database import open_database
 from dikin.studies.operations import (
     OBJECT,
     OPERATIONS,
@@ -118,7 +118,7 @@ class Service:
     ) -> None:
         database = open_database(store, patience)
         self._addresses = [database.name, store]
-        if isinstance(database, Sqlite):
+        if database.path is not None:
             self._addresses += [str(database.path), str(database.path.parent)]
         self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.store, self._largest = store, largest_request

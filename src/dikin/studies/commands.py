@@ -248,7 +248,8 @@ def list_(url: str) -> None:
     for name in names:
         try:
             with Study(url, name) as study:
-                click.echo(f"{name}\t{study.rounds} rounds\t{len(study.open_queries)} open")
+                status = study.status()
+                click.echo(f"{name}\t{status.rounds} rounds\t{status.open.count} open")
         except StateError as damage:
             click.echo(f"{name}\tnot readable: {damage}")
 
@@ -339,6 +340,20 @@ def resume(name: str, url: str) -> None:
 @study.command()
 @name_argument
 @url_option
+@click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
+@click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
+def history(name: str, url: str, first: int, last: int | None) -> None:
+    """Print the rounds, each as one line of JSON.
+
+    Also of a study whose tuner this version cannot continue.
+    """
+    for record in Study.rows(url, name, first, last):
+        click.echo(json.dumps(record))
+
+
+@study.command()
+@name_argument
+@url_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -408,10 +423,33 @@ def skip_ids(name: str, url: str, count: int) -> None:
 @name_argument
 @url_option
 def verify(name: str, url: str) -> None:
-    """Replay the whole journal, check every seal, and compare the result with the tuner."""
+    """Check every seal, compute the trials again, and print how far they are from the recorded."""
     with Study(url, name) as study:
-        rows = study.verify(progress=True)
-        click.echo(f"{rows} rows replayed: they reproduce the tuner")
+        click.echo(str(study.verify(progress=True)))
+
+
+@study.command()
+@name_argument
+@url_option
+def rewind(name: str, url: str) -> None:
+    """Remove the rows of a damaged study from the first one on that is not intact.
+
+    A damaged study can be read up to its last intact row. Afterwards it can be written again, and
+    no trial gets an id that was given before. Restore a copy instead if there is one.
+    """
+    removed = Study.rewind(url, name)
+    click.echo(f"{removed} rows removed" if removed else "all rows are intact: nothing was changed")
+
+
+@study.command()
+@url_option
+def convert(url: str) -> None:
+    """Convert the studies of an earlier version in a database, as opening one does.
+
+    Their tuners learn anew from all rows. The old tables stay as they are; the earlier version
+    refuses to open them.
+    """
+    click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 
 
 @study.command()

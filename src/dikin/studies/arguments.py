@@ -11,7 +11,7 @@ from dikin.errors import ParameterError, shown
 
 
 def printable(value: Any, what: str) -> str:
-    """A name that a row of the journal can contain, or an error."""
+    """A name that a row can contain, or an error."""
     if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
     return value
