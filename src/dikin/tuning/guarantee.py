@@ -78,7 +78,8 @@ class Play(NamedTuple):
     @classmethod
     def from_json(cls, row: list[Any]) -> Play:
         """Return the row that `to_json` wrote."""
-        return cls(*(np.array(each) if isinstance(each, list) else float(each) for each in row))
+        read: list[Any] = [np.array(n) if isinstance(n, list) else float(n) for n in row]
+        return cls(*read)
 
 
 def play(
@@ -95,7 +96,7 @@ def play(
     Parameters
     ----------
     centre, factor : Array
-        y and M: known before the direction was drawn, with the ellipsoid inside.
+        y and M, or its diagonal: known before the direction was drawn, with the ellipsoid inside.
     direction : Array
         s, uniform on the unit sphere.
     level, slope, even : float, Array, float
@@ -108,8 +109,12 @@ def play(
     Play
         A row of plain numbers.
     """
-    covector = np.asarray(len(direction) * np.linalg.solve(factor.T, direction), float)
-    expected = level + float(slope @ (factor @ direction)) + even
+    if factor.ndim == 1:
+        covector, away = len(direction) * direction / factor, factor * direction
+    else:
+        covector = np.asarray(len(direction) * np.linalg.solve(factor.T, direction), float)
+        away = factor @ direction
+    expected = level + float(slope @ away) + even
     return Play(centre, covector, float((factor * factor).sum()), expected, slope, failed)
 
 
