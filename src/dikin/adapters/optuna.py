@@ -11,13 +11,14 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters._attributes import AttributeNames
+from dikin.adapters import AttributeNames
 from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.choice import MOST
+from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
@@ -131,7 +132,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._prepare(study)
         if self.tuner is None:
             return {}
-        asked = self.tuner.ask(**self._names.asked_with(trial.user_attrs | {**self._known()}))
+        asked = self.tuner.ask(**self._names.for_ask(trial.user_attrs | {**self._known()}))
         params = {name: _value(self._space[name], asked[name]) for name in asked}
         note = {"id": asked.id, "params": params, "session": self._session}
         study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
@@ -147,8 +148,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._prepare(study)
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
-            today = parameter.start_values() or parameter.values([0.5])
-            return _value(param_distribution, parameter.setting(today))
+            started = Space({param_name: parameter})
+            return _value(param_distribution, started.params(started.start_values)[param_name])
         if param_name not in self._drawn:
             self._drawn.add(param_name)
             self._log_limit.warn(
@@ -182,7 +183,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                 )
             else:
                 try:
-                    known = self._names.told_with(trial.user_attrs)
+                    known = self._names.for_tell(trial.user_attrs)
                     self.tuner.tell(note["id"], values[0], **known)
                 except (LossError, CovariateError) as reason:  # infinite, or not of its kind
                     self.tuner.forget(note["id"])

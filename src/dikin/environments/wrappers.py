@@ -5,8 +5,8 @@ Shifted losses are f_t + o_t with
     o_t = offset s_t + noise u_t + season sin(2 pi t/period),
 
 s_t a random sign and u_t uniform in [-1, 1], both drawn again every round. This changes no regret:
-every point suffers the same. It changes what one value reveals: a learner that sees one per round
-cannot separate the constant from the loss, unless the constant can be predicted.
+every point suffers the same. It changes the information in one value: a learner that sees one per
+round cannot separate the constant from the loss, unless the constant can be predicted.
 
 Understating curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
 every sigma' <= sigma.
@@ -78,7 +78,7 @@ class Understated(Wrapper):
     environment : Environment
         The environment whose losses are played.
     curvature : float or pattern, default 0.0
-        The largest curvature that is told in a round; the true one, if that is smaller.
+        The largest curvature that is reported in a round, or the true one if that is smaller.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Shifted(Wrapper):
     season : float, default 0.0
         The amplitude of a sine, in the unit of the losses.
     period : float, default 500.0
-        The period of the sine, in rounds; positive.
+        The period of the sine, in rounds, positive.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class WrappedKernel(NamedTuple):
         return sigma
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
-        """Add what the kernel does, and the constants in the last row."""
+        """Add the sums of the kernel, and the constants in the last row."""
         self.kernel.accumulate(round, chance, sums)
         added = shift(round, chance, self.offset, self.noise, self.season, self.frequency)
         add(sums, sums.shape[0] - 1, added)

@@ -11,17 +11,17 @@ at least `LEAST_TEXT` points:
     label_ends(axes, [EndLabel(x, y, maths(line.row.label), look.colour) ...])
     publish(figure, out / "regret1")
 
-- `pyplot` has the style; set no font sizes but `SMALL` and `LEAST_TEXT`.
+- `pyplot` has the style. Do not set font sizes but `SMALL` and `LEAST_TEXT`.
 - `publish` writes a PNG and an SVG, for pages and for print: the same bytes every time. For a file
   that a user named there is `save_figure` of `style`.
 - `looks` gives lines that differ in colour, marker and dash.
-- `draw_curve` draws means with the 95% band of Student's t over games; say `BAND` in the caption.
+- `draw_curve` draws means with the 95% band of Student's t over games. Add `BAND` to the caption.
   `draw_slope` draws a proved power of T, dotted, through the last mean.
 - `small_multiples` gives a panel to each line where lines would cover each other.
 - `label_ends` writes the names beside the lines, once all limits are set. `number_ticks` gives an
   axis that is short of two powers of ten numbers that are read.
 - `formulas.maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is
-  written once, as plain text. A name that a user chose is no label: give it to matplotlib with
+  written once, as plain text. A name that a user chose is not a label: give it to matplotlib with
   `parse_math=False`.
 - Thousands of points or marks in one panel: draw them with `rasterized=True`, or an SVG is large.
 """
@@ -55,7 +55,7 @@ DOTTED = (0, (1.0, 1.4))
 
 
 class Look(NamedTuple):
-    """Of a line: whoever does not see its colour sees its marker and its dash."""
+    """Style of a line. Readers who do not see its colour see its marker and its dash."""
 
     colour: str
     marker: str
@@ -106,7 +106,7 @@ def small_multiples(
 
 
 def looks(count: int) -> list[Look]:
-    """Lines that differ in two ways or three; from the eighth on, colours come again."""
+    """Return styles that differ in two ways or three. Colours repeat from the eighth on."""
     markers, dashes = "osD^vPX", (SOLID, DASHED, DASH_DOT)
     return [
         Look(COLOURS[i % 7], markers[(i + i // 7) % 7], dashes[(i + i // 7) % 3])
@@ -118,7 +118,7 @@ def looks(count: int) -> list[Look]:
 
 
 def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **options: Any) -> None:
-    """Means with their markers, and the band around them; of sizes, means and half widths."""
+    """Draw means with their markers, and the band around them."""
     sizes, means, half = band
     colour, marker, dash = look
     low = np.maximum(means - half, TINY)
@@ -129,7 +129,7 @@ def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **option
 def draw_interval(
     axes: Any, place: float, ends: tuple[float, float], view: tuple[float, float], **look: Any
 ) -> None:
-    """A horizontal interval; where it leaves the view, an arrow stands at the edge."""
+    """Draw a horizontal interval, with an arrow at the edge where it leaves the view."""
     low, high = max(ends[0], view[0]), min(ends[1], view[1])
     axes.plot([low, high], [place, place], lw=0.9, solid_capstyle="butt", **look)
     for cut, edge, marker in ((ends[0] < view[0], view[0], "<"), (ends[1] > view[1], view[1], ">")):

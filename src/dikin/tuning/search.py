@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from itertools import product
 from math import nan, prod, sqrt
@@ -82,7 +83,7 @@ class Cube:
     def room(self, x: Array, step: Array) -> float:
         """How many times the step leads to the boundary."""
         least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
-        return float(least.min(initial=1e300))
+        return float(np.minimum(least, 1e300).min()) if len(x) else 1e300
 
     def inside(self, x: Array, share: float) -> Array:
         """Return the nearest point with at most this share of the way to any side."""
@@ -277,6 +278,7 @@ class Search:
         """The first rows, of which absurd ones are told by those that follow."""
         self.absurd: list[bool] = []
         self.ordinary: deque[tuple[Array, float]] = deque(maxlen=50)
+        """The last values that are not far, each with its setting and its context."""
         self.far: deque[Array] = deque(maxlen=10)
         """Directions from ordinary settings to the last far ones."""
         self.in_row, self.left_out = 0, 0
@@ -294,10 +296,11 @@ class Search:
         place = self._planned(weights, choice)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
-            return Move(self.space.inside(self.ordinary[-1][0], 1.0 - WALL), picks, None)
+            return Move(self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None)
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
+            place = copy(place)
             place.y, factor = self.floor.shape(place.y, matrix(factor))
         step = matrix_times(factor, direction)
         if not (self.limits or self.grids or self.options):
@@ -376,30 +379,47 @@ class Search:
         return value
 
     def _planned(self, weights: Array, choice: int) -> Place:
-        """Return the place of a context and a choice, with what is known by now.
+        """Return the place of a context and a choice, planned with what is known by now.
 
-        Between the places of several weights it is their mean, and what it moves by moves them.
+        Between the places of several weights it is planned from their mean.
         """
-        n, e = self.choices, self._features(weights, choice)
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        places = [self.places[cell * n + choice] for cell in cells]
-        if len(places) == 1:
-            place = places[0]
-            if place.seen != self.model.rounds:
-                place.seen = self.model.rounds
-                self._plan(place, e)
-            return place
-        w = weights[cells] / weights[cells].sum()
-        place = Place(w @ np.array([each.y for each in places]))
-        place.trust = trust = float(np.exp(w @ np.log([each.trust for each in places])))
-        y = place.y
+        e, cells, w = self._features(weights, choice), *self._cells(weights, choice)
+        if len(cells) == 1:
+            if cells[0].seen == self.model.rounds:
+                return cells[0]
+            place = copy(cells[0])
+        else:
+            place = Place(w @ np.array([each.y for each in cells]))
+            place.trust = float(np.exp(w @ np.log([each.trust for each in cells])))
         self._plan(place, e)
-        for each, share in zip(places, w, strict=True):
-            step = share * (place.y - y)
-            part = min(1.0, 0.9 * self.space.room(each.y, step))
-            each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
-            each.trust *= (place.trust / trust) ** share
+        place.seen = self.model.rounds
         return place
+
+    def _cells(self, weights: Array, choice: int) -> tuple[list[Place], Array]:
+        """Return the places of the weights that are not 0, and their shares."""
+        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
+        w = weights[cells] if self.contexts else np.ones(1)
+        return [self.places[cell * self.choices + choice] for cell in cells], w / w.sum()
+
+    def _settle(self, weights: Array, choice: int) -> None:
+        """Move the places of a context and a choice to where they are planned by now."""
+        cells, w = self._cells(weights, choice)
+        place = self._planned(weights, choice)
+        if len(cells) == 1:
+            vars(cells[0]).update(vars(place))
+        else:  # what their mean moves by moves them
+            step = place.y - w @ np.array([each.y for each in cells])
+            grown = place.trust / float(np.exp(w @ np.log([each.trust for each in cells])))
+            for each, share in zip(cells, w, strict=True):
+                part = min(1.0, 0.9 * self.space.room(each.y, share * step))
+                each.y = self.space.inside(each.y + part * share * step, 1.0 - WALL)
+                each.trust *= grown**share
+        apart = place.y - self.model.c
+        wide, d = place.R.ndim == 1, max(self.space.d, 1)
+        square = place.R @ place.R if wide else d * np.abs(np.linalg.det(place.R)) ** (2.0 / d)
+        if len(self.places) == 1 and apart @ apart > 9.0 * square:
+            for model in (self.model, *self.limited):
+                model.recentre(place.y)
 
     def _known(self, weights: Array | None, choice: int) -> Place:
         """Return the place of a context and a choice as it was last planned."""
@@ -440,7 +460,7 @@ class Search:
         """Return a centre as it is used; with limits only as far as settings were tried."""
         y = place.y
         if self.limits and len(self.ordinary) > self.space.d:
-            tried = np.array([x for x, _ in self.ordinary])
+            tried = np.array([x[: self.space.d] for x, _ in self.ordinary])
             middle, spread = tried.mean(axis=0), np.cov(tried.T).reshape(self.space.d, -1)
             spread += (1e-6 * np.trace(spread) + 1e-18) * np.eye(self.space.d)
             root = np.linalg.inv(np.linalg.cholesky(spread))
@@ -495,8 +515,9 @@ class Search:
         covariates: Array | None = None,
         metrics: Sequence[float] = (),
         history: bool = False,
+        settle: bool = True,
     ) -> bool:
-        """Learn a value, None for a failure; return whether it counts as it is.
+        """Learn a value, None for a failure, and plan; return whether it counts as it is.
 
         History are rows that were not asked for.
         """
@@ -506,8 +527,11 @@ class Search:
             z[: len(covariates)] = covariates
         z[len(z) - self.history :] = float(history)
         cell = int(np.argmax(weights)) if self.contexts else 0
-        place = self.places[cell * self.choices + choice]
+        beside = self.places[cell * self.choices : (cell + 1) * self.choices]
+        place = beside[choice]
         place.played += 1
+        for model in (self.model, *self.limited):
+            model.at = place.y
         if self.floor is not None and value is not None and not history:
             self.floor.learn(value)
         for model, metric in zip(self.limited, metrics, strict=True):
@@ -519,8 +543,11 @@ class Search:
             self._begin(place)
         else:
             self._learn(x, value, z, e, history, place)
-        if history:  # nobody asks in between
-            self._planned(weights, choice)
+        if settle and min(each.played for each in beside) >= 2:
+            for each in range(self.choices):
+                self._settle(weights, each)
+        elif settle:
+            self._settle(weights, choice)
         return self.left_out == before
 
     def _begin(self, place: Place) -> None:
@@ -545,15 +572,20 @@ class Search:
 
     def _find_absurd(self) -> list[bool]:
         """Return which of the first values are far from most, and from what is near them."""
-        known = [(x, v) for x, v, *_ in self.first if v is not None]
+        known = [(np.append(x, e), v) for x, v, _, e, _ in self.first if v is not None]
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
         middle = np.median([v for _, v in known])
         width = sorted(abs(v - middle) for _, v in known)[int(CORE * len(known))]
         core = [(x, v) for x, v in known if abs(v - middle) <= ABSURD * width]
         return [
-            not (v is None or history or abs(v - middle) <= ABSURD * width or _fits(x, v, core))
-            for x, v, _, _, history in self.first
+            not (
+                v is None
+                or history
+                or abs(v - middle) <= ABSURD * width
+                or _fits(np.append(x, e), v, core)
+            )
+            for x, v, _, e, history in self.first
         ]
 
     def _learn(
@@ -569,7 +601,7 @@ class Search:
             bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = history or not self.faults or (self.history and model.live <= len(row))
         if value is not None and (
-            trusted or abs(value - mean) <= bound or _fits(x, value, self.ordinary)
+            trusted or abs(value - mean) <= bound or _fits(np.append(x, e), value, self.ordinary)
         ):
             self._take(x, value, z, e, history=history)
         elif self.in_row >= 3 and value is not None:  # the last ordinary setting is far as well
@@ -585,7 +617,7 @@ class Search:
         mean, sd = model.predict(row)
         good, bound = value is not None and value < mean, FAR * sd
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
-        usual = [x for x, _ in self.ordinary][-5:]
+        usual = [x[: self.space.d] for x, _ in self.ordinary][-5:]
         away = np.linalg.solve(matrix(place.R), x - (np.mean(usual, axis=0) if usual else place.y))
         self.far.append(np.asarray(away / max(float(np.linalg.norm(away)), 1e-300), float))
         self.left_out += value is not None
@@ -607,7 +639,7 @@ class Search:
         """Learn an ordinary value."""
         self.model.learn(self.model.features.row(x - self.model.c, z, e), value, history=history)
         if not history:
-            self.ordinary.append((x, value))
+            self.ordinary.append((np.append(x, e), value))
             self.recent.append(False)
             self.in_row = 0
 
@@ -672,14 +704,6 @@ class Search:
             s = q / np.maximum(np.maximum(q, w), 1e-300)
             place.gain = float(np.sum(q * s - 0.5 * w * s * s))
 
-        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / d)
-        for each in (model, *self.limited):
-            each.at = place.y
-        apart = place.y - model.c
-        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * d:
-            for each in (model, *self.limited):
-                each.recentre(place.y)
-
     def _plan_wide(self, place: Place, e: Array) -> None:
         """The same where coordinates are independent of each other."""
         model, f, d, cube = self.model, self.model.features, self.space.d, self.space
@@ -707,10 +731,6 @@ class Search:
             widths = np.maximum(widths, 1e-4 * place.trust)
         bend = cube.sides(place.y)[1]
         place.R = 1.0 / np.sqrt(1.0 / widths**2 + 1.0 / place.trust**2 + d * bend)
-        model.at = place.y
-        apart = place.y - model.c
-        if len(self.places) == 1 and apart @ apart > 9.0 * (place.R @ place.R):
-            model.recentre(place.y)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
         """The root of g + A (y - y0) + M ψ'(y)."""
@@ -903,7 +923,11 @@ class Search:
     def _refuse_other(self, state: dict[str, Any]) -> None:
         """Refuse data of another form than those of this search, and infinite numbers."""
         x, z, e = [0.0] * self.space.d, [0.0] * self.model.features.z, [0.0] * self.model.features.e
-        forms: dict[str, Any] = {"first": [x, None, z, e, False], "ordinary": [x, 0.0], "far": x}
+        forms: dict[str, Any] = {
+            "first": [x, None, z, e, False],
+            "ordinary": [x + e, 0.0],
+            "far": x,
+        }
         forms |= {"recent": False, "absurd": False}
         same = self.state()
         refuse_infinite(state, "search")
