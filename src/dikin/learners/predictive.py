@@ -128,7 +128,7 @@ class PredictiveKernel(NamedTuple):
         square, trace = self.geometry.explore(state.iterate, 1.0, n.shift, s, metric)
         unit = 1.0 / sqrt(square)
         far = REACH * unit if measuring(n.levels) else unit
-        norm = self.geometry.point(state.iterate, metric, s, far, u)
+        norm = self.geometry.point(state.iterate, metric, far, u)
         return norm, trace, unit
 
     def tell(
@@ -151,7 +151,7 @@ def write_estimate(
     gradient = state.scratch[:size]
     clear(gradient)
     products: tuple[float, float] = geometry.linear_update(
-        iterate, memo.metric, memo.s, slope, 0.0, gradient
+        iterate, memo.metric, slope, 0.0, gradient
     )
     geometry.write_vector(iterate, 1.0, state.scratch[size : 2 * size])
     return products
@@ -347,7 +347,6 @@ class Predictive(KernelLearner):
     1
     """
 
-    takes_constants = True
     measures_range = True
     equal_sides = True
     _last_clipped = False
@@ -550,9 +549,9 @@ class Predictive(KernelLearner):
         else:
             super()._take_context(context)
 
-    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
+    def compiled_parts(self) -> CompiledParts | None:
         # The compiled loop has no contexts to give.
-        return None if self.contexts else super().compiled_parts(told)
+        return None if self.contexts else super().compiled_parts()
 
     def _propose(self) -> tuple[Array, float, Memo]:
         state = self._state
