@@ -13,7 +13,7 @@ from dikin.experiments.tables import read_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "src/dikin"
-PACKAGES = ("learners", "domains", "curvature", "tuning", "theory", "forecasts", "worth", "studies")
+PACKAGES = ("learners", "domains", "curvature", "tuning", "theory", "worth", "studies")
 SWAPS: dict[type, tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),

@@ -17,9 +17,9 @@ from math import isqrt, sqrt
 import numpy as np
 
 import dikin
-from evidence.guard import Guard
 from dikin.tuning.search import Cube, Search
 from dikin.vectors import Array
+from evidence.guard import Guard
 
 Generator = np.random.Generator
 

@@ -8,7 +8,7 @@ import pytest
 
 import dikin
 from dikin.kernel import Record, from_values, to_numpy, to_saved
-from dikin.learners.predictive_state import Levels, Numbers
+from dikin.learners.predictive_schedule import Numbers
 from paper.charts import holds
 
 
@@ -17,26 +17,25 @@ def numbers() -> Numbers:
     learner = dikin.Predictive(dikin.Ball(2), 1.0, memory=20, seed=1)
     for t in range(20):
         learner.tell(learner.ask(forecast=0.1), 0.3 * (t % 7))
-    return learner._n
+    found: Numbers = learner._state.numbers
+    return found
 
 
 @dataclass(slots=True)
-class SharesItsSamples(Levels):
+class SharesItsSamples(Numbers):
     def copy(self) -> "SharesItsSamples":
         return Record.copy(self)
 
 
 def test_a_copy_can_be_written_into() -> None:
     def check(kind: Any) -> None:
-        n = numbers()
-        n.levels = kind(*astuple(n.levels))
+        n = kind(*astuple(numbers()))
         before, twin = asdict(n), n.copy()
         assert asdict(twin) == before
-        twin.shift = twin.forecasters.last = twin.levels.current = 77.0
-        twin.levels.samples[0] = twin.sums.tau[0] = twin.centres.rate[0] = 77.0
+        twin.rate = twin.last = twin.samples[0] = 77.0
         assert asdict(n) == before
 
-    holds(check, Levels, SharesItsSamples)
+    holds(check, Numbers, SharesItsSamples)
 
 
 @pytest.mark.parametrize("values", [numbers(), [0.5, 2.0, 1e300]], ids=["record", "list"])
@@ -49,13 +48,12 @@ def test_numbers_come_back_from_the_compiled_loop_and_from_a_state(values: Any) 
 def test_a_record_for_the_compiled_loop_has_the_same_names_and_is_written_into() -> None:
     n = numbers()
     record = to_numpy(n)
-    assert record.sums.tau[0] == n.sums.tau[0]
-    record.sums.tau[0] += 1.0
-    record.levels.samples[3] = -5.0
+    assert record.tau == n.tau
+    record.tau += 1.0
+    record.samples[3] = -5.0
     changed = from_values(n, record)
-    assert changed.sums.tau[0] == n.sums.tau[0] + 1.0
-    assert changed.levels.samples[3] == -5.0
-    assert np.isfinite(changed.shift)
+    assert changed.tau == n.tau + 1.0
+    assert changed.samples[3] == -5.0
 
 
 def names(record: Record) -> list[str]:
@@ -73,5 +71,5 @@ def test_no_name_is_one_of_numpys() -> None:
 
 def test_a_state_says_what_its_numbers_are() -> None:
     saved = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=1).state()["numbers"]
-    sums = saved["items"]["numbers"]["items"]["sums"]["items"]
-    assert {"rounds", "clipped", "tau", "exploring"} <= sums.keys()
+    numbers = saved["items"]["numbers"]["items"]
+    assert {"clipped", "tau", "exploring"} <= numbers.keys()

@@ -147,8 +147,7 @@ def test_what_the_sources_name_is_there() -> None:
 @pytest.mark.parametrize(
     ("old", "file", "lost"),
     [
-        ("#### Theorem 13 (", "src/dikin/learners/predictive_certificate.py", "Theorem 13"),
-        ("### 13.5 ", "src/dikin/forecasts/mixture.py", "section 13.5"),
+        ("#### Theorem 13 (", "src/dikin/learners/predictive.py", "Theorem 13"),
         ("## 13. ", "src/dikin/learners/predictive.py", "section 13"),
         ("## 3. The reduced form", "src/dikin/learners/barrier_ftrl.py", '"The reduced form"'),
         ("### 5.5 A range that is not known", "docs/learners.md", "#55-a-range-that-is-not-known"),

@@ -66,7 +66,7 @@ def test_a_change_is_seen_where_its_statement_or_its_name_is_used(scripts: Any) 
     assert ("src/dikin/vectors.py", first) in set(seen.lines_of(inside))
     file = "src/dikin/learners/predictive_schedule.py"
     text = (ROOT / file).read_text(encoding="utf-8").splitlines()
-    constant = next(i for i, line in enumerate(text, 1) if line.startswith("STEP = "))
+    constant = next(i for i, line in enumerate(text, 1) if "EVERY, STEP = " in line)
     used = {i for i, line in enumerate(text, 1) if "STEP *" in line}
     change = places.Mutation("learners/predictive_schedule", constant, 0, "STEP", "STEP")
     assert used <= {line for name, line in seen.lines_of(change) if name == file}

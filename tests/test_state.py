@@ -17,8 +17,8 @@ import pytest
 import dikin
 from dikin import errors, serialization
 from dikin.domains.base import Domain
-from dikin.forecasts import NONE
 from dikin.learners.base import Learner
+from dikin.learners.predictive_schedule import NONE
 
 MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
 
@@ -153,7 +153,7 @@ class Forgetful(dikin.Predictive):
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
         numbers = memo.state.numbers.copy()
-        numbers.forecasters.own = NONE
+        numbers.own = NONE
         state = memo.state._replace(numbers=numbers)
         return super()._memo_state(memo._replace(state=state))
 

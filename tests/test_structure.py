@@ -23,7 +23,7 @@ LAYERS = (
     "arguments serialization",
     "rng open_queries plotting",
     "domains",
-    "units theory forecasts",
+    "units theory",
     "worth curvature",
     "status",
     "players",

@@ -91,13 +91,6 @@ GROUPS = (
         "How strongly convex a loss is, from the contexts of a batch: true lower bounds.",
     ),
     Group(
-        "forecasts",
-        "Forecasts",
-        ("dikin.forecasts", "dikin.kernel"),
-        "What `dikin.Predictive` expects of a loss before it comes.",
-        one_page_each=False,
-    ),
-    Group(
         "saving",
         "Saving, loading, registering",
         ("dikin.loading", "dikin.registry"),
@@ -128,7 +121,7 @@ GROUPS = (
         one_page_each=False,
     ),
 )
-MODULES = ("curvature", "checks", "errors", "feedback", "forecasts", "worth")
+MODULES = ("curvature", "checks", "errors", "feedback", "worth")
 PACKAGES = ("theory", "adapters")
 
 

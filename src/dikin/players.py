@@ -139,23 +139,17 @@ class Player(ABC, Generic[Q]):
         """An open query, recreated: the caller may have modified the one that was returned."""
 
     def certificate_for(
-        self,
-        *,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        memory: float | None = None,
-        nonconvexity: float = 0.0,
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
         """Bound the regret so far for a constant of your choice: `Predictive` and tuners do.
+
+        Choose the constant without looking at the values: the smaller of two bounds of one run is
+        no bound.
 
         Parameters
         ----------
         smoothness, lipschitz
             The constant: one of the two.
-        memory
-            The approximate number of recent rounds that the bound covers; all by default.
-        nonconvexity
-            How far a loss may be from a convex one.
 
         Returns
         -------
@@ -165,7 +159,7 @@ class Player(ABC, Generic[Q]):
         Raises
         ------
         ParameterError
-            If the learner has no such bound.
+            If the learner has no such bound, or not exactly one constant is given.
         """
         raise ParameterError(
             f"{type(self).__name__} has a certificate for the constants that it was built with "

@@ -40,19 +40,6 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
-def _largest(a: Array) -> float:
-    most = float(a[0])
-    for i in range(1, a.size):
-        most = max(most, float(a[i]))
-    return most
-
-
-@looped(_largest)
-def largest(a: Array) -> float:
-    """The largest entry."""
-    return float(a.max())
-
-
 def _copy(a: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = a[i]

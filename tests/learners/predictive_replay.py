@@ -9,8 +9,7 @@ L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants a
 a known range the first eight answers are played half-way out and move nothing, nor do more of them
 while losses are the same; each is compared with the median of those before it, the first with the
 second, and the first eight weigh the same. Later on nothing is learnt from a surprise of more than
-three levels, nor from any while the level is provisional. When that ends, all lambdas so far are 0:
-the round in which it ends takes them back.
+three levels.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,9 +20,8 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.forecasts import NONE
-from dikin.learners.predictive import Besides, expectation
-from dikin.learners.predictive_state import MEASURED, Numbers
+from dikin.learners.predictive import expectation
+from dikin.learners.predictive_schedule import MEASURED, NONE, Numbers
 from learners.predictive_spaces import Space
 from reference.barriers import Array
 from reference.ledger import inside
@@ -78,8 +76,6 @@ class Setting:
     late: int
     same: int = 0
     """How many losses are the same at first."""
-    besides: bool = False
-    """Whether a regression's forecast or a precision comes with some losses."""
 
     def __str__(self) -> str:
         words = [self.constants, "range" if self.ranged else "no range"]
@@ -87,7 +83,6 @@ class Setting:
         words += [f"late {self.late}"] * (self.late > 0) + [f"{self.same} the same"] * (
             self.same > 0
         )
-        words += ["besides"] * self.besides
         return ", ".join(words)
 
 
@@ -129,14 +124,14 @@ class Replay:
         self.learner = self.kind(
             space.domain,
             None if self.beta is None else self.beta * self.smoothness_unit,
-            None if self.steep is None else self.steep * self.slope_unit,
+            lipschitz=None if self.steep is None else self.steep * self.slope_unit,
             loss_range=(self.low, self.high) if setting.ranged else None,
             start=space.to_user(self.start) if setting.start else None,
             memory=setting.memory,
             seed=self.seed,
         )
         self.reference = Transcribed(
-            space.psi, space.dim, self.start, setting.memory, self.learner._n.centres.rate[0]
+            space.psi, space.dim, self.start, setting.memory, self.learner._state.numbers.rate
         )
         self.reference.measured = 0 if setting.ranged else MEASURED
         self.keys: dict[int, int] = {}
@@ -168,9 +163,9 @@ class Replay:
         query = self.learner.ask(forecast=forecast)
         then = self.learner._open[query.id][1].state.numbers
         z = self.space.to_work(query.point) - self.reference.center
-        reach = REACH if then.levels.current == 0 else 1.0
+        reach = REACH if then.level == 0 else 1.0
         self.keys[query.id] = self.reference.ask(
-            expectation(self.learner._plan, then), then.levels.current, z / reach, reach
+            expectation(self.learner._plan, then), then.level, z / reach, reach
         )
         return query
 
@@ -182,61 +177,46 @@ class Replay:
         return bowl + float(self.rng.normal()) * (9.0 if self.rng.random() < 0.2 else 0.1)
 
     def tell(self, query: Any) -> None:
-        learner, reference, before = self.learner, self.reference, self.learner._n.copy()
+        learner, reference = self.learner, self.reference
+        before = learner._state.numbers.copy()
         asked = reference.queries[self.keys[query.id]]
         loss = self.loss(self.space.to_work(query.point))
         most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
         sigma = float(self.rng.choice([0.0, self.rng.uniform(0, most)]))
         then = learner._open[query.id][1].state.numbers
-        learner._beside = beside = self.beside(then)
         learner.tell(
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )
-        after = learner._n
-        if before.levels.current == 0:
-            self.measure(self.keys[query.id], loss, after.centres.rate[0])
+        after = learner._state.numbers
+        if before.level == 0:
+            self.measure(self.keys[query.id], loss, after.rate)
             return
-        forecast, level = self.mixed(then, beside.regression), asked.level
+        forecast, level = self.mixed(then), asked.level
         if level == 0:  # asked while it was measured how large losses are
-            forecast, level = expectation(learner._plan, before), before.levels.current
+            forecast, level = expectation(learner._plan, before), before.level
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
-        weighed = beside.precision * surprise
-        learnt = float(np.clip(weighed, -level, level))
-        if not self.setting.ranged and (self.alike() or abs(weighed) > FAR * level):
+        learnt = float(np.clip(surprise, -level, level))
+        if not self.setting.ranged and abs(surprise) > FAR * level:
             learnt = 0.0
-        lam = after.centres.curvature[0] - reference.gamma * before.centres.curvature[0] - sigma
+        lam = after.curvature - reference.gamma * before.curvature - sigma
         reference.tell(
             self.keys[query.id],
             loss,
             sigma,
             lam,
-            after.centres.rate[0],
+            after.rate,
             forecast=forecast,
             learnt=learnt,
         )
 
-    def beside(self, then: Numbers) -> Besides:
-        """What comes with a loss: in some rounds a forecast, in some a precision below 1."""
-        if not self.setting.besides or self.rng.random() < 0.3:
-            return Besides()
-        low, high = (-1.0, 1.0) if self.setting.ranged else (then.levels.low, then.levels.high)
-        regression = (low + high) / 2 + 0.4 * (high - low) * self.rng.uniform(-1, 1)
-        chosen = float(regression) if self.rng.random() < 0.7 else NONE
-        return Besides(chosen, float(self.rng.choice([1.0, 0.3])))
-
-    def mixed(self, then: Numbers, regression: float) -> float:
+    def mixed(self, then: Numbers) -> float:
         """The forecast: the mean of those that are awake, by weight."""
-        f = then.forecasters
-        advice = [f.last, f.level, f.long_mean, f.own, regression]
-        awake = [(w, p) for w, p in zip(f.weights.values(), advice, strict=True) if p != NONE]
+        weights = then.last_weight, then.trending_weight, then.mean_weight, then.own_weight
+        advice = then.last, then.trending, then.average, then.own
+        awake = [(w, p) for w, p in zip(weights, advice, strict=True) if p != NONE]
         mean = sum(w * p for w, p in awake) / sum(w for w, _ in awake)
         return float(np.clip(mean, -1, 1)) if self.setting.ranged else mean
-
-    def alike(self) -> bool:
-        """Whether the losses told so far are the same, but for two on either side."""
-        losses = sorted(answer.loss for answer in self.reference.answers)
-        return losses[2] == losses[-3]
 
     def measure(self, key: int, loss: float, rate: float) -> None:
         """An answer that only measures: its forecast is the median of the others before it."""
@@ -260,7 +240,7 @@ class Replay:
         assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
 
     def compare_certificates(self) -> None:
-        learner, measuring = self.learner, self.learner._n.levels.current == 0
+        learner, measuring = self.learner, self.learner._state.numbers.level == 0
         lost = nan if measuring else self.reference.lost_to_the_best()
 
         def bound(beta: float | None, steep: float | None) -> float:

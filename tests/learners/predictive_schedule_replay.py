@@ -44,14 +44,14 @@ class ScheduleReplay:
 
     @property
     def level(self) -> float:
-        return float(self.learner._n.levels.current)
+        return float(self.learner._state.numbers.level)
 
     def ask(self) -> None:
         y, shift = self.learner.center, self.shift
         room = 1 - float(y @ y)
         hessian = (2 / room + shift) * np.eye(DIM) + 4 / room**2 * np.outer(y, y)
         tau = float(np.trace(np.linalg.inv(hessian)))
-        expected = float(expectation(self.learner._plan, self.learner._n))
+        expected = float(expectation(self.learner._plan, self.learner._state.numbers))
         self.asked.append((self.learner.ask(), tau, shift, expected, self.level))
 
     @property
@@ -105,7 +105,7 @@ class ScheduleReplay:
         self.stayed += self.eta == before
 
     def balance(self, stiff: float) -> float:
-        v = max(sqrt(self.learner._n.levels.mean_square), self.level / self.spread)
+        v = max(sqrt(self.learner._state.numbers.mean_square), self.level / self.spread)
         span = max(min(self.rounds + 1, self.memory), 3)
         if self.beta is not None:
             bend, share = sqrt(2 * self.beta * self.S) / (DIM * v), self.smooth_share
@@ -137,7 +137,7 @@ class ScheduleReplay:
 
     def compare(self) -> None:
         """To 1e-8: rounding of the inverted Hessians, fed back for some hundred rounds."""
-        centres = self.learner._n.centres
-        shipped = centres.curvature[0], centres.lam[0], centres.rate[0], centres.rate_changes[0]
+        n = self.learner._state.numbers
+        shipped = n.curvature, n.curvature - n.sigma, n.rate, n.rate_changes
         own = self.S, self.lam, self.eta, self.changes
         np.testing.assert_allclose(shipped, own, rtol=1e-8, atol=1e-10)

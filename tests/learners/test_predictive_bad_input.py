@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from math import inf, nan
 from typing import Any
 
@@ -12,8 +11,8 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.forecasts import NONE
 from dikin.learners.predictive import expectation
+from dikin.learners.predictive_schedule import NONE
 
 BOX = dikin.Box([0, 0], [10, 2])
 
@@ -72,16 +71,7 @@ NO_FORECASTS = [
 
 @pytest.mark.parametrize("forecast", NO_FORECASTS, ids=repr)
 def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
-    refuses(learner(), lambda made: made.ask(forecast=forecast), errors.FeedbackError, "a forecast")
-
-
-@pytest.mark.parametrize(
-    "forecast", [2, 0.5, np.float32(1.5), np.array(0.7), Fraction(1, 3), Decimal("0.1")]
-)
-def test_any_real_number_is_one(forecast: Any) -> None:
-    made = learner()
-    made.ask(forecast=forecast)
-    assert made._open[13][1].state.numbers.forecasters.own == pytest.approx(float(forecast))
+    refuses(learner(), lambda made: made.ask(forecast=forecast), errors.FeedbackError, "forecast")
 
 
 def test_a_forecast_in_the_place_of_a_context() -> None:
@@ -123,20 +113,6 @@ def test_other_learners_refuse_a_forecast() -> None:
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
 
-class DrawsFirst(dikin.Predictive):
-    """Moves the generator before it looks at the forecast."""
-
-    def ask(self, context: Any = None, *, forecast: Any = None) -> Any:
-        self._noise.draw()
-        return super().ask(context, forecast=forecast)
-
-
-def test_a_generator_that_moved_is_noticed() -> None:
-    made = DrawsFirst(BOX, seed=1)
-    with pytest.raises(AssertionError):
-        refuses(made, lambda m: m.ask(forecast=nan), errors.FeedbackError, "a forecast")
-
-
 # --- losses and curvatures -----------------------------------------------------------------------
 
 
@@ -147,7 +123,7 @@ def test_a_loss_is_one_finite_number(loss: Any) -> None:
 
 
 def test_a_loss_that_cannot_be_computed_with() -> None:
-    refuses(learner(), lambda m: m.tell(12, 1e120), errors.LossRangeError, "another unit of loss")
+    refuses(learner(), lambda m: m.tell(12, 1e120), errors.LossError, "another unit of loss")
 
 
 @pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
@@ -160,7 +136,7 @@ def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
 BAD_ARGUMENTS = [
     ("start", [11, 1], errors.DomainError, "outside"),
     ("start", [10, 1], errors.DomainError, "boundary"),
-    ("start", [5, 2 - 1e-9], errors.DomainError, "a little inside"),
+    ("start", [5, 2 - 1e-9], errors.DomainError, "begin inside"),
     ("start", [5, nan], errors.DomainError, "nan"),
     ("start", [5, inf], errors.DomainError, "inf"),
     ("start", [5], errors.ShapeError, r"shape \(2,\)"),
@@ -182,7 +158,6 @@ BAD_ARGUMENTS = [
     ("lipschitz", -1.0, errors.ParameterError, "not negative"),
     ("lipschitz", nan, errors.ParameterError, "not negative"),
     ("lipschitz", 1e99, errors.ParameterError, "can be computed with"),
-    ("lipschitz", 1e-150, errors.ParameterError, "can be computed with"),
     ("loss_range", (1, 1), errors.ParameterError, "low < high"),
     ("loss_range", (nan, 1), errors.ParameterError, "finite"),
     ("loss_range", 2.0, errors.ParameterError, "the least and the largest"),
@@ -246,4 +221,5 @@ def test_an_absurd_forecast_counts_as_one_within_reach(forecast: float, counts: 
     learner = dikin.Predictive(dikin.Ball(2), seed=1)
     for t in range(20):
         learner.tell(learner.ask(), float(t % 5))
-    assert learner._within_reach(forecast, learner._n) == counts
+    query = learner.ask(forecast=forecast)
+    assert learner._open[query.id][1].state.numbers.own == counts

@@ -8,7 +8,7 @@ is in truth zero once in 700 times.
 
 from collections.abc import Callable
 from functools import cache
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,8 @@ from dikin import errors
 from dikin.engine.play import plain_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
-from dikin.learners import predictive_certificate as certificate
 from dikin.learners.kernel_learner import Memo
 from learners.predictive_games import HOSTILE, ROUNDS, Table, above, compile_always, hostile
-from learners.predictive_replay import Replay, Setting
-from learners.predictive_spaces import SPACES
 from paper.charts import Array, holds
 
 SEEDS = 16
@@ -71,7 +68,7 @@ def built(kind: Kind, world: Environment, seed: int, **options: Any) -> Any:
     """With all the constants that the losses have."""
     beta = world.smoothness if isfinite(world.smoothness) else None
     options = {"loss_range": world.loss_range} | options
-    return kind(world.domain, beta, world.lipschitz, seed=seed, **options)
+    return kind(world.domain, beta, lipschitz=world.lipschitz, seed=seed, **options)
 
 
 CLOSE = ("linear", "moving", "tenth flat")
@@ -107,7 +104,6 @@ SETTINGS: dict[str, Callable[[Table], dict[str, Any]]] = {
     "smooth": lambda game: {"smoothness": game.smoothness, "loss_range": (-1, 1)},
     "Lipschitz": lambda game: {"lipschitz": game.lipschitz, "loss_range": (-1, 1)},
     "no range": lambda game: {"smoothness": game.smoothness},
-    "memory": lambda game: {"smoothness": game.smoothness, "memory": "auto"},
 }
 
 
@@ -259,129 +255,3 @@ def test_a_certificate_a_fifth_smaller_would_be_wrong(monkeypatch: pytest.Monkey
         above(gaps, -3.0)
 
     holds(check, dikin.Predictive, TooSmall)
-
-
-def price_of_a_round(learner: dikin.Predictive) -> float:
-    """By how much a round whose constants are the declared ones raises the certificate."""
-    twin = dikin.restore(learner.state())
-    before = twin._n.sums.exploring[0]
-    twin.tell(twin.ask(), 0.1)
-    return float(twin.units.regret(twin._n.sums.exploring[0] - before))
-
-
-@pytest.mark.parametrize("constants", [{"smoothness": 1.4}, {"lipschitz": 0.9}], ids=str)
-def test_a_round_whose_constant_is_told_pays_its_own_price(constants: dict[str, float]) -> None:
-    """Theorem 13 with beta_t or L_t: the price is proportional to it, without the curvature's."""
-    (name, constant), *_ = constants.items()
-    learner = dikin.Predictive(dikin.Ball(2), loss_range=(-1, 1), seed=3, **constants)
-    chance, saved, later = np.random.default_rng(1), 0.0, 0.0
-    for _ in range(60):
-        share = float(chance.choice([0.0, 0.3, 1.0]))
-        query, price = learner.ask(), price_of_a_round(learner)
-        learner.tell(query, 0.5 * float(query.point[0]), **{name: share * constant})
-        saved += (1 - share) * price
-        later += (1 - share) * price_of_a_round(learner)  # of the round after it
-
-    def check(less: float) -> None:
-        whole = learner.certificate_for(**constants)
-        assert learner.certificate == pytest.approx(whole - less, rel=1e-9)
-
-    holds(check, saved, 0.0, later)
-
-
-def test_late_answers_have_the_constants_that_came_with_them() -> None:
-    """Told in another order, and saved in between: the certificate of the declared constant less
-    the shares that were told."""
-    learner = dikin.Predictive(dikin.Ball(2), 1.4, loss_range=(-1, 1), seed=3)
-    queries = [learner.ask() for _ in range(4)]
-    price = price_of_a_round(learner)
-    learner = dikin.restore(learner.state())
-    for query, share in zip(reversed(queries), (0.5, 0.25, 1.0, 0.0), strict=True):
-        learner.tell(query.id, 0.1, smoothness=1.4 * share)
-    whole = learner.certificate_for(smoothness=1.4)
-    assert learner.certificate == pytest.approx(whole - price * (0.5 + 0.75 + 0.0 + 1.0))
-    assert dikin.restore(learner.state()).certificate == learner.certificate
-
-
-# --- losses that are nearly convex ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["disc", "cube"])
-def test_the_price_of_losses_that_are_not_convex(name: str) -> None:
-    """sum of e (1 + sqrt(1 + d h^2)), h at least |y - u|_H, by the matrix of the reference."""
-    setting = Setting("smooth", ranged=True, start=False, memory=None, late=2)
-    replay = Replay(SPACES[name](), setting).play(40)
-    unit = replay.smoothness_unit
-    plain, priced = (
-        replay.learner.certificate_for(smoothness=unit, nonconvexity=x) for x in (0.0, 0.3)
-    )
-
-    def check(far: float) -> None:
-        wanted = 0.0
-        for answer in replay.reference.answers:
-            stiff = sqrt(float(np.linalg.eigvalsh(answer.query.metric)[-1]))
-            h = far * stiff * (1 + float(np.linalg.norm(answer.query.center)))
-            wanted += 0.3 * (1 + sqrt(1 + replay.reference.dim * h**2))
-        assert priced - plain == pytest.approx(wanted, rel=1e-9)
-
-    holds(check, 1.0, 0.0)
-
-
-@pytest.mark.parametrize("name", SPACES)
-def test_no_direction_is_stiffer(name: str) -> None:
-    """|H^(1/2) v| <= stiffness |v|: the matrix from its own action on vectors."""
-    geometry = SPACES[name]().domain.equal_sided_geometry(1.0)
-    metric, y = np.empty(geometry.metric_size), geometry.start()
-    rng = np.random.default_rng(3)
-    geometry.solve(rng.normal(size=geometry.size), 0.5, 0.1, y)
-    longest = 0.0
-    for _ in range(200):
-        s, g = rng.normal(size=geometry.size), np.zeros(geometry.size)
-        square, _ = geometry.explore(y, 1.0, 0.7, s, metric)
-        geometry.linear_update(y, metric, s, square**-0.5, 0.0, g)
-        longest = max(longest, float(np.linalg.norm(g)))
-    assert longest <= geometry.stiffness(metric) * (1 + 1e-12)
-    assert geometry.stiffness(metric) <= 4 * geometry.size**0.5 * longest
-
-
-@pytest.mark.parametrize("loss_range", [None, (-1, 1)])
-@pytest.mark.parametrize("memory", [None, 5.0])
-def test_every_round_counts_once(loss_range: Any, memory: float | None) -> None:
-    """Also those that measure how large losses are, with the memory's weight for its age."""
-    learner = dikin.Predictive(dikin.Ball(2), loss_range=loss_range, memory=memory, seed=1)
-    for t in range(20):
-        learner.tell(learner.ask(), 0.1 * (t % 3))
-    keep = learner._plan.keep
-    # Without a range the first eight weigh the same, as no loss may change what a round weighs.
-    equal = 8 if loss_range is None else 1
-    wanted = sum(keep ** (19 - max(t, equal - 1)) for t in range(20))
-    assert learner._n.sums.rounds[0] == pytest.approx(wanted, rel=1e-12)
-
-
-@pytest.mark.parametrize("dim", [1, 2, 3, 10])
-def test_a_swing_is_at_least_its_mean(dim: int) -> None:
-    """sqrt(1 + d h^2) is at least the mean of |1 - d s.h|, and at most 1.61 times as much.
-
-    It is the mean itself where h is 0.
-    """
-    plan = dikin.Predictive(dikin.Ball(dim), seed=1)._plan
-    assert certificate.swing_of(plan, 0.0) == 1.0
-    s = np.random.default_rng(dim).normal(size=(40_000, dim))
-    first = s[:, 0] / np.linalg.norm(s, axis=1)
-    for h in (0.1, 0.5, 1.0, 3.0, 20.0):
-        mean, most = np.abs(1 - dim * h * first).mean(), certificate.swing_of(plan, h)
-        assert 0.995 * mean <= most <= 1.62 * mean, f"{dim} {h}"
-
-
-def test_a_slope_that_is_made_level() -> None:
-    """A loss of 0.3 x that is level around the centre, and less at the far end.
-
-    The certificate sees no slope; with the deviation from a convex loss it is a bound. Nothing
-    here is random but the side that is played, and either side is told the same.
-    """
-    learner, deviation = dikin.Predictive(dikin.Ball(1), 0.0, loss_range=(-1, 1), seed=1), 0.25
-    for _ in range(50):
-        learner.tell(learner.ask(), 0.0)
-    regret = 50 * (0.3 + deviation)
-    assert learner.certificate_for(smoothness=0.0) < 1e-9
-    assert learner.certificate_for(smoothness=0.0, nonconvexity=deviation) >= regret

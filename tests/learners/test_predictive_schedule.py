@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import predictive_levels as levels
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP
-from dikin.learners.predictive_state import Numbers, first_numbers
+from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP, Numbers
 from learners.predictive_games import HOSTILE, hostile
 from learners.predictive_schedule_replay import ScheduleReplay
 from paper.charts import holds
@@ -22,9 +20,9 @@ def planned(**options: Any) -> Any:
 
 
 def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
-    """The rate of the first centre after so many rounds."""
-    span = min(rounds + 1.0, plan.memory)
-    return schedule.balanced_rate(plan, n.levels, n.shares, n.centres.curvature[0], span, stiff)
+    """The rate after so many rounds, whatever it was before."""
+    n.rate = 1e300
+    return schedule.next_rate(plan, n, min(rounds + 1.0, plan.memory), stiff)
 
 
 # --- the rate ------------------------------------------------------------------------------------
@@ -37,12 +35,8 @@ def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, flo
     """States with S, V and a level that does not cap the rate; rounds so far; h."""
     rng = np.random.default_rng(2)
     for _ in range(100):
-        n = first_numbers(planned())
-        n.centres.curvature[0], n.levels.mean_square = (
-            10.0 ** rng.uniform(-3, 4),
-            10.0 ** rng.uniform(-4, 0),
-        )
-        n.levels.current = 1e-9
+        n = Numbers(top=2.0, level=1e-9)
+        n.curvature, n.mean_square = 10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0)
         rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
         yield n, rounds if span is None else span, float(h) if stiff else 0.0
 
@@ -54,15 +48,13 @@ ETAS = np.exp(np.arange(-50, 25, 1e-3))
 def priced(plan: Any, n: Numbers, rounds: float, stiff: float) -> Callable[[Any], Any]:
     """What a round costs at a rate: exploring, its share of the barrier, noise."""
     share = plan.nu * log(max(rounds + 1, 3)) / max(rounds + 1, 3)
-    beta = plan.guess * n.levels.top if plan.smoothness < 0 else plan.smoothness
+    beta = plan.tuning.guess * n.top if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
-        bend = eta * n.centres.curvature[0] + stiff
+        bend = eta * n.curvature + stiff
         curved = inf if isinf(beta) else beta / bend
         steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
-        return (
-            np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n.levels.mean_square / 2
-        )
+        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n.mean_square / 2
 
     return cost
 
@@ -127,13 +119,13 @@ def test_the_rate_without_curvature_or_with_a_large_level() -> None:
     plan = planned(smoothness=0.7)
     for n, rounds, stiff in rates(None, stiff=True):
         span = max(rounds + 1, 3)
-        n.centres.curvature[0] = 0.0
-        balance = sqrt(2 * plan.nu * log(span) / (span * n.levels.mean_square)) / 3
+        n.curvature = 0.0
+        balance = sqrt(2 * plan.nu * log(span) / (span * n.mean_square)) / 3
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(FACTOR * balance)
-        n.levels.current, n.levels.mean_square = 80.0, 1e-20  # v is an eighth of the level
+        n.level, n.mean_square = 80.0, 1e-20  # v is an eighth of the level
         noise = 10 * sqrt(span / (2 * plan.nu * log(span)))
         assert balanced_rate(plan, n, rounds, stiff) == pytest.approx(
-            min(FACTOR / (3 * noise), 0.9 / (3 * n.levels.current))
+            min(FACTOR / (3 * noise), 0.9 / (3 * n.level))
         )
 
 
@@ -146,7 +138,7 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         for _ in range(600):
             query = learner.ask()
             learner.tell(query, *world.answer(query.point))
-            steps.append(2 * learner._n.centres.rate[0] * learner._n.levels.current)
+            steps.append(2 * learner._state.numbers.rate * learner._state.numbers.level)
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
@@ -154,42 +146,6 @@ def test_a_memory_bounds_the_rounds_that_the_rate_counts() -> None:
     plan = planned(smoothness=0.7, memory=50)
     for n, rounds, h in rates(None, stiff=True):
         assert balanced_rate(plan, n, max(rounds, 49.0), h) == balanced_rate(plan, n, 49.0, h)
-
-
-def mean_shares(told: list[float], memory: float) -> float:
-    """m_t by its definition: a mean with 1, of about `memory` rounds; at least t^(-1/2)."""
-    mean = 1.0
-    for t, share in enumerate(told, start=1):
-        mean += (share - mean) / min(t + 1, memory)
-    return max(mean, 1 / sqrt(min(len(told) + 1, memory)))
-
-
-@pytest.mark.parametrize("memory", [None, 30.0])
-@pytest.mark.parametrize("name", ["smoothness", "lipschitz"])
-def test_constants_that_are_told_count_in_the_rate_by_their_mean(
-    name: str, memory: float | None
-) -> None:
-    """The rate is that of a learner which was given the mean constant for all of them."""
-    constant = 0.7
-    learner = dikin.Predictive(
-        dikin.Ball(3), loss_range=(-1, 1), memory=memory, seed=2, **{name: constant}
-    )
-    chance, told = np.random.default_rng(5), []
-    for _ in range(200):
-        told.append(float(chance.choice([0.0, 0.2, 1.0])))
-        learner.tell(learner.ask(), float(chance.uniform(-1, 1)), **{name: told[-1] * constant})
-
-    def check(mean: Callable[[list[float], float], float]) -> None:
-        expected = mean(told, memory or FOREVER)
-        other = planned(memory=memory, **{name: expected * constant})
-        n, fresh = learner._n, first_numbers(other)
-        n.centres.curvature[0], n.levels.current = 50.0, 0.1  # the balance is below the cap then
-        fresh.levels, fresh.centres = n.levels, n.centres
-        assert balanced_rate(learner._plan, n, 200.0, 0.1) == pytest.approx(
-            balanced_rate(other, fresh, 200.0, 0.1), rel=1e-12
-        )
-
-    holds(check, mean_shares, lambda told, memory: 1.0, lambda told, memory: told[-1] or 0.5)
 
 
 # --- both, as section 13.3 has them --------------------------------------------------------------
@@ -215,7 +171,7 @@ class LooksAtTheBarrierNow(ScheduleReplay):
     """Not where the query was asked: h with eta S of the answer's own round."""
 
     def stiffness(self, tau: float, shift: float) -> float:
-        return super().stiffness(tau, self.learner._n.shift)
+        return super().stiffness(tau, self.shift)
 
 
 class PaysForWhatIsForgotten(ScheduleReplay):
@@ -261,10 +217,10 @@ def test_lambda_and_the_rate_are_those_of_the_page() -> None:
 
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     """The price of one clipped round, and what all of them may cost: as much as all else."""
-    plan, n = learner._plan, learner._n
-    beta = n.levels.top * plan.guess if plan.smoothness < 0 else plan.smoothness
-    each = 2 * plan.dim * min(n.levels.top + 2 * beta, 2 * plan.lipschitz)
-    others = n.centres.exploring[0] + n.centres.lam[0] / 2 + plan.nu * log(rounds + 1) / rate
+    plan, n = learner._plan, learner._state.numbers
+    beta = n.top * plan.tuning.guess if plan.smoothness < 0 else plan.smoothness
+    each = 2 * plan.dim * min(n.top + 2 * beta, 2 * plan.lipschitz)
+    others = n.exploring + (n.curvature - n.sigma) / 2 + plan.nu * log(rounds + 1) / rate
     return each, others
 
 
@@ -278,29 +234,23 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
     world = hostile(game, rounds)
     learner = dikin.Predictive(world.domain, seed=3, **options)
     for t in range(1, rounds + 1):
-        before = learner._n.copy()
+        before = learner._state.numbers.copy()
         query = learner.ask()
         learner.tell(query, *world.answer(query.point))
-        n = learner._n
-        assert n.levels.current <= n.levels.top <= learner._plan.widest
-        assert n.levels.current in (
-            before.levels.current / 2,
-            before.levels.current,
-            2 * before.levels.current,
-        )
-        assert (n.sums.clipped[0] > before.sums.clipped[0]) == (
-            n.levels.current > before.levels.current
-        )
-        if n.levels.current < before.levels.current:
-            each, most_for_all = budget(learner, t, before.centres.rate[0])
+        n = learner._state.numbers
+        assert n.level <= n.top <= learner._plan.tuning.widest
+        assert n.level / before.level in (0.5, 1.0, 2.0)
+        assert (n.clipped > before.clipped) == (n.level > before.level)
+        if n.level < before.level:
+            each, most_for_all = budget(learner, t, before.rate)
             paid = max(paid, most_for_all / each)
-        assert n.sums.clipped[0] <= paid + 1e-9
-        rate = n.centres.rate[0]
-        ratio = rate / before.centres.rate[0]
-        capped = ratio < 1 and rate == learner._plan.cap / (learner._plan.dim * n.levels.current)
+        assert n.clipped <= paid + 1e-9
+        rate = n.rate
+        ratio = rate / before.rate
+        capped = ratio < 1 and rate == learner._plan.tuning.cap / (learner._plan.dim * n.level)
         assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, rate)[1])
-        assert n.centres.rate_changes[0] <= most
+        assert n.rate_changes <= most
 
 
 @pytest.mark.parametrize("game", HOSTILE)
@@ -309,19 +259,15 @@ def test_level_and_rate_keep_their_budgets(game: str) -> None:
         check_budgets(game, options | {"loss_range": (-1, 1)})
 
 
-def test_a_level_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "clip_price", lambda *arguments: 0.0)
-    with pytest.raises(AssertionError):
-        check_budgets("bursts", {"smoothness": 0.3, "loss_range": (-1, 1)})
-
-
-def test_a_rate_without_a_budget_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told that all else costs a thousand times as much."""
+@pytest.mark.parametrize(("game", "fold"), [("bursts", 1e9), ("nothing, then linear", 1e3)])
+def test_a_larger_budget_is_noticed(
+    game: str, fold: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of clipped rounds, and of rises of the rate."""
     right = schedule.budget
-    for module in (schedule, levels):
-        monkeypatch.setattr(module, "budget", lambda *arguments: 1e3 * right(*arguments))
+    monkeypatch.setattr(schedule, "budget", lambda *arguments: fold * right(*arguments))
     with pytest.raises(AssertionError):
-        check_budgets("nothing, then linear", {"smoothness": 0.3, "loss_range": (-1, 1)})
+        check_budgets(game, {"smoothness": 0.3, "loss_range": (-1, 1)})
 
 
 # --- units ---------------------------------------------------------------------------------------
@@ -362,13 +308,17 @@ def test_the_units_of_losses_do_not_matter(scale: float, offset: float) -> None:
     def place(x: Any) -> Any:
         return x
 
-    for options in ({}, {"memory": 40.0, "start": [0.1, 0.6]}):
+    def made(beta: float, steep: float, ends: Any, **options: Any) -> Any:
+        return dikin.Predictive(disc, beta, lipschitz=steep, loss_range=ends, seed=1, **options)
+
+    choices: list[dict[str, Any]] = [{}, {"memory": 40.0, "start": [0.1, 0.6]}]
+    for options in choices:
         one = trace(dikin.Predictive(disc, seed=1, **options), place)
         two = trace(dikin.Predictive(disc, seed=1, **options), place, scale, offset)
         same(one, two)
-        one = trace(dikin.Predictive(disc, 0.6, 2.0, (-2, 2), seed=1, **options), place)
+        one = trace(made(0.6, 2.0, (-2, 2), **options), place)
         ends = (offset - 2 * scale, offset + 2 * scale)
-        learner = dikin.Predictive(disc, 0.6 * scale, 2.0 * scale, ends, seed=1, **options)
+        learner = made(0.6 * scale, 2.0 * scale, ends, **options)
         same(one, trace(learner, place, scale, offset))
 
 
@@ -388,12 +338,18 @@ def test_the_sides_of_a_box_do_not_matter() -> None:
     box = dikin.Box(0 * LONG, LONG)
     large, small = (dikin.Box([0] * 3, [side] * 3) for side in (LONG.max(), LONG.min()))
     start = np.array([0.3, 0.9, 0.5])
-    for options in ({}, {"loss_range": (-2, 2), "memory": 60.0}):
+    choices: list[dict[str, Any]] = [{}, {"loss_range": (-2, 2), "memory": 60.0}]
+    for options in choices:
         one = dikin.Predictive(box, seed=2, start=start * LONG, **options)
         two = dikin.Predictive(large, seed=2, start=start * LONG.max(), **options)
         same(trace(one, in_box(box)), trace(two, in_box(large)))
     beta, steep = 0.6 / (LONG.max() / 2) ** 2, 2 / (LONG.max() / 2)
-    given = {"smoothness": beta, "lipschitz": steep, "loss_range": (-2, 2), "seed": 2}
+    given: dict[str, Any] = {
+        "smoothness": beta,
+        "lipschitz": steep,
+        "loss_range": (-2, 2),
+        "seed": 2,
+    }
     one, two = dikin.Predictive(box, **given), dikin.Predictive(large, **given)
     three = dikin.Predictive(small, **given | {"smoothness": 0.6 * 4, "lipschitz": 4.0})
     bend = 0.2 * 4

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import ROOM, Geometry, place_vector
+from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
@@ -97,7 +97,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, 3, 3)
+        return BallGeometry(self.dim, self.radius / scale, 3, 2)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -119,7 +119,7 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, g, stiffness).
+    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, g).
 
     H has one eigenvalue across the radius and one along it.
     """
@@ -151,16 +151,7 @@ class BallGeometry(BallNumbers, Geometry):
         part = radial / (distance * distance) if r > 0.0 else 0.0
         inner, outer = part * (along - across), part * (1.0 / along - 1.0 / across)
         radial_metric(s, iterate, across, inner, 1.0 / across, outer, metric)
-        metric[2, 0] = 1.0 / along  # H is largest along the radius
         return square, (self.size - 1) * across * across + along * along
-
-    def stiffness(self, metric: Array) -> float:
-        return float(metric[2, 0])
-
-    def place(self, u: Array, iterate: Array) -> None:
-        r = sqrt(dot(u, u)) / self.rho
-        place_vector(u, iterate)
-        iterate[1, 0], iterate[2, 0] = r, max((1.0 - r) * (1.0 + r), ROOM)
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2, 0])

@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import (
-    ROOM,
-    Geometry,
-    diagonal_metric,
-    diagonal_sums,
-    largest_root,
-    place_vector,
-)
+from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums
 from dikin.domains.roots import cold_start_gap
 from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import DomainError, ShapeError
@@ -180,13 +173,6 @@ class BoxGeometry(BoxNumbers, Geometry):
         diagonal_metric(s, metric)
         return diagonal_sums(s, metric)
 
-    def stiffness(self, metric: Array) -> float:
-        return largest_root(metric)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        place_vector(u, iterate)
-        box_slacks(self.half, iterate)
-
     def barrier(self, iterate: Array) -> float:
         return -log_slacks(iterate)
 
@@ -228,25 +214,6 @@ def box_solve(half: Array, linear: Array, quadratic: float, weight: float, itera
             iterate[0, i], iterate[1, i] = box_entry(h, g, quadratic, weight)
         return
     iterate[0], iterate[1] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
-
-
-@compilable
-def box_slack(half: float, u: float) -> float:
-    """The slack of one coordinate."""
-    r = abs(u) / half
-    slack = (1.0 - r) * (1.0 + r)
-    return choose(slack > ROOM, slack, ROOM)
-
-
-def _box_slacks(half: Array, iterate: Array) -> None:
-    for i in range(half.size):
-        iterate[1, i] = box_slack(half[i], iterate[0, i])
-
-
-@looped(_box_slacks)
-def box_slacks(half: Array, iterate: Array) -> None:
-    """Write the slacks of an iterate's point."""
-    iterate[1] = box_slack(half, iterate[0])  # type: ignore[arg-type]
 
 
 @compilable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ class Oracles(Protocol):
 class DenseGeometry(Geometry):
     """Chart vectors divided by the scale.
 
-    iterate = (y, the Newton decrement of the update); metric = (L'^-1 s, L s, |L|) with H = L L'.
+    iterate = (y, the Newton decrement of the update); metric = (L'^-1 s, L s) with H = L L'.
 
     Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
     (linear/scale).v + quadratic/(2 scale^2) |v|^2.
@@ -43,7 +43,7 @@ class DenseGeometry(Geometry):
     def __init__(self, domain: Oracles, scale: float) -> None:
         self.domain, self.scale = domain, scale
         self.size = n = domain.dim
-        self.iterate_size, self.metric_size = 2, 3
+        self.iterate_size, self.metric_size = 2, 2
         self._least = domain.barrier(np.zeros(n))
         # The last results, with their arguments: they are needed again in the same round.
         self._hessian: tuple[bytes, Array] | None = None
@@ -126,14 +126,7 @@ class DenseGeometry(Geometry):
     ) -> tuple[float, float]:
         lower, inverse = self._factored(iterate[0], kappa, shift)
         metric[0], metric[1] = inverse.dot(s), lower.dot(s)
-        metric[2, 0] = sqrt(np.vdot(lower, lower))  # from the trace of H, which is more
         return float(s.dot(s)), float(np.vdot(inverse, inverse))
-
-    def stiffness(self, metric: Array) -> float:
-        return float(metric[2, 0])
-
-    def place(self, u: Array, iterate: Array) -> None:
-        iterate[0], iterate[1, 0] = u, 0.0
 
     def barrier(self, iterate: Array) -> float:
         return self.domain.barrier(self.scale * iterate[0]) - self._least

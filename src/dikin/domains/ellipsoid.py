@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
-from dikin.domains.geometry import ROOM, Geometry, largest_root, place_vector
+from dikin.domains.geometry import Geometry
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compilable, looped
 from dikin.vectors import affine, dot
@@ -142,7 +142,7 @@ class EllipsoidNumbers(NamedTuple):
 
 def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
     """The ellipsoid u' diag(p) u <= 1."""
-    return EllipsoidGeometry(p.size, p, axes, squares, 3, 5)
+    return EllipsoidGeometry(p.size, p, axes, squares, 3, 4)
 
 
 class EllipsoidGeometry(EllipsoidNumbers, Geometry):
@@ -155,7 +155,7 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
-    metric = (z, g, the square roots of D, w, stretch).   H = D + gamma v v' is factored as C C'
+    metric = (z, g, the square roots of D, w).   H = D + gamma v v' is factored as C C'
     with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is solved
     for k without subtracting near-equals. stretch = 1 + k |w|^2. So z = C'^-1 s and g = C s.
     """
@@ -191,15 +191,7 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         square, along = direction_products(s, metric)
         part = gamma / (1.0 + stretch) * along
         rank_one_metric(s, part, stretch, metric)
-        metric[4, 0] = stretch
         return square, rank_one_trace(gamma, sums)
-
-    def stiffness(self, metric: Array) -> float:
-        return largest_root(metric) * float(metric[4, 0])
-
-    def place(self, u: Array, iterate: Array) -> None:
-        place_vector(u, iterate)
-        iterate[2, 0] = max(1.0 - weighted_square(self.p, u), ROOM)
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2, 0])
@@ -278,19 +270,6 @@ def secular_step(inside: float, slope: float, weight: float, m: float) -> float:
     return -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
 
 
-def _weighted_square(p: Array, u: Array) -> float:
-    total = 0.0
-    for i in range(p.size):
-        total += p[i] * u[i] * u[i]
-    return total
-
-
-@looped(_weighted_square, order_free=True)
-def weighted_square(p: Array, u: Array) -> float:
-    """The value u'Pu."""
-    return float((p * u).dot(u))
-
-
 def _rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
     for i in range(p.size):
         side = sqrt(factor * p[i] + shift)
@@ -355,7 +334,7 @@ def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> No
 @looped(_rank_one_metric)
 def rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
     """Write z and g, for part = k w.s."""
-    z, g, root, w, _ = metric
+    z, g, root, w = metric
     np.divide(s - part / stretch * w, root, z)
     np.multiply(s + part * w, root, g)
 

@@ -22,8 +22,6 @@ import numpy as np
 from dikin.kernel import looped
 from dikin.vectors import Array, dot
 
-ROOM = 2.0**-52
-"""The least slack of a point: what rounding leaves of it on the boundary."""
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
 
@@ -68,19 +66,9 @@ class Geometry(ABC):
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Set x to the flattened point of a working vector: center + radius outward(u)."""
 
-    # --- and three that few learners need ------------------------------------------------------
-
     def project(self, linear: Array, iterate: Array) -> None:
         """The point nearest to -linear, to 1e-10 nu in |.|^2/2: from the iterate and into it."""
         self.solve(linear, 1.0, PROJECTION_WEIGHT, iterate)
-
-    @abstractmethod
-    def place(self, u: Array, iterate: Array) -> None:
-        """Write the iterate that describes an interior point u."""
-
-    @abstractmethod
-    def stiffness(self, metric: Array) -> float:
-        """The root of the largest eigenvalue of H, or more: |z|_H is at most this times |z|."""
 
     # --- the same for every set ----------------------------------------------------------------
 
@@ -100,6 +88,10 @@ class Geometry(ABC):
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         """Set u to factor y."""
         scaled_vector(iterate, factor, u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        """The product y.vector."""
+        return dot(iterate[0], vector)
 
     def vector(self, iterate: Array) -> Array:
         """The working vector y of an iterate."""
@@ -220,17 +212,6 @@ def scaled_vector(iterate: Array, factor: float, u: Array) -> None:
     np.multiply(iterate[0], factor, u)
 
 
-def _place_vector(u: Array, iterate: Array) -> None:
-    for i in range(u.size):
-        iterate[0, i] = u[i]
-
-
-@looped(_place_vector)
-def place_vector(u: Array, iterate: Array) -> None:
-    """Set y to u."""
-    iterate[0] = u
-
-
 # --- a diagonal H: metric = (z, g, its square roots) ---------------------------------------------
 
 
@@ -261,16 +242,3 @@ def diagonal_sums(s: Array, metric: Array) -> tuple[float, float]:
     """The product s.s and tr(H^-1)."""
     inverse = 1.0 / metric[2]
     return float(s.dot(s)), float(inverse.dot(inverse))
-
-
-def _largest_root(metric: Array) -> float:
-    most = 0.0
-    for i in range(metric.shape[1]):
-        most = max(most, metric[2, i])
-    return most
-
-
-@looped(_largest_root)
-def largest_root(metric: Array) -> float:
-    """The root of the largest eigenvalue of a diagonal H."""
-    return float(metric[2].max())

@@ -228,17 +228,6 @@ class PairGeometry(PairNumbers, Geometry):
         c, d = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
         return a + c, b + d
 
-    def stiffness(self, metric: Array) -> float:
-        n = self.left.size
-        left: float = self.left.stiffness(metric[:, :n])
-        right: float = self.right.stiffness(metric[:, n:])
-        return max(left, right)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        n = self.left.size
-        self.left.place(u[:n], iterate[:, :n])
-        self.right.place(u[n:], iterate[:, n:])
-
     def barrier(self, iterate: Array) -> float:
         n = self.left.size
         left: float = self.left.barrier(iterate[:, :n])

@@ -14,7 +14,7 @@ import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import ROOM, Geometry, diagonal_metric, largest_root, place_vector
+from dikin.domains.geometry import Geometry, diagonal_metric
 from dikin.kernel import choose, compilable, looped, reordered
 from dikin.vectors import affine, dot
 
@@ -192,13 +192,6 @@ class SimplexGeometry(SimplexNumbers, Geometry):
         diagonal_metric(s, metric)
         return square, plane_trace(most, others, squares)
 
-    def stiffness(self, metric: Array) -> float:
-        return largest_root(metric)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        place_vector(u, iterate)
-        shares(u, self.scale, iterate)
-
     def barrier(self, iterate: Array) -> float:
         return -log_shares(iterate)
 
@@ -290,17 +283,6 @@ def simplex_solve(
     iterate[2, 0] = multiplier
     np.divide(x, total, iterate[1])
     np.divide(iterate[1] - 1.0 / linear.size, scale, iterate[0])
-
-
-def _shares(u: Array, scale: float, iterate: Array) -> None:
-    for i in range(u.size):
-        iterate[1, i] = max(1.0 / u.size + scale * u[i], ROOM)
-
-
-@looped(_shares)
-def shares(u: Array, scale: float, iterate: Array) -> None:
-    """Set x to the point of a working vector."""
-    np.maximum(1.0 / u.size + scale * u, ROOM, out=iterate[1])
 
 
 def _log_shares(iterate: Array) -> float:

@@ -1,0 +1,140 @@
+"""The mixture of forecasters: its bound, for any forecasters and any losses, and its mutants.
+
+With e_k = (v - p_k)/rho and the rate 1/2, exp(-e^2/2) is concave in p while |e| <= 1. So the
+mixture's loss is at most the mixed loss, and weights w_k >= 1/(4 (t + 1)) after round t give
+
+    sum_{s < t <= T} ((v_t - b_t)^2 - (v_t - p_k,t)^2)/rho_t^2  <=  2 (ln 4 + ln T)
+
+for every k and every s, over the rounds in which k is awake.
+"""
+
+from collections.abc import Callable, Iterator
+from math import exp, log, nan
+
+import numpy as np
+import pytest
+
+import dikin
+from dikin.learners import predictive
+from dikin.learners.predictive_schedule import NONE, Numbers
+from paper.charts import Array, holds
+
+ROUNDS = 1500
+PLAN = dikin.Predictive(dikin.Ball(2))._plan
+Learn = Callable[[Numbers, Numbers, float, int], None]
+
+
+def advice_of(n: Numbers) -> list[float]:
+    return [n.last, n.trending, n.average, nan if n.own == NONE else n.own]
+
+
+class Tally:
+    """For every forecaster, the sum of the bound and the least value that it has had."""
+
+    def __init__(self) -> None:
+        self.rounds, self.sums, self.least = 0, np.zeros(4), np.zeros(4)
+
+    def add(self, value: float, n: Numbers) -> None:
+        errors = (value - np.array(advice_of(n))) ** 2
+        rho = max(n.level**2, float(np.nanmax(errors)))
+        mixed = (value - predictive.expectation(PLAN, n)) ** 2
+        self.rounds += 1
+        if rho > 0:
+            self.sums += np.nan_to_num((mixed - errors) / rho)
+        assert (self.sums - self.least).max() <= 2 * (log(4) + log(self.rounds)) + 1e-9
+        self.least = np.minimum(self.least, self.sums)
+
+
+def sequences() -> dict[str, Array]:
+    rng, t = np.random.default_rng(3), np.arange(ROUNDS)
+    return {
+        "constant": np.full(ROUNDS, 0.7),
+        "noise": rng.normal(size=ROUNDS),
+        "alternating": np.where(t % 2, 0.8, -0.8),
+        "rare spikes": np.where(rng.random(ROUNDS) < 0.01, 50.0, 0.1),
+        "random walk": rng.normal(size=ROUNDS).cumsum(),
+        "ramp": 0.01 * t,
+        "growing": 1.02**t * rng.choice([-1.0, 1.0], size=ROUNDS),
+        "calm, then storm": np.where(t < ROUNDS // 2, 0.0, rng.normal(size=ROUNDS)),
+    }
+
+
+def users(values: Array) -> list[Array]:
+    """The user's own numbers, NONE where none is given: none, good, bad, asleep, bad then good."""
+    rng = np.random.default_rng(4)
+    good = values + 0.01 * rng.normal(size=ROUNDS)
+    asleep = np.where(rng.random(ROUNDS) < 0.5, NONE, good)
+    late = np.where(np.arange(ROUNDS) < ROUNDS // 2, 5.0, good)
+    return [np.full(ROUNDS, NONE), good, -3 * values, asleep, late]
+
+
+@pytest.mark.parametrize("level", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("name", sequences())
+def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: float) -> None:
+    values = sequences()[name]
+    for owns in users(values):
+        n, tally = Numbers(level=level), Tally()
+        for t, (value, own) in enumerate(zip(values.tolist(), owns.tolist(), strict=True), 1):
+            n.own = own
+            tally.add(value, n)
+            predictive.learn_forecast(n, n.copy(), value, t)
+
+
+def two_camps(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """Advice 0 or 1/4, and a loss beyond one of them at 3/4 of its distance to the other, in turn.
+
+    Where the curvature of exp(-e^2) is positive, at |e| > 1/sqrt(2), both camps share a side.
+    """
+    for t in range(rounds):
+        yield [0.0, 0.0, 0.25, NONE], (1.0 if t % 2 else -0.75)
+
+
+def late_bloomer(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """A forecaster that is all wrong for half of the time, and right from then on."""
+    for t in range(rounds):
+        right = 0.0 if t < rounds // 2 else 1.0
+        yield [right, right, 1.0 - right, NONE], right if t < rounds // 2 else 0.0
+
+
+def sleeper(rounds: int) -> Iterator[tuple[list[float], float]]:
+    """The same of the user's number, which sleeps in every third round."""
+    for t in range(rounds):
+        right = 0.0 if t < rounds // 2 else 1.0
+        own = NONE if t % 3 == 0 else 1.0 - right
+        yield [right, right, right, own], right if t < rounds // 2 else 0.0
+
+
+def check_any_advice(learn: Learn) -> None:
+    for game in (two_camps, late_bloomer, sleeper):
+        n, tally = Numbers(), Tally()
+        for t, (advice, value) in enumerate(game(6000), 1):
+            n.last, n.trending, n.average, n.own = advice
+            awake = np.array([n.last_weight, n.trending_weight, n.mean_weight])
+            n.mixture = float(awake @ advice[:3]) / float(awake.sum())
+            tally.add(value, n)
+            learn(n, n.copy(), value, t)
+
+
+def too_fast(n: Numbers, then: Numbers, value: float, round: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predictive, "exp", lambda x: exp(2 * x))
+        predictive.learn_forecast(n, then, value, round)
+
+
+def without_a_share(n: Numbers, then: Numbers, value: float, round: int) -> None:
+    predictive.learn_forecast(n, then, value, 10**12)
+
+
+def wakes_up_with_all(n: Numbers, then: Numbers, value: float, round: int) -> None:
+    """The user's number gets its first weight back whenever it sleeps."""
+    predictive.learn_forecast(n, then, value, round)
+    if then.own == NONE:
+        rest = n.last_weight + n.trending_weight + n.mean_weight
+        n.last_weight, n.trending_weight, n.mean_weight = (
+            0.75 * w / rest for w in (n.last_weight, n.trending_weight, n.mean_weight)
+        )
+        n.own_weight = 0.25
+
+
+def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
+    holds(check_any_advice, predictive.learn_forecast, too_fast, without_a_share, wakes_up_with_all)
