@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import ROOM, Geometry
+from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compilable
-from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
+from dikin.kernel import compilable, looped
+from dikin.vectors import affine, dot
+
+TINY = 1e-300
+"""Beside any other length it is nothing."""
 
 
 class QuadraticDomain(Domain):
@@ -94,7 +97,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 3)
+        return BallGeometry(self.dim, self.radius / scale, 3, 2)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -116,13 +119,9 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.
+    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, g).
 
-    iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
-    linear term of the update itself, so that no vector is computed to describe y.
-
-    metric = (across, along, radial): H has one eigenvalue across the radius and one along
-    it; kept are the inverses of their roots. radial is the part of s along y.
+    H has one eigenvalue across the radius and one along it.
     """
 
     @property
@@ -130,62 +129,32 @@ class BallGeometry(BallNumbers, Geometry):
         return True
 
     def start(self) -> Array:
-        iterate = np.zeros(self.iterate_size)
-        iterate[2] = 1.0
+        iterate = np.zeros((3, self.size))
+        iterate[2, 0] = 1.0
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        length = sqrt(dot(linear, linear))
-        if length == 0.0:
-            iterate[0], iterate[1], iterate[2] = 0.0, 0.0, 1.0
-        else:
+        length, gap = sqrt(dot(linear, linear)), 1.0
+        if length > 0.0:
             square = quadratic * self.rho * self.rho
-            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1]))
-            iterate[0], iterate[1], iterate[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
-        copy(linear, iterate[3:])
+            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
+        iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
+        scale_into(-self.rho * (1.0 - gap) / (length + TINY), linear, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        factor = 2.0 * kappa / (self.rho * self.rho)
-        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
-        square, radial = dots(s, iterate[3:])
-        metric[0], metric[1], metric[2] = across, along, float(iterate[0]) * radial
+        r, factor = float(iterate[1, 0]), 2.0 * kappa / (self.rho * self.rho)
+        square, radial = radial_products(s, iterate)
+        across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
+        distance = self.rho * r
+        part = radial / (distance * distance) if r > 0.0 else 0.0
+        inner, outer = part * (along - across), part * (1.0 / along - 1.0 / across)
+        radial_metric(s, iterate, across, inner, 1.0 / across, outer, metric)
         return square, (self.size - 1) * across * across + along * along
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        across, radial = scale * float(metric[0]), float(metric[2])
-        along = radial * (scale * float(metric[1]) - across) + self.rho * float(iterate[1])
-        combine(across, s, along * float(iterate[0]), iterate[3:], u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        across, distance = scale / float(metric[0]), self.rho * float(iterate[1])
-        radial, outward = float(metric[2]), scale / float(metric[1])
-        along = radial * (outward - across) - damping * distance
-        add_combination(across, s, along * float(iterate[0]), iterate[3:], out)
-        return outward * radial * distance, distance * distance
-
-    def stiffness(self, metric: Array) -> float:
-        return 1.0 / float(metric[1])  # H is largest along the radius
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return float(iterate[0] * self.rho * iterate[1]) * dot(iterate[3:], vector)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        length = sqrt(dot(u, u))
-        r = length / self.rho
-        iterate[0] = 1.0 / length if length > 0.0 else 0.0
-        iterate[1], iterate[2] = r, max((1.0 - r) * (1.0 + r), ROOM)
-        copy(u, iterate[3:])
-
     def barrier(self, iterate: Array) -> float:
-        return -log(iterate[2])
+        return -log(iterate[2, 0])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
@@ -198,9 +167,11 @@ class BallGeometry(BallNumbers, Geometry):
     ) -> float:
         length = sqrt(theta.dot(theta))
         mean, along, across = ball_moments(self.size, self.rho, length, precision)
-        unit = 1.0 / length if length > 0.0 else 0.0
-        iterate[:3], iterate[3:] = (unit, mean / self.rho, nan), theta
-        metric[:] = across, along, unit * theta.dot(noise)
+        unit = theta / (length + TINY)
+        iterate[0], iterate[1:, 0] = mean * unit, (mean / self.rho, nan)
+        outward = unit.dot(noise) * unit
+        metric[0] = across * noise + (along - across) * outward
+        metric[1] = noise / across + (1.0 / along - 1.0 / across) * outward
         return float(noise.dot(noise))
 
 
@@ -209,3 +180,46 @@ def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[
     """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
     across = sqrt(slack / (factor + shift * slack))
     return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
+
+
+def _scale_into(factor: float, linear: Array, iterate: Array) -> None:
+    for i in range(linear.size):
+        iterate[0, i] = factor * linear[i]
+
+
+@looped(_scale_into)
+def scale_into(factor: float, linear: Array, iterate: Array) -> None:
+    """Set y to factor linear."""
+    np.multiply(linear, factor, iterate[0])
+
+
+def _radial_products(s: Array, iterate: Array) -> tuple[float, float]:
+    square = product = 0.0
+    for i in range(s.size):
+        square += s[i] * s[i]
+        product += s[i] * iterate[0, i]
+    return square, product
+
+
+@looped(_radial_products, order_free=True)
+def radial_products(s: Array, iterate: Array) -> tuple[float, float]:
+    """The products s.s and s.y."""
+    return float(s.dot(s)), float(s.dot(iterate[0]))
+
+
+def _radial_metric(
+    s: Array, iterate: Array, a: float, b: float, c: float, d: float, metric: Array
+) -> None:
+    for i in range(s.size):
+        metric[0, i] = a * s[i] + b * iterate[0, i]
+        metric[1, i] = c * s[i] + d * iterate[0, i]
+
+
+@looped(_radial_metric)
+def radial_metric(
+    s: Array, iterate: Array, a: float, b: float, c: float, d: float, metric: Array
+) -> None:
+    """Set z to a s + b y and g to c s + d y."""
+    y = iterate[0]
+    np.add(a * s, b * y, metric[0])
+    np.add(c * s, d * y, metric[1])

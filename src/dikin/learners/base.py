@@ -103,8 +103,6 @@ class Learner(Player[Query]):
     equal_sides
         Whether lengths are measured after unequal sides of the domain have been scaled to equal
         length.
-    takes_constants
-        Whether the smoothness or the Lipschitz constant of one loss may be told with its answer.
 
     Raises
     ------
@@ -117,7 +115,6 @@ class Learner(Player[Query]):
     meanings: ClassVar[dict[str, str]] = {}
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
-    takes_constants: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -143,7 +140,7 @@ class Learner(Player[Query]):
         self._search = None if self._range_known or self.measures_range else RangeSearch()
         self._rounds_in_range = 0
         """Rounds since the mathematics began, which is at the last restart."""
-        self._noise = rng.Noise(rng.stream(seed, "learner"), self.geometry.size)
+        self._noise = rng.Noise(rng.stream_key(seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -199,8 +196,6 @@ class Learner(Player[Query]):
         loss: Any,
         curvature: float = 0.0,
         *,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
         forecast: None = None,
         covariates: None = None,
         sem: None = None,
@@ -218,10 +213,6 @@ class Learner(Player[Query]):
             The strong convexity of that loss. An understated curvature is always safe (0 if nothing
             is known); an overstated one voids the guarantee. It must not depend on the point that
             was played.
-        smoothness, lipschitz
-            The constants of this loss alone, where they are known to be smaller than those declared
-            for all losses, which count otherwise. An overstated constant is safe. They must not
-            depend on the point that was played.
         forecast
             Refused: it comes too late once the point is known.
         covariates, sem
@@ -237,9 +228,6 @@ class Learner(Player[Query]):
             If the loss is not a finite number, lies outside the range, or is of another kind.
         CurvatureError
             If the curvature is negative or not finite, or more than any such loss can have.
-        CurvatureError
-            If a constant is negative, above the declared one or below the curvature, or the learner
-            does not use it.
         FeedbackError
             If there is a forecast.
         """
@@ -251,8 +239,6 @@ class Learner(Player[Query]):
         queries.lock.acquire()  # `with` takes twice as long
         try:
             asked, memo = queries.find(query, self._again)
-            if smoothness is not None or lipschitz is not None:
-                memo = self._with_constants(memo, curvature, smoothness, lipschitz)
             if self._search is None or self._within_range(self._search, memo, loss):
                 f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
                 self._learn(memo, f, sigma)
@@ -264,15 +250,6 @@ class Learner(Player[Query]):
             raise
         finally:
             queries.lock.release()
-
-    def _with_constants(
-        self, memo: Memo, curvature: Any, smoothness: float | None, lipschitz: float | None
-    ) -> Memo:
-        """A query with the constants that came with its answer."""
-        raise CurvatureError(
-            f"{type(self).__name__} does not use constants that are told round by round; "
-            "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
-        )
 
     def _refuse_altered_state(self, reason: Exception) -> None:
         """Explain an error that no state written by this library can cause."""
@@ -430,19 +407,8 @@ class Learner(Player[Query]):
         """Whether a loss can make it restart: the range is not known, and not measured either."""
         return self._search is not None
 
-    def compiled_parts(self, told: bool = True) -> Any:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open.
-
-        Parameters
-        ----------
-        told
-            Whether constants of single losses may be told that are below the declared ones.
-
-        Returns
-        -------
-        object or None
-            What `take_over` takes back.
-        """
+    def compiled_parts(self) -> Any:
+        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
         return None
 
     def take_over(self, parts: Any, rounds: int) -> None:

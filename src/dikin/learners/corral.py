@@ -37,10 +37,9 @@ from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError, SlowLearnerWarning, shown
 from dikin.feedback import Feedback
+from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.saha_tewari import SahaTewari
 from dikin.learners.threads import ignored, locked
 from dikin.log_limit import silence
 from dikin.open_queries import Memo
@@ -122,7 +121,7 @@ class Corral(Learner):
         count = len(learners)
         self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
         self._limits = [base.curvature_limit for base in learners]
-        self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
+        self._noise = rng.Noise(rng.stream_key(seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
         self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count

@@ -51,7 +51,7 @@ def explored(
     square, trace = geometry.explore(iterate, 0.0, 1.0, s, metric)
     # Without a metric, there is nothing to explore.
     unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-    norm = geometry.point(iterate, metric, s, reach / shrink * unit, u)
+    norm = geometry.point(iterate, metric, reach / shrink * unit, u)
     multiply(shrink, u, u)
     return shrink * shrink * norm, trace, unit
 
@@ -61,7 +61,7 @@ def descend(geometry: Any, memo: Memo, slope: float, state: LearnerState) -> Non
     """A step against the direction of a query, and back into the set."""
     geometry.write_vector(state.iterate, -1.0, state.linear)
     geometry.linear_update(
-        memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, state.linear
+        memo.state.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear
     )
     geometry.project(state.linear, state.iterate)
 

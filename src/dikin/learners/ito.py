@@ -174,7 +174,7 @@ class Ito(Learner):
         """A direction from the law p_t with the centre theta."""
         geometry = self.geometry
         assert isinstance(geometry, HasTruncatedNormal)
-        iterate, metric = np.empty(geometry.iterate_size), np.empty(geometry.metric_size)
+        iterate, metric = geometry.start(), np.zeros((geometry.metric_size, geometry.size))
         precision = self._reach.sigma * self._reach.eta * round
         square = geometry.truncated_normal(theta, precision, noise, iterate, metric)
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
@@ -199,15 +199,13 @@ class Ito(Learner):
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
         far = self._reach.alpha(memo.round) * memo.unit
-        square = self.geometry.point(memo.iterate, memo.metric, memo.noise, far, u)
+        square = self.geometry.point(memo.iterate, memo.metric, far, u)
         return self._shrink * u, self._shrink**2 * square
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         reach, linear = self._reach, self._linear.copy()
         slope = reach.dim * loss / (reach.alpha(memo.round) * reach.sigma)
-        self.geometry.linear_update(
-            memo.iterate, memo.metric, memo.noise, slope * memo.unit, 1.0, linear
-        )
+        self.geometry.linear_update(memo.iterate, memo.metric, slope * memo.unit, 1.0, linear)
         self._linear = linear
         self._rounds_in_range += 1
 

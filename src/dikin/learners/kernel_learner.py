@@ -12,15 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.arguments import as_float, real_number
-from dikin.errors import CertificateWarning, CurvatureError, shown
+from dikin.errors import CertificateWarning
 from dikin.feedback import Feedback
-from dikin.kernel import compilable, from_values, to_numpy, to_saved
-from dikin.learners.base import ROUNDING, Learner
-from dikin.learners.range_search import StaleQuery
+from dikin.kernel import from_values, to_numpy, to_saved
+from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.log_limit import SILENCE
-from dikin.rng import Generator
 from dikin.vectors import Array
 
 NOT_CONVERGED = (
@@ -81,14 +78,6 @@ class Memo(NamedTuple):
     """H, factored, as the geometry describes it."""
     asked: Proposal
     shares: tuple[float, float] = ALL
-    """What came with the answer: smoothness and Lipschitz constant of the round's loss, as shares
-    of those that were declared; 1 where none was told."""
-
-
-@compilable
-def share_of(told: float, declared: float) -> float:
-    """A constant of one loss as a share of the declared one, at most 1."""
-    return told / declared if told < declared else 1.0
 
 
 class LearnerKernel(Protocol):
@@ -119,7 +108,6 @@ class CompiledParts:
 
     kernel: LearnerKernel
     state: LearnerState
-    generator: Generator
     metric_size: int
 
 
@@ -153,7 +141,7 @@ class KernelLearner(Learner):
         return self._propose_from(self._state, self._noise.draw())
 
     def _propose_from(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
-        u, metric, s = np.empty(noise.size), np.empty(self._metric_size), noise.copy()
+        u, metric, s = np.empty(noise.size), np.empty((self._metric_size, noise.size)), noise.copy()
         asked = self._kernel.ask(state, s, metric, u)
         return u, asked[0], Memo(state, noise, s, metric, asked)
 
@@ -169,51 +157,18 @@ class KernelLearner(Learner):
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
 
-    def _with_constants(
-        self, memo: Any, curvature: Any, smoothness: float | None, lipschitz: float | None
-    ) -> Any:
-        if not self.takes_constants:
-            return super()._with_constants(memo, curvature, smoothness, lipschitz)
-        told = {"smoothness": smoothness, "lipschitz": lipschitz}
-        shares = tuple(self._share(name, value) for name, value in told.items())
-        known = as_float(curvature) or 0.0  # what is no number is refused later
-        if smoothness is not None and known > smoothness * (1.0 + ROUNDING):
-            raise CurvatureError(
-                f"no loss is less smooth than it is strongly convex: got smoothness="
-                f"{shown(smoothness)} below the curvature {shown(curvature)}. Nothing was changed."
-            )
-        return memo if isinstance(memo, StaleQuery) else memo._replace(shares=shares)
-
-    def _share(self, name: str, told: Any) -> float:
-        """A constant of one loss, as a share of the declared one; 1 where none is told."""
-        if told is None:
-            return 1.0
-        declared = getattr(self, name, None)
-        if declared is None:
-            raise CurvatureError(
-                f"{name}={shown(told)} was told of one loss, and none was declared for all of "
-                f"them: give {type(self).__name__} a {name}, if it takes one. Nothing was changed."
-            )
-        value = real_number(told, name, CurvatureError)
-        if not 0.0 <= value <= declared * (1.0 + ROUNDING):
-            raise CurvatureError(
-                f"the {name} of one loss is between 0 and the one that was declared for all of "
-                f"them, {declared:g}; got {value:g}. Nothing was changed."
-            )
-        return share_of(value, declared)
-
     def _has_converged(self, state: LearnerState) -> bool:
         """Whether a certificate can be computed from a state."""
         return True
 
     # --- the compiled loop ---------------------------------------------------------------------
 
-    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
+    def compiled_parts(self) -> CompiledParts | None:
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
         state = self._state.copied()._replace(numbers=to_numpy(self._state.numbers))
-        return CompiledParts(self._kernel, state, self._noise.generator(), self._metric_size)
+        return CompiledParts(self._kernel, state, self._metric_size)
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
         numbers = from_values(self._state.numbers, parts.state.numbers)

@@ -117,7 +117,7 @@ class LiftedLinear(ChartLearner):
 
     def _explore_from(self, iterate: Array, noise: Array) -> Memo:
         """A direction from an iterate."""
-        metric = np.empty(self.geometry.metric_size)
+        metric = np.empty((self.geometry.metric_size, noise.size))
         s = noise.copy()
         square, trace = self.geometry.explore(iterate, self._kappa, 0.0, s, metric)
         state = LearnerState([], self._linear, iterate)
@@ -125,12 +125,12 @@ class LiftedLinear(ChartLearner):
 
     def _vector(self, memo: Memo) -> tuple[Array, float]:
         u = np.empty(self.geometry.size)
-        return u, self.geometry.point(memo.state.iterate, memo.metric, memo.s, memo.asked[2], u)
+        return u, self.geometry.point(memo.state.iterate, memo.metric, memo.asked[2], u)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         linear, slope = self._linear.copy(), self._rate * self.domain.dim * loss
         self.geometry.linear_update(
-            memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, linear
+            memo.state.iterate, memo.metric, slope * memo.asked[2], 0.0, linear
         )
         iterate = self.geometry.solved(linear, 0.0, self._kappa, self._iterate)
         if self._excess(self.geometry.vector(iterate), self._size) > 1.0:
@@ -150,7 +150,7 @@ class LiftedLinear(ChartLearner):
         u = np.zeros_like(linear)
         for digits in range(0, 11, 2):
             u = self._within(linear, 10.0**-digits, u)
-        return -self._kappa * self.geometry.gradient(u), np.append(u, 0.0)
+        return -self._kappa * self.geometry.gradient(u), np.stack([u, np.zeros_like(u)])
 
     def _within(self, linear: Array, weight: float, start: Array) -> Array:
         """The minimiser of linear.u + kappa psi(u) + weight psi(u/size)."""

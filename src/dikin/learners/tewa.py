@@ -41,7 +41,7 @@ class TewaKernel(NamedTuple):
     """A round of the learner; its numbers are the L_i of the experts.
 
     linear and iterate are those of the experts one after the other, where an iterate is
-    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, a geometry's metric).
+    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, room, a geometry's metric).
     """
 
     geometry: Any
@@ -51,13 +51,13 @@ class TewaKernel(NamedTuple):
     rates: Array
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        geometry, size = self.geometry, self.geometry.size
-        middle, unit, seen = metric[:size], metric[size : 2 * size], metric[2 * size :]
+        geometry = self.geometry
+        middle, unit, seen = metric[0], metric[1], metric[3:]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
         square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
         clear(unit)
-        geometry.linear_update(first, seen, s, 1.0 / sqrt(square), 0.0, unit)
+        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, unit)
         combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
@@ -65,8 +65,7 @@ class TewaKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
-        middle, unit = memo.metric[:size], memo.metric[size : 2 * size]
-        away = memo.metric[2 * size : 3 * size]
+        middle, unit, away = memo.metric[0], memo.metric[1], memo.metric[2]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
             rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
@@ -160,11 +159,10 @@ class Tewa(KernelLearner):
         kernel = TewaKernel(geometry, reach, shrink, gradient_bound, rates)
         linear, iterate = (
             np.zeros(rates.size * geometry.size),
-            np.tile(geometry.start(), rates.size),
+            np.tile(geometry.start(), (rates.size, 1)),
         )
         self._begin(kernel, LearnerState(rates.size * [0.0], linear, iterate))
-        # Room for x_t, s_t and a difference, which may share that of a direction once it is known.
-        self._metric_size = 2 * geometry.size + max(geometry.metric_size, geometry.size)
+        self._metric_size = 3 + geometry.metric_size
 
     def _center_vector(self) -> Array:
         assert isinstance(self._kernel, TewaKernel)

@@ -119,7 +119,7 @@ class TwoPoint(Descent):
         pace, both = self._pace, np.empty((2, self.geometry.size))
         far = pace.reach / pace.shrink * memo.asked[2]
         for u, scale in zip(both, (far, -far), strict=True):
-            self.geometry.point(memo.state.iterate, memo.metric, memo.s, scale, u)
+            self.geometry.point(memo.state.iterate, memo.metric, scale, u)
         both *= pace.shrink
         return both, float((both * both).sum(axis=1).max())
 
