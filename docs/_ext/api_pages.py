@@ -121,8 +121,11 @@ GROUPS = (
         one_page_each=False,
     ),
 )
-MODULES = ("curvature", "checks", "errors", "feedback", "worth")
-PACKAGES = ("theory", "adapters")
+MODULES = (
+    *("curvature", "checks", "errors", "feedback", "worth"),
+    *("theory.rates", "theory.schedules", "theory.theorems"),
+)
+PACKAGES = ("adapters",)
 
 
 # --- what is public ------------------------------------------------------------------------------

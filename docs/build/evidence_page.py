@@ -89,7 +89,7 @@ def _bound_slope() -> float:
         pattern = table.rows["first"].pattern(horizon)
         scale = table.environment(DISC, pattern, 0).loss_range[1]
         sigmas = np.where(np.arange(horizon) < pattern.first, 0.0, table.sigma / scale)
-        setting = schedules.lipschitz(2, table.constant / scale)
+        setting = schedules.Setting(schedules.LIPSCHITZ, 2, table.constant / scale)
         values.append(theorems.regret(setting, sigmas, DISC.nu))
     return _slope(np.array(values))
 

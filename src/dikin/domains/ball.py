@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
-from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compilable, looped
 from dikin.vectors import affine, dot
@@ -161,18 +160,6 @@ class BallGeometry(BallNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return displacement
-
-    def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
-    ) -> float:
-        length = sqrt(theta.dot(theta))
-        mean, along, across = ball_moments(self.size, self.rho, length, precision)
-        unit = theta / (length + TINY)
-        iterate[0], iterate[1:, 0] = mean * unit, (mean / self.rho, nan)
-        outward = unit.dot(noise) * unit
-        metric[0] = across * noise + (along - across) * outward
-        metric[1] = noise / across + (1.0 / along - 1.0 / across) * outward
-        return float(noise.dot(noise))
 
 
 @compilable
