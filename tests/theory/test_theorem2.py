@@ -23,6 +23,8 @@ from paper.charts import holds
 from paper.runs import Record
 
 Bound = Callable[..., float]
+
+
 def made(kind: str, dim: int, constant: float) -> schedules.Setting:
     order = schedules.SMOOTH if kind == "smooth" else schedules.LIPSCHITZ
     return schedules.Setting(order, dim, constant)
