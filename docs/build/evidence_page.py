@@ -20,7 +20,7 @@ from dikin.experiments.tables import (
     read_csv,
     whole,
 )
-from dikin.learners import adaptive_lipschitz, adaptive_smooth
+from dikin.learners import adaptive
 from dikin.theory import schedules, theorems
 from dikin.vectors import Array
 from evidence.paper_constants import PAPER
@@ -119,8 +119,8 @@ def _paper(lines: list[Row]) -> dict[str, object]:
         for number, table in TABLES.items()
     }
     begins = {
-        1: adaptive_smooth.rho(DISC.nu),
-        2: adaptive_lipschitz.rho(DISC.dim, DISC.nu, constants[2]),
+        1: adaptive.smooth_rho(DISC.nu),
+        2: adaptive.lipschitz_rho(DISC.dim, DISC.nu, constants[2]),
     }
     targets = {
         n: schedules.Setting(TABLES[n].order, DISC.dim, constant).target
