@@ -423,7 +423,7 @@ class Guard:
         learner = Predictive(
             domain,
             self.smoothness,
-            self.lipschitz,
+            lipschitz=self.lipschitz,
             loss_range=(self.certificate.low, self.certificate.high) if known else None,
             start=domain.center + domain.outward(y),
             seed=self.seed,
