@@ -139,7 +139,7 @@ class BallGeometry(BallNumbers, Geometry):
             square = quadratic * self.rho * self.rho
             gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
         iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
-        scale_into(-self.rho * (1.0 - gap) / (length + TINY), linear, iterate)
+        scale_into(self.rho * (gap - 1.0) / (length + TINY), linear, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array

@@ -79,7 +79,7 @@ class AOGD(Learner):
         return u, float(u.dot(u))
 
     def _scaled_answer(self, answer: Any) -> Array:
-        loss, gradient = self._two_parts(answer)
+        loss, gradient = self.feedback.parts(type(self).__name__, answer)
         self._scaled_loss(loss)
         return self._scaled_gradient(gradient)
 

@@ -71,6 +71,7 @@ class LiftedLinear(ChartLearner):
     constants = parameters.constants()
 
     smoothness = 0.0
+    kept = ("_linear", "_iterate", "_rate", "_risen")
 
     def __init__(
         self,
@@ -112,20 +113,13 @@ class LiftedLinear(ChartLearner):
         return self._at(self.geometry.vector(self._iterate))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        memo = self._explore_from(self._iterate, self._noise.draw())
-        return *self._vector(memo), memo
-
-    def _explore_from(self, iterate: Array, noise: Array) -> Memo:
-        """A direction from an iterate."""
-        metric = np.empty((self.geometry.metric_size, noise.size))
-        s = noise.copy()
-        square, trace = self.geometry.explore(iterate, self._kappa, 0.0, s, metric)
-        state = LearnerState([], self._linear, iterate)
-        return Memo(state, noise, s, metric, (0.0, trace, 1.0 / sqrt(square)))
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        u = np.empty(self.geometry.size)
-        return u, self.geometry.point(memo.state.iterate, memo.metric, memo.asked[2], u)
+        s, u = self._noise.draw(), np.empty(self.geometry.size)
+        metric = np.zeros((self.geometry.metric_size, s.size))
+        square, trace = self.geometry.explore(self._iterate, self._kappa, 0.0, s, metric)
+        unit = 1.0 / sqrt(square)
+        played = self.geometry.point(self._iterate, metric, unit, u)
+        state = LearnerState([], self._linear, self._iterate)
+        return u, played, Memo(state, metric, (played, trace, unit))
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         linear, slope = self._linear.copy(), self._rate * self.domain.dim * loss
@@ -175,21 +169,8 @@ class LiftedLinear(ChartLearner):
         yield cls(domain, 1000, seed=seed)
         yield cls(domain, 5000, loss_range=(3, 11), constants="paper", seed=seed)
 
-    def _numbers(self) -> dict[str, Any]:
-        return {
-            "linear": self._linear,
-            "iterate": self._iterate,
-            "rate": self._rate,
-            "risen": self._risen,
-        }
+    def _memo_state(self, memo: Memo) -> Any:
+        return memo.state.iterate, memo.metric, memo.asked
 
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._linear, self._rate = numbers["linear"], numbers["rate"]
-        self._risen = numbers["risen"]
-        self._iterate = numbers["iterate"]
-
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return memo.state.iterate, memo.noise
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        return self._explore_from(*state)
+    def _memo_from(self, state: Any) -> Memo:
+        return Memo(LearnerState([], self._linear, state[0]), *state[1:])
