@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: reproduce matrix rates test lint loops price regions traffic program oppertune examples \
+.PHONY: reproduce matrix rates test lint loops price revenue traffic program oppertune examples \
 	flags samplers accelerator mutants known-mutants beginning absurd worth \
 	serve-demo attack outside bench kills torture power-loss load page paper docs dist clean
 .DELETE_ON_ERROR:
@@ -32,8 +32,9 @@ loops: $(READY)
 price: $(READY)
 	$(BIN)/python examples/price.py
 
-regions: $(READY)
-	$(BIN)/python docs/gallery/tuning/one_setting_per_region.py
+# The figure of the README, one minute.
+revenue: $(READY)
+	$(BIN)/python docs/build/revenue.py
 
 traffic: $(READY)
 	$(BIN)/python examples/traffic.py
@@ -86,7 +87,7 @@ worth: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/uplift_coverage.py $(WORTH_OUT)
 
 
-# Every certificate in 2,331 kinds of games that come near it, eight minutes. PAGE=1 writes
+# Every certificate in 1,485 kinds of games that come near it, four minutes. PAGE=1 writes
 # docs/attack.md.
 attack: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/attack.py \
@@ -119,21 +120,21 @@ rates: $(READY)
 	$(BIN)/python -m evidence.rates --full --out docs/rates
 
 # Kills and as many interrupts over all ways to play a study, about ten minutes. PAGE=1 writes the
-# table into docs/live.md.
+# table into docs/durability.md.
 KILLS ?= 2000
-KILLS_OUT := --out $(if $(PAGE),docs/kills.csv --page docs/live.md,kills.csv)
+KILLS_OUT := --out $(if $(PAGE),docs/kills.csv --page docs/durability.md,kills.csv)
 kills: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py --kills $(KILLS) $(KILLS_OUT)
 
-# Everything that studies were broken with, about twenty minutes. PAGE=1 writes it into docs/live.md.
-TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/live.md)
+# Everything that studies were broken with, about twenty minutes. PAGE=1 writes it into docs/durability.md.
+TORTURE_OUT := $(if $(PAGE),--out docs/torture.csv --page docs/durability.md)
 torture: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/torture.py $(TORTURE_OUT)
 
 # A thousand rounds on a disk that forgets what was not synced, cut at every sync; four minutes.
-# PAGE=1 writes the table into docs/live.md.
+# PAGE=1 writes the table into docs/durability.md.
 power-loss: $(READY)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/live.md)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/studies/power_loss.py $(if $(PAGE),--page docs/durability.md)
 
 # The service under 64 clients, about five minutes. PAGE=1 writes docs/service.md.
 LOAD_OUT := $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
@@ -150,7 +151,7 @@ paper: $(READY)
 	cd docs/paper && latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../auto/paper dikin.tex
 	cp docs/auto/paper/dikin.pdf paper.pdf
 
-# The site, in site/, begun anew: every example of the gallery is run, and a warning is an error.
+# The site, in site/, begun anew: a warning is an error.
 docs: $(VENV)/.docs
 	rm -rf site docs/auto
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs auto \

@@ -140,12 +140,10 @@ def cells(ours: Array, theirs: Array) -> list[str]:
 
 def ahead(rounds: int, ours: Array, theirs: Array) -> str:
     """The kinds in which tuning costs pycma less."""
-    lost = [
-        f"{kind} ({ours[i] / theirs[i]:.2f})" for i, kind in enumerate(KINDS) if theirs[i] < ours[i]
-    ]
-    names = f": {'; '.join(lost)}" if lost else ""
+    lost = [(ours[i] / theirs[i], str(kind)) for i, kind in enumerate(KINDS) if theirs[i] < ours[i]]
+    worst = f", by a factor of at most {max(lost)[0]:.2f} ({max(lost)[1]})" if lost else ""
     return (
-        f"{rounds:,} rounds: tuning costs pycma less in {len(lost)} of {len(KINDS)} kinds{names}."
+        f"{rounds:,} rounds: tuning costs pycma less in {len(lost)} of {len(KINDS)} kinds{worst}."
     )
 
 

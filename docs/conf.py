@@ -23,7 +23,6 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinx_gallery.gen_gallery",
     # Ours, in _ext.
     "api_pages",
     "interface_pages",
@@ -31,7 +30,7 @@ extensions = [
     "names_role",
     "repository_pages",
 ]
-exclude_patterns = ["build", "**/template.md", "gallery", "_ext"]
+exclude_patterns = ["build", "_ext"]
 
 # --- Markdown ------------------------------------------------------------------------------------
 
@@ -86,26 +85,6 @@ numpydoc_xref_aliases = {
     if name.count(".") == 1 and name[6].isupper()
 }
 
-# --- gallery -------------------------------------------------------------------------------------
-
-sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "auto/gallery",
-    "subsection_order": ["gallery/tuning", "gallery/learners"],
-    "filename_pattern": r"/",
-    "download_all_examples": False,
-    "show_signature": False,
-    "min_reported_time": 1e9,
-    "remove_config_comments": True,
-    "write_computation_times": False,
-    "thumbnail_size": (560, 392),
-    "image_srcset": ["2x"],
-    "plot_gallery": "True",
-    "abort_on_example_error": True,
-    "backreferences_dir": "auto/examples_of",
-    "doc_module": ("dikin",),
-}
-
 # --- looks ---------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
@@ -131,9 +110,4 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
     "back_to_top_button": False,
 }
-html_sidebars: dict[str, list[str]] = {
-    "index": [],
-    "guide": [],
-    "which_learner": [],
-    "mathematics": [],
-}
+html_sidebars: dict[str, list[str]] = {"index": []}

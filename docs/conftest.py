@@ -1,5 +1,3 @@
-"""Which files of this folder are no tests: those that Sphinx runs, and parts of pages."""
+"""Files of this folder that are no tests: those that Sphinx runs, and pages that it writes."""
 
-collect_ignore = ["conf.py", "_ext", "auto", "gallery"]
-# With marks in them that are not filled in yet; the pages that are made of them are tests.
-collect_ignore_glob = ["*/template.md"]
+collect_ignore = ["conf.py", "_ext", "auto"]

@@ -99,12 +99,12 @@ class Results:
     def verdicts(self) -> Iterator[str]:
         """Who is best in each setting, and how many times its mean the others have."""
         for setting in self.settings:
-            text = f"{setting}: the least is that of {self.orderings.best(setting)}"
+            text = f"{setting}: the smallest is that of {self.orderings.best(setting)}."
             for standing in (LEVEL, OPEN, BEHIND):
                 players = self._standing(setting, standing)
                 if players:
-                    text += f"; {standing}: {', '.join(players)}"
-            yield f"{text}."
+                    text += f" {standing.capitalize()}: {', '.join(players)}."
+            yield text
 
     def _standing(self, setting: str, standing: str) -> list[str]:
         """The players of a standing, each with its ratio to the best."""

@@ -1,4 +1,4 @@
-"""The promises of CONTRIBUTING.md: a class of one's own is one file, and all of it works."""
+"""The recipes of docs/extending.md: a class of one's own is one file, and all of it works."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from tuning.parameters.test_kinds import LAWS
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / "examples" / "own"
-PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGES = [
+    (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "docs/extending.md")
+]
 CLASSES = ("climber", "parabola", "valley", "duration")
 NEEDED = {
     "parabola": dikin.Domain,
     "climber": dikin.Learner,
     "valley": dikin.Environment,
-    "duration": dikin.Interval,
+    "duration": dikin.ParameterKind,
 }
 
 
@@ -48,7 +50,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
 
 def test_files_that_are_named_exist() -> None:
     places = [ROOT, ROOT / "src/dikin", OWN, *(ROOT / "src/dikin").glob("*/")]
-    for name in re.findall(r"`([\w/.]+\.(?:py|csv|md|yml|cff|toml))`", PAGE):
+    for name in re.findall(r"`([\w/.]+\.(?:py|csv|md|yml|cff|toml))`", "".join(PAGES)):
         assert any((place / name).exists() for place in places), name
 
 
@@ -69,7 +71,7 @@ def test_own_classes_are_known_and_keep_the_laws(own) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_the_page_names_every_method_that_is_needed(own, name: str) -> None:
     cls = getattr(own, name.capitalize())
-    section = PAGE.split(f"(`{name}.py`)")[1].split("\n**")[0]
+    section = PAGES[1].split(f"\n`{name}.py` ")[1].split("\n## ")[0]
     for method, value in vars(cls).items():
         inherited = getattr(NEEDED[name], method, None) is not None
         if callable(value) and inherited and not method.startswith("__"):
@@ -133,7 +135,7 @@ def test_own_learner_is_saved_and_loaded(own, tmp_path: Path) -> None:
 
 
 def test_a_generator_of_ones_own_is_found(own) -> None:
-    """Its place in the stream is not saved, as CONTRIBUTING.md says."""
+    """Its place in the stream is not saved, as docs/extending.md says."""
 
     class Forgetful(own.Climber):
         def __init__(self, domain, step=0.3, *, loss_range=(-1.0, 1.0), seed=None) -> None:

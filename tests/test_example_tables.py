@@ -98,9 +98,9 @@ def old_notes(file: Path) -> list[str]:
             mark: [r["player"] for r in found if (r["setting"], r["mark"]) == (setting, mark)]
             for mark in ("least", "equal")
         }
-        rest = f"; not distinguished from it: {', '.join(marked['equal'])}"
-        text = f"{setting}: the least is that of {marked['least'][0]}"
-        notes.append(text + (rest if marked["equal"] else "") + ".")
+        rest = f" Not distinguished from it: {', '.join(marked['equal'])}."
+        text = f"{setting}: the smallest is that of {marked['least'][0]}."
+        notes.append(text + (rest if marked["equal"] else ""))
     return notes
 
 
@@ -129,7 +129,7 @@ def test_a_small_run(
     module.main()
     text = capsys.readouterr().out
     assert f"{name}: " in text
-    assert "the least is that of" in text
+    assert "the smallest is that of" in text
     assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     report, file = scripts("report"), tmp_path / "new" / f"{name}.csv"
     new = measured(report, file)
@@ -139,9 +139,9 @@ def test_a_small_run(
     assert "\n\n" + "\n".join(lines) + "\n\n" in written + "\n"
     # What it said before is gone.
     before = PAGE.read_text(encoding="utf-8")
-    assert written.count("the least is that of") - before.count("the least is that of") == len(
-        lines
-    ) - len(verdicts(report, FOLDER / f"{name}.csv"))
+    assert written.count("the smallest is that of") - before.count(
+        "the smallest is that of"
+    ) == len(lines) - len(verdicts(report, FOLDER / f"{name}.csv"))
     committed = measured(report, FOLDER / f"{name}.csv")
     assert {player for _, player, *_ in new} == {player for _, player, *_ in committed}
     assert {row["game"] for row in rows(file)} == {"1", "2"}
@@ -207,12 +207,12 @@ def test_verdicts_have_a_ratio_with_its_interval(scripts: Any) -> None:
     half = stats.t.ppf(0.975, 3) * away.std(ddof=1) / 2
     low, high = (1.2 * np.exp(sign * half) for sign in (-1, 1))
     (line,) = table.verdicts()
-    begin, level, open_, behind = line.split("; ")
-    assert begin == "s: the least is that of a"
-    assert re.fullmatch(r"level: near 1\.01 \(0\.9\d to 1\.0\d\)", level)
-    assert open_.startswith("open: noisy 1.50 (")
-    assert behind == f"behind: far 1.20 ({low:.2f} to {high:.2f})."
-    assert [*results(scripts, {"a": LEVEL_GAMES}).verdicts()] == ["s: the least is that of a."]
+    begin, level, open_, behind = re.split(r"(?<=[a)])\. ", line)
+    assert begin == "s: the smallest is that of a"
+    assert re.fullmatch(r"Level: near 1\.01 \(0\.9\d to 1\.0\d\)", level)
+    assert open_.startswith("Open: noisy 1.50 (")
+    assert behind == f"Behind: far 1.20 ({low:.2f} to {high:.2f})."
+    assert [*results(scripts, {"a": LEVEL_GAMES}).verdicts()] == ["s: the smallest is that of a."]
 
 
 def test_every_game_is_in_the_csv_and_makes_the_same_table(scripts: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,13 @@ from documentation.markdown_pages import markdown
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-LONGEST = 120
-"""Lines of a page that one reads to the end."""
 
 
 def test_the_six_lines_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    random.seed(1)
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
     lines = block.split("\n")
     first, last = (
@@ -32,9 +32,10 @@ def test_the_six_lines_work(
     scope: dict[str, Any] = {}
     exec(block, scope)
     best = ast.literal_eval(capsys.readouterr().out)
-    assert scope["revenue"](**best) > 498  # of 500; today's setting has 416
-    assert (tmp_path / "tuner.json").exists()
+    monkeypatch.setattr(random, "gauss", lambda mean, deviation: 0.0)
+    assert scope["revenue"](**best) > 497  # of 500, without noise. Today's setting has 416.
     assert scope["tuner"].rounds == 1000
+    assert (tmp_path / "tuner.json").exists()
 
 
 def unknown_commands(page: str) -> list[str]:
@@ -52,22 +53,12 @@ def test_the_commands_are_in_the_makefile() -> None:
     ]
 
 
-def claims_without_command(page: str) -> list[str]:
-    """Return the strengths that a page claims without a command."""
-    section = page.split("## What it is good at\n")[1].split("\n## ")[0]
-    strengths = re.split(r"^- ", section, flags=re.M)[1:]
-    return [text for text in strengths if not re.search(r"`make [\w-]+`", text)]
-
-
-def test_every_strength_is_shown_by_a_command() -> None:
-    assert claims_without_command(README) == []
-    mutant = README.replace("with late answers: `make traffic`", "with late answers")
-    assert [text.split("**")[1] for text in claims_without_command(mutant)] == ["Splitting traffic"]
-
-
 def test_it_is_a_landing_page() -> None:
-    assert len(README.splitlines()) <= LONGEST
+    assert len(README.splitlines()) <= 120
     assert README.count("![") == 1
+    numbers = README.split("<!-- numbers -->")[1].split("<!-- end")[0].strip().split("\n")
+    assert len(numbers) == 4
+    assert all(re.search(r" `make [\w-]+`$", line) for line in numbers)
 
 
 def test_every_learner_has_an_entry() -> None:

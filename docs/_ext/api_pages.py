@@ -25,102 +25,34 @@ if TYPE_CHECKING:
 
 
 class Group(NamedTuple):
-    """A page of the reference: where its names are defined, and what it says of them."""
+    """A page of the reference: where its names are defined, and its introduction."""
 
     file: str
     title: str
-    modules: tuple[str, ...]
+    modules: str
     words: str
     one_page_each: bool = True
 
 
+LEARNERS = "dikin.learners dikin.feedback dikin.kernel dikin.open_queries dikin.players"
 GROUPS = (
-    Group(
-        "tuning",
-        "Tuning",
-        ("dikin.tuning",),
-        "Names and ranges, ask and tell. The guide is `guide`.",
-    ),
-    Group(
-        "studies",
-        "Studies",
-        ("dikin.studies",),
-        "A learner or a tuner in a database, or behind an address.",
-    ),
-    Group(
-        "worth",
-        "What tuning is worth",
-        ("dikin.worth",),
-        "The gain over today's setting, with an interval that is valid at any time.",
-        one_page_each=False,
-    ),
-    Group(
-        "adapters",
-        "Adapters",
-        ("dikin.adapters",),
-        "A tuner behind OpenFeature, gest-api or Optuna. The page is `adapters`.",
-    ),
-    Group(
-        "learners",
-        "Learners",
-        ("dikin.learners", "dikin.feedback", "dikin.open_queries", "dikin.players"),
-        "`dikin.Predictive` is the one to begin with. All are asked and told alike.",
-    ),
-    Group(
-        "domains",
-        "Domains",
-        ("dikin.domains",),
-        "Convex sets with a self-concordant barrier.",
-    ),
-    Group(
-        "environments",
-        "Environments",
-        ("dikin.environments",),
-        "Losses with a known best fixed point, to measure regret with.",
-    ),
-    Group(
-        "simulation",
-        "Simulation",
-        ("dikin.engine",),
-        "Games of a learner against an environment.",
-    ),
-    Group(
-        "curvature",
-        "Curvature",
-        ("dikin.curvature",),
-        "How strongly convex a loss is, from the contexts of a batch: true lower bounds.",
-    ),
-    Group(
-        "saving",
-        "Saving, loading, registering",
-        ("dikin.loading", "dikin.registry"),
-        "From a file back to a learner, and classes of your own.",
-        one_page_each=False,
-    ),
-    Group(
-        "theory",
-        "Theory",
-        ("dikin.theory",),
-        "The paper's statements as functions, in its normalised units: points no longer than 1, "
-        "losses within -1 and 1.",
-        one_page_each=False,
-    ),
-    Group(
-        "checks",
-        "Checks",
-        ("dikin.checks",),
-        "What every domain, learner and environment must satisfy.",
-        one_page_each=False,
-    ),
-    Group(
-        "errors",
-        "Errors and warnings",
-        ("dikin.errors",),
-        "`except dikin.DikinError` catches every error. Each is also the built-in that one would "
-        "expect.",
-        one_page_each=False,
-    ),
-)
+    Group("tuning", "Tuning", "dikin.tuning", "Names and ranges, ask and tell."),
+    Group("studies", "Studies", "dikin.studies", "A tuner in a database, or behind an address."),
+    Group("worth", "What tuning is worth", "dikin.worth", "The gain over today's setting.", False),
+    Group("adapters", "Adapters", "dikin.adapters", "A tuner in OpenFeature, Xopt and Optuna."),
+    Group("learners", "Learners", LEARNERS, "Begin with `dikin.Predictive`."),
+    Group("domains", "Domains", "dikin.domains", "Convex sets with a self-concordant barrier."),
+    Group("environments", "Environments", "dikin.environments", "Losses with a known best point."),
+    Group("simulation", "Simulation", "dikin.engine", "Runs of a learner in an environment."),
+    Group("curvature", "Curvature", "dikin.curvature", "Lower bounds on strong convexity."),
+    Group("saving", "Saving, loading, registering", "dikin.loading dikin.registry",
+          "Loading from a file, and registering classes of your own.", False),
+    Group("theory", "Theory", "dikin.theory", "The paper's statements as functions, in its "
+          "normalised units: points no longer than 1, losses within -1 and 1.", False),
+    Group("checks", "Checks", "dikin.checks", "Laws of domains, learners, environments.", False),
+    Group("errors", "Errors and warnings", "dikin.errors",
+          "`except dikin.DikinError` catches every error. Each is also a built-in.", False),
+)  # fmt: skip
 MODULES = (
     *("curvature", "checks", "errors", "feedback", "worth"),
     *("theory.rates", "theory.schedules", "theory.theorems"),
@@ -170,7 +102,7 @@ def _shown(module: ModuleType) -> Iterator[tuple[str, Any]]:
 def group_of(thing: Any) -> Group:
     """The group whose modules a class or function is defined in."""
     module = f"{thing.__module__}."
-    found = [g for g in GROUPS if any(module.startswith(f"{m}.") for m in g.modules)]
+    found = [g for g in GROUPS if any(module.startswith(f"{m}.") for m in g.modules.split())]
     if len(found) != 1:
         raise LookupError(
             f"{thing.__module__}.{thing.__qualname__} has no group of its own: GROUPS"
@@ -195,8 +127,7 @@ def pages() -> dict[str, str]:
 
 
 def _class_page(name: str, cls: type) -> str:
-    gallery = f".. minigallery:: {name}\n   :add-heading: In the gallery\n   :heading-level: -\n"
-    return f"{_title(cls.__name__)}\n{_description(name, cls)}\n{gallery}"
+    return f"{_title(cls.__name__)}\n{_description(name, cls)}"
 
 
 def _index_page() -> str:

@@ -46,11 +46,11 @@ def requests(openapi: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def http_page() -> str:
     """Every request that the service answers."""
-    from dikin.service.app import create_app
+    from dikin.service.app import document
 
     rows = "\n".join(
         f"| `{method} {path}` | {right} | {words} |"
-        for method, path, right, words in requests(create_app("studies.db").openapi())
+        for method, path, right, words in requests(document())
     )
     return (
         "# HTTP\n\nEvery request that [the service](../../service.md) answers, and the right that "

@@ -7,10 +7,10 @@ from pathlib import Path
 import evidence_page
 import outside_page
 import rates_page
+import reproduction_page
 import which_learner_page
-from evidence_file import REQUEST, read_games
 from matrix_file import read_matrix
-from rates_file import read_lines
+from pages import filled
 
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured, write_files
@@ -21,12 +21,14 @@ from evidence.rates import figure as rates_figure
 
 DOCS = Path(__file__).resolve().parent.parent
 PAGES = {
-    "evidence.md": (evidence_page.render, "evidence"),
-    "outside.md": (outside_page.render, "outside"),
-    "rates.md": (rates_page.render, "rates"),
-    "which_learner.md": (which_learner_page.render, "compare"),
+    "evidence.md": evidence_page.parts,
+    "reproduction.md": reproduction_page.parts,
+    "outside.md": outside_page.parts,
+    "rates.md": rates_page.parts,
+    "which_learner.md": which_learner_page.parts,
+    "../README.md": evidence_page.numbers,
 }
-"""Each page, what makes it, and the folder of its CSVs and its template."""
+"""Each page, and the function that makes its parts from the CSVs."""
 
 
 def draw_figures() -> None:
@@ -36,14 +38,19 @@ def draw_figures() -> None:
     compare_matrix.write(matrix, compare)
     compare_figure.draw(matrix, compare / "compare.png")
     evidence = DOCS / "evidence"
-    results = read_games(evidence)
-    measured_tables = Measured.of(REQUEST, results)
-    write_files(measured_tables, REQUEST, results, evidence)
+    results = reproduction_page.read_games(evidence)
+    measured_tables = Measured.of(reproduction_page.REQUEST, results)
+    write_files(measured_tables, reproduction_page.REQUEST, results, evidence)
     figures.draw_all(measured_tables, evidence)
-    rates_figure.draw(read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
+    rates_figure.draw(rates_page.read_lines(DOCS / "rates"), DOCS / "rates" / "rates.png")
+
+
+def written(name: str) -> str:
+    """Return a page with its parts made anew."""
+    return filled((DOCS / name).read_text(encoding="utf-8"), PAGES[name](DOCS))
 
 
 if __name__ == "__main__":
     draw_figures()
-    for name, (render, folder) in PAGES.items():
-        replace_file(DOCS / name, render(DOCS / folder).encode())
+    for name in PAGES:
+        replace_file(DOCS / name, written(name).encode())

@@ -1,204 +1,165 @@
-"""The page "What the paper says and what we measured", from the CSVs of a full run."""
+"""The six tables of the page "Evidence", and the numbers of the README, from CSVs."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from statistics import fmean, geometric_mean
 
-import numpy as np
-from pages import Row, fill_template, markdown
+import outside_page
+import revenue
+from pages import table
 
-from dikin.domains.ball import Ball
-from dikin.environments.patterns import Constant
-from dikin.experiments.reproduce import exploring
-from dikin.experiments.reproduce.plan import FULL, TABLES
-from dikin.experiments.reproduce.results import count_verdicts
-from dikin.experiments.tables import (
-    Columns,
-    difference,
-    exponent,
-    interval,
-    read_csv,
-    whole,
+from dikin.experiments.tables import read_csv
+
+TUNER, CMA = "dikin.Tuner", "CMA-ES (pycma)"
+LOOPS = (
+    ("price", "5,000 rounds", "shop while demand changes, 5,000 hours"),
+    ("traffic", "servers stay, 500 rounds", "web servers, ms"),
+    ("traffic", "servers change, 500 rounds", "web servers that change, ms"),
+    ("program", "mean of 400 measurements", "six settings of zlib, % of the defaults"),
+    ("oppertune", "5 settings", "OPPerTune, 5 settings, % of the start"),
+    ("oppertune", "2 settings", "OPPerTune, 2 settings, % of the start"),
 )
-from dikin.learners import adaptive_lipschitz, adaptive_smooth
-from dikin.theory import schedules, theorems
-from dikin.vectors import Array
-from evidence.paper_constants import PAPER
-
-DISC = Ball(2)
-FITTED = np.array(FULL.horizons[-FULL.tail :], dtype=float)
+"""A file of docs/examples, its setting, and the words of the page."""
 
 
-def render(folder: Path) -> str:
-    """The template of a folder, with the numbers of its CSVs."""
-    tables = {n: read_csv(folder / f"table{n}.csv") for n in (1, 2)}
-    return fill_template(
-        folder,
-        seeds=tables[1][0]["seeds"],
-        tail=FULL.tail,
-        horizon=FULL.horizons[-1],
-        dim_horizon=FULL.dim_horizon,
-        table1=markdown(TABLE, tables[1]),
-        table2=markdown(TABLE, tables[2]),
-        dims=markdown(DIMENSIONS, read_csv(folder / "dimensions.csv")),
-        fifth=FULL.dims[-1] ** 5,
-        refit=float(exponent(float(tables[1][0]["measured"]))),
-        verdicts=count_verdicts(row["verdict"].split(",")[0] for n in tables for row in tables[n]),
-        **_gaps(tables),
-        **_predictive(read_csv(folder / "predictive.csv"), tables),
-        **_paper(read_csv(folder / "paper" / "paper.csv")),
-    )
-
-
-# --- the gaps ------------------------------------------------------------------------------------
-
-
-def _gaps(tables: dict[int, list[Row]]) -> dict[str, object]:
-    by_gap = sorted([*tables[1], *tables[2]], key=lambda row: float(row["gap"]))
-    slow = next(row for row in tables[2] if "8/9" in row["pattern"])
-    found: dict[str, object] = {
-        "worst": float(by_gap[-1]["gap"]),
-        "worst_row": by_gap[-1]["pattern"],
-        "least": float(by_gap[0]["gap"]),
-        "least_row": by_gap[0]["pattern"],
-        "share": FITTED[-1] ** (8 / 9 - 1),
-        "bound": _bound_slope(),
-        "first_theory": float(slow["theory"]),
-        "first_low": float(slow["low"]),
-        "first_high": float(slow["high"]),
-        "hessian": exploring.hessian(),
-        "certificate1": exponent(float(tables[1][0]["certificate_slope"])),
-    }
-    for number, lines in tables.items():
-        (price,) = exploring.whole_prices(number, "zero", FULL.horizons[-1:])
-        found[f"explore{number}"] = float(lines[0]["exploring_slope"])
-        found[f"share{number}"] = price / float(lines[0]["regret"])
-        found[f"zero{number}"] = exponent(float(lines[0]["measured"]))
-    return found
-
-
-def _slope(values: Array) -> float:
-    """Fitted as the exponents of the tables are."""
-    return float(np.polyfit(np.log(FITTED), np.log(values), 1)[0])
-
-
-def _bound_slope() -> float:
-    """The slope of Theorem 12's expression itself, for the first T^(8/9) rounds flat."""
-    table, values = TABLES[2], []
-    for horizon in FITTED.astype(int).tolist():
-        pattern = table.rows["first"].pattern(horizon)
-        scale = table.environment(DISC, pattern, 0).loss_range[1]
-        sigmas = np.where(np.arange(horizon) < pattern.first, 0.0, table.sigma / scale)
-        setting = schedules.Setting(schedules.LIPSCHITZ, 2, table.constant / scale)
-        values.append(theorems.regret(setting, sigmas, DISC.nu))
-    return _slope(np.array(values))
-
-
-# --- the other parts -----------------------------------------------------------------------------
-
-
-def _predictive(lines: list[Row], tables: dict[int, list[Row]]) -> dict[str, object]:
-    others = {(str(n), row["pattern"]): row["regret"] for n in tables for row in tables[n]}
-    rows = [line | {"other": others[line["table"], line["pattern"]]} for line in lines]
-    plain = [row for row in rows if row["losses"] == "plain"]
-    factors = [float(row["other"]) / float(row["regret"]) for row in plain]
+def parts(docs: Path) -> dict[str, str]:
+    """Return the tables of the page."""
     return {
-        "predictive_games": lines[0]["seeds"],
-        "predictive1": markdown(PREDICTIVE, (row for row in rows if row["table"] == "1")),
-        "predictive2": markdown(PREDICTIVE, (row for row in rows if row["table"] == "2")),
-        "wins": sum(factor > 1 for factor in factors),
-        "rows": len(plain),
-        "least_factor": min(factors),
-        "most_factor": max(factors),
+        "loops": _loops(docs / "examples"),
+        "outside": _outside(docs / "outside"),
+        "first": _first(docs / "beginning" / "beginning.csv"),
+        "faults": _faults(docs / "beginning" / "faults.csv"),
+        "worth": _worth(docs / "worth"),
+        "durable": _durable(docs),
     }
 
 
-def _paper(lines: list[Row]) -> dict[str, object]:
-    constants = {
-        number: table.constant / table.environment(DISC, Constant(0.0), 0).loss_range[1]
-        for number, table in TABLES.items()
-    }
-    begins = {
-        1: adaptive_smooth.rho(DISC.nu),
-        2: adaptive_lipschitz.rho(DISC.dim, DISC.nu, constants[2]),
-    }
-    targets = {
-        n: schedules.Setting(TABLES[n].order, DISC.dim, constant).target
-        for n, constant in constants.items()
-    }
-    # Algorithm 1 asks for (beta + 1) rho, Algorithm 2 for rho itself.
-    first = {1: max((constants[1] + 1) * begins[1], targets[1]), 2: max(begins[2], targets[2])}
-    far = PAPER.horizons[-1]
-    totals = {n: schedules.uncurved(first[n], targets[n], far, TABLES[n].order) for n in TABLES}
-    return {
-        "paper": markdown(PAPER_TABLE, lines),
-        "first": first[1],
-        "first_lipschitz": first[2],
-        "begins1": begins[1],
-        "begins2": begins[2],
-        "grown1": totals[1] / first[1],
-        "grown2": totals[2] / first[2],
-        "needed": _rounds_to_outgrow(first[1], targets[1]),
-        "far_horizon": far,
-        "far_games": PAPER.seeds,
-        "far_tail": PAPER.tail,
-    }
+def numbers(docs: Path) -> dict[str, str]:
+    """Return the four numbers of the README, each with its command."""
+    worst = max(float(row["missed"]) for row in read_csv(docs / "worth" / "coverage.csv"))
+    kinds = len(read_csv(docs / "worth" / "coverage.csv"))
+    rows = read_csv(docs / "kills.csv")
+    killed = sum(int(row["tried"]) for row in rows if row["what"].startswith("kill"))
+    load = read_csv(docs / "service_load.csv")[0]
+    lines = [
+        f"{revenue.numbers()} `make revenue`",
+        f"The interval of the gain misses the truth *at any time* in at most {_share(worst, 1)} of "
+        f"loops, in {kinds} kinds of loops. `make worth`",
+        f"{killed:,} kills and {sum(int(row['tried']) for row in rows) - killed:,} interrupts of "
+        f"clients lost {_lost(rows, 'lost')} of {_lost(rows, 'acknowledged'):,} acknowledged calls "
+        f"and counted {_lost(rows, 'twice')} twice. `make kills`",
+        f"The service answers {int(load['requests_a_second']):,} requests a second to "
+        f"{load['clients']} clients on two processors. `make load`",
+    ]
+    return {"numbers": "\n".join(f"- {line}" for line in lines)}
 
 
-def _rounds_to_outgrow(first: float, target: float) -> float:
-    """The power of ten of the rounds after which S_t is ten times lambda_0, without curvature."""
-    powers = np.linspace(6, 20, 1401)
-    totals = [schedules.uncurved(first, target, int(10**p), TABLES[1].order) for p in powers]
-    return float(np.interp(10 * first, totals, powers))
+def _loops(folder: Path) -> str:
+    lines = []
+    for file, setting, words in LOOPS:
+        values: dict[str, list[float]] = {}
+        for row in read_csv(folder / f"{file}.csv"):
+            if row["setting"] == setting:
+                values.setdefault(row["player"], []).append(float(row["value"]))
+        means = {name: fmean(each) for name, each in values.items()}
+        keep = next(name for name in means if name.startswith("keep"))
+        rivals = [n for n in means if not n.startswith((TUNER, "keep", "told"))]
+        best = min(rivals, key=means.__getitem__)
+        shown = [means[TUNER], means[best], means[keep]]
+        cells = [f"{value:.3g}" for value in shown]
+        least = shown.index(min(shown))
+        cells[least] = f"**{cells[least]}**"
+        lines.append([words, cells[0], f"{cells[1]} ({best})", cells[2]])
+    return table("cost of a round | dikin.Tuner | best rival | keep today's", lines)
 
 
-# --- columns -------------------------------------------------------------------------------------
+def _outside(folder: Path) -> str:
+    lines = []
+    for name, part in outside_page.PARTS.items():
+        rows = outside_page.read_part(folder, name)
+        for rounds in sorted({row["rounds"] for row in rows}, key=int):
+            mine = [row for row in rows if row["rounds"] == rounds]
+            cells = []
+            for measure in outside_page.TIMES:
+                found = outside_page.orderings(mine, measure, part.least)
+                cells.append(f"{outside_page.least_of_all(found)} of {len(found.problems)}")
+            lines.append([f"{part.title}, {int(rounds):,} rounds", *cells])
+    return table("problems in which dikin costs least | while tuning | setting in the end", lines)
 
 
-def _measured(row: Row) -> str:
-    return exponent(float(row["measured"]))
+def _first(file: Path) -> str:
+    costs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for row in read_csv(file):
+        kind = " ".join(row[name] for name in ("d", "squared", "condition", "noise"))
+        place = costs.setdefault((row["start"], row["rounds"], row["player"]), {})
+        place.setdefault(kind, []).append(float(row["cost"]))
+    mean = {place: geometric_mean(map(fmean, kinds.values())) for place, kinds in costs.items()}
+    lines = [
+        [f"{start}, {int(rounds):,} rounds"]
+        + [f"{mean[start, rounds, player]:.3f}" for player in (TUNER, CMA)]
+        + [f"{mean[start, rounds, TUNER] / mean[start, rounds, CMA]:.2f}"]
+        for start, rounds, player in mean
+        if player == TUNER
+    ]
+    return table("start and rounds | dikin.Tuner | CMA-ES (pycma) | ratio", lines)
 
 
-def _interval(row: Row) -> str:
-    return interval(float(row["low"]), float(row["high"]))
+def _faults(file: Path) -> str:
+    costs: dict[tuple[str, str, str, str], list[float]] = {}
+    for row in read_csv(file):
+        costs.setdefault((row["loop"], row["player"], row["share"], row["fault"]), []).append(
+            float(row["cost"])
+        )
+    lines = []
+    for loop in dict.fromkeys(place[0] for place in costs):
+        cells = []
+        for player in (TUNER, CMA):
+            plain = fmean(costs[loop, player, "0.0", "none"])
+            for share in ("0.05", "0.1"):
+                hit = [fmean(v) for p, v in costs.items() if p[:3] == (loop, player, share)]
+                cells.append(f"{max(hit) / plain:.2f}")
+        lines.append([loop, *cells])
+    heads = [f"{name}, {share}" for name in (TUNER, CMA) for share in ("5 %", "10 %")]
+    return table(" | ".join(["times the cost without faults", *heads]), lines)
 
 
-TABLE: Columns[Row] = {
-    "pattern": lambda row: row["pattern"],
-    "proved": lambda row: exponent(float(row["theory"])),
-    "measured": _measured,
-    "95% interval": _interval,
-    "verdict": lambda row: row["verdict"],
-    "gap": lambda row: difference(float(row["gap"])),
-    "exploring": lambda row: exponent(float(row["exploring_slope"])),
-    "regret": lambda row: whole(float(row["regret"])),
-    "certificate": lambda row: whole(float(row["certificate"])),
-    "its slope": lambda row: exponent(float(row["certificate_slope"])),
-    "statement": lambda row: f"`{row['statement']}`",
-}
-PREDICTIVE: Columns[Row] = {
-    "pattern": lambda row: row["pattern"],
-    "losses": lambda row: row["losses"],
-    "the paper's": lambda row: exponent(float(row["theory"])),
-    "measured": _measured,
-    "95% interval": _interval,
-    "regret": lambda row: whole(float(row["regret"])),
-    "certificate": lambda row: whole(float(row["certificate"])),
-    "paper's learner": lambda row: whole(float(row["other"])) if row["losses"] == "plain" else "",
-}
-DIMENSIONS: Columns[Row] = {
-    "table": lambda row: row["table"],
-    "pattern": lambda row: row["pattern"],
-    "set": lambda row: row["set"],
-    "in the table": lambda row: f"{float(row['theory']):.2f}",
-    "measured": lambda row: f"{float(row['measured']):.2f}",
-    "95% interval": lambda row: interval(float(row["low"]), float(row["high"]), 2),
-}
-PAPER_TABLE: Columns[Row] = {
-    "table": lambda row: row["table"],
-    "pattern": lambda row: row["pattern"],
-    "proved": lambda row: exponent(float(row["theory"])),
-    "measured": _measured,
-    "95% interval": _interval,
-    "regret": lambda row: whole(float(row["regret"])),
-}
+def _worth(folder: Path) -> str:
+    covered, guard = read_csv(folder / "coverage.csv"), read_csv(folder / "guard.csv")
+    harm = {row["kind"]: row for row in guard if row["holdback"] == "0.05"}
+    worst = max(covered, key=lambda row: float(row["missed"]))
+    fixed = [float(row["missed_fixed"]) for row in covered]
+    false = max(float(row["held"]) for row in guard if row["kind"].startswith("harmless"))
+    lines = [
+        [f"truth outside the interval at any time, worst of {len(covered)} kinds",
+         f"{_share(worst['missed'], 1)} ({worst['kind']})"],
+        ["the same for an interval of a single date",
+         f"{100 * min(fixed):.0f} to {_share(max(fixed))}"],
+        ["guard of 2 % holds where tuning is 10 % worse", f"{_share(harm['10 % worse']['held'])}, "
+         f"after {float(harm['10 % worse']['median']):,.0f} rounds in the median"],
+        ["guard holds although tuning does no harm", f"at most {_share(false, 1)}"],
+    ]  # fmt: skip
+    return table("promise | measured", lines)
+
+
+def _durable(docs: Path) -> str:
+    rows = read_csv(docs / "kills.csv")
+    lines = []
+    for where in dict.fromkeys(row["where"] for row in rows):
+        mine = [row for row in rows if row["where"] == where]
+        killed = sum(int(row["tried"]) for row in mine if row["what"].startswith("kill"))
+        cut = sum(int(row["tried"]) for row in mine) - killed
+        counts = [f"{_lost(mine, word):,}" for word in ("acknowledged", "lost", "twice")]
+        lines.append([where, f"{killed:,}", f"{cut:,}", *counts])
+    return table("store | kills | interrupts | acknowledged | lost | counted twice", lines)
+
+
+def _share(value: float | str, digits: int = 0) -> str:
+    return f"{100 * float(value):.{digits}f} %"
+
+
+def _lost(rows: list[dict[str, str]], word: str) -> int:
+    """Return the sum of a number in the notes, such as that of "0 lost"."""
+    found = [re.search(rf"([\d,]+) {word}\b", row["note"]) for row in rows]
+    return sum(int(each[1].replace(",", "")) for each in found if each)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pages import fill_template, table
+from pages import table
 
 from dikin.experiments.tables import read_csv
-from evidence.orderings import BEST, LEVEL_RATIO, MARKED, Orderings, Ratio
+from evidence.orderings import BEST, MARKED, Orderings, Ratio
 
 TUNERS = ("dikin.Tuner", "dikin.Tuner, contexts")
 TUNER = TUNERS[0]
@@ -59,23 +59,21 @@ def read_part(folder: Path, name: str) -> list[Row]:
     return read_csv(file) if file.exists() else []
 
 
-def render(folder: Path) -> str:
-    """The template of a folder, with what its CSVs say."""
-    parts = {name: _hindsight(read_part(folder, name)) for name in PARTS}
-    return fill_template(
-        folder,
-        wins=_wins(parts),
-        hold=_hold(parts),
-        mutants=_mutants(folder.parent / "mutants"),
-        precision=f"{LEVEL_RATIO:g}",
-        **{f"{name}_games": _games(rows) for name, rows in parts.items()},
-        bbob_keep=_keep(parts["bbob"]),
-        bbob_tuning=_groups(parts["bbob"], COST),
-        bbob_final=_groups(parts["bbob"], FINAL),
-        bbob_ranks=_ranks(parts["bbob"], COST, SHORT),
-        bbob_final_ranks=_ranks(parts["bbob"], FINAL, SHORT),
-        **{name: _table(parts[name], PARTS[name].least) for name in PARTS if name != "bbob"},
-    )
+def parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page."""
+    rows = {name: _hindsight(read_part(docs / "outside", name)) for name in PARTS}
+    bbob = rows["bbob"]
+    return {
+        "wins": _wins(rows),
+        "keep": _keep(bbob),
+        "tuning": _groups(bbob, COST),
+        "final": _groups(bbob, FINAL),
+        **{
+            name: f"{_table(rows[name], PARTS[name].least)}\n\n{_games(rows[name])}."
+            for name in PARTS
+            if name != "bbob"
+        },
+    }
 
 
 def _hindsight(rows: list[Row]) -> list[Row]:
@@ -134,45 +132,18 @@ def _winners(found: Orderings) -> str:
     if not lost:
         return f"no rival, in {total} problem{'s' if total > 1 else ''}."
     counts = sorted(lost.items(), key=lambda one: -len(one[1]))
-    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts)
+    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
     return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
 
 
-def _hold(parts: dict[str, list[Row]]) -> str:
-    """In how many problems a tuner costs least, in all parts together."""
-    tables = [
-        (orderings(mine, COST, PARTS[name].least), orderings(mine, FINAL, PARTS[name].least))
-        for name, rows in parts.items()
-        for rounds in {row["rounds"] for row in rows}
-        if (mine := [row for row in rows if row["rounds"] == rounds])
-    ]
-    total = sum(len(cost.problems) for cost, _ in tables)
-    tuning, end = (sum(_least_of_all(found[place]) for found in tables) for place in (0, 1))
-    return (
-        f"Of {total} problems (each number of rounds counts as one) nobody costs less than "
-        f"`{TUNER}` while tuning in {tuning}, and with the setting in the end in {end}."
-    )
-
-
-def _least_of_all(found: Orderings) -> int:
+def least_of_all(found: Orderings) -> int:
     """The problems in which nobody costs less than a tuner."""
     return sum(
         min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
         <= TIE * found.mean(one, found.best(one))
         for one, players in found.costs.items()
-    )
-
-
-def _mutants(folder: Path) -> str:
-    """How many places of the source were made wrong, and in how many of them a test failed."""
-    drawn, known = (read_csv(folder / f"{name}_outcomes.csv") for name in ("drawn", "known"))
-    killed = [sum(row["outcome"] == "killed" for row in rows) for rows in (drawn, known)]
-    return (
-        f"Of {len(drawn)} places of the source that were drawn by rule and made wrong, a test "
-        f"noticed {killed[0]}; of {len(known)} faults that somebody thought of, {killed[1]}. "
-        "[The survivors](mutants.md), each with the reason."
     )
 
 
@@ -184,7 +155,7 @@ def _keep(rows: list[Row]) -> str:
     total = sum("uniform" in one for one in found.problems)
     return (
         f"Keeping the start costs less than tuning it with `{TUNER}` in {len(worse)} of "
-        f"{len(found.problems)} problems of 1,000 rounds; {uniform} of these are among the "
+        f"{len(found.problems)} problems of 1,000 rounds. {uniform} of these are among the "
         f"{total} with uniform noise, where a value says next to nothing about its setting."
     )
 
@@ -278,20 +249,3 @@ def complete(rows: list[Row], measure: str, rounds: str) -> Orderings:
     mine = [row for row in rows if _is(row, rounds, "value told") and row["player"] not in SLOW]
     found = orderings(mine, measure, PARTS["bbob"].least)
     return found.among(found.players)
-
-
-def _ranks(rows: list[Row], measure: str, rounds: str) -> str:
-    """Shares of problems within factors of the best, the worst factor, and mean ranks."""
-    found = complete(rows, measure, rounds)
-    ranks = found.ranks(TUNER)
-    lines = []
-    for player in sorted(ranks, key=lambda name: ranks[name].mean):
-        rank = ranks[player]
-        test = "" if player == TUNER else f"{rank.p:.1g}{' *' if rank.differs else ''}"
-        shares = [f"{found.within(player, factor):.0%}" for factor in (TIE, 1.1, 2.0)]
-        worst = _number(found.factors(player)[-1])
-        lines.append([player, *shares, worst, f"{rank.mean:.2f}", test])
-    head = "player | least | within 1.1 | within 2 | worst ratio | mean rank | p of the rank"
-    count, p = len(found.problems), found.friedman()
-    note = f"{count} problems; Friedman's test that all ranks are alike: p = {p:.1g}."
-    return f"{table(head, lines)}\n\n{note}"

@@ -1,9 +1,11 @@
-"""What all pages share: their numbers come from CSVs, their tables from rows."""
+"""Parts of pages that come from CSVs: tables, and the marks between which they stand.
+
+A page is written by hand but for its parts, `<!-- name -->` to `<!-- end of name -->`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from dikin.experiments.tables import Columns, T, rows
 
@@ -12,16 +14,22 @@ Row = dict[str, str]
 
 
 def markdown(columns: Columns[T], things: Iterable[T]) -> str:
-    """A table, a row per thing."""
+    """Return a table with a row for each thing."""
     return table(" | ".join(columns), rows(columns, things))
 
 
 def table(head: str, body: Iterable[Iterable[str]]) -> str:
-    """A table of texts; `head` has its columns with bars between."""
+    """Return a table of texts, where `head` has its columns with bars between."""
     rule = " | ".join("---" for _ in head.split("|"))
     return "\n".join(f"| {line} |" for line in (head, rule, *map(" | ".join, body)))
 
 
-def fill_template(folder: Path, **values: object) -> str:
-    """The template of a folder, with these values."""
-    return (folder / "template.md").read_text(encoding="utf-8").format(**values)
+def filled(page: str, parts: Mapping[str, str]) -> str:
+    """Return a page with these parts between their marks."""
+    for name, text in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        if page.count(begin) != 1 or end not in page.partition(begin)[2]:
+            raise LookupError(f"a part needs its marks once: {begin} and {end}")
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}"
+    return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 
 import outside_page
 
@@ -21,13 +21,6 @@ PATTERNS = {
     "second half flat": "second half flat",
 }
 """The rows of the two tables that the paper shows: their names in the CSVs and in print."""
-MEMORIES = ("None", "4000", "1000", "250", "auto")
-WORLDS = {
-    "still": "still",
-    "circling 10000": r"circles in 10\,000",
-    "jumping 4000": r"jumps every 4\,000",
-    "jumping 1000": r"jumps every 1\,000",
-}
 
 
 def exponent_rows(docs: Path) -> Iterator[str]:
@@ -79,24 +72,6 @@ def outside_numbers(docs: Path) -> Iterator[str]:
     yield command("OutsideFinalLost", str(lost))
 
 
-def memory_rows(docs: Path) -> tuple[list[str], float, int]:
-    """The rows, the largest ratio to the best fixed memory, and the number of games."""
-    games: dict[tuple[str, str, str], list[float]] = {}
-    for row in read_csv(docs / "memory" / "memory.csv"):
-        if row["table"] == "memory":
-            place = row["d"], row["world"], row["memory"]
-            games.setdefault(place, []).append(float(row["regret"]))
-    rows, worst = [], -inf
-    for d in sorted({place[0] for place in games}):
-        for world, name in WORLDS.items():
-            regrets = [mean(games[d, world, memory]) for memory in MEMORIES]
-            ratio = regrets[-1] / min(regrets[:-1])
-            worst = max(worst, ratio)
-            cells = [d, name, *(f"{regret:.0f}" for regret in regrets), f"{ratio:.2f}"]
-            rows.append(" & ".join(cells) + r" \\")
-    return rows, worst, len(next(iter(games.values())))
-
-
 def compare_numbers(docs: Path) -> Iterator[str]:
     table = read_csv(docs / "compare" / "compare.csv")
     ratios: dict[str, list[float]] = {}
@@ -133,47 +108,19 @@ def coverage_numbers(docs: Path) -> Iterator[str]:
     yield command("CoverageFixedMost", f"{max(fixed):.0f}")
 
 
-PLAYERS = ("one tuner for all", "one tuner each", "one tuner with contexts")
-DIFFERENCES = {"none": "the same", "small": "a little apart", "large": "far apart"}
-
-
-def context_numbers(docs: Path) -> Iterator[str]:
-    """The mean regret of each player, where the minima of contexts differ by so much."""
-    games: dict[tuple[str, str, str], list[float]] = {}
-    rounds = set()
-    for row in read_csv(docs / "memory" / "contexts.csv"):
-        if row["difference"] in DIFFERENCES:
-            place = row["contexts"], row["difference"], row["player"]
-            games.setdefault(place, []).append(float(row["regret"]))
-            rounds.add(int(row["rounds"]))
-    lines = []
-    for count in ("4", "10"):
-        for difference, name in DIFFERENCES.items():
-            regrets = [mean(games[count, difference, player]) for player in PLAYERS]
-            lines.append(" & ".join([count, name, *(f"{each:.1f}" for each in regrets)]) + r" \\")
-    yield command("ContextRows", "\n".join(lines))
-    yield command("ContextGames", str(len(next(iter(games.values())))))
-    yield command("ContextRounds", f"{max(rounds):,}".replace(",", r"\,"))
-
-
 def command(name: str, text: str) -> str:
     return rf"\newcommand{{\{name}}}{{{text}}}"
 
 
 def render(docs: Path) -> str:
     """The whole of numbers.tex."""
-    memory, worst, games = memory_rows(docs)
     lines = [
         "% Written by docs/build/paper_numbers.py.",
         command("ExponentRows", "\n".join(exponent_rows(docs))),
         *compare_numbers(docs),
-        command("MemoryRows", "\n".join(memory)),
-        command("MemoryWorst", f"{worst:.2f}"),
-        command("MemoryGames", str(games)),
         *coverage_numbers(docs),
         command("ToldRows", "\n".join(told_rows(docs))),
         *outside_numbers(docs),
-        *context_numbers(docs),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,34 +1,23 @@
-"""The page "The rate of every learner", from the CSVs of `evidence.rates --full`."""
+"""The table of the page "The rate of every learner", from the CSVs of `evidence.rates --full`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-from pages import Row, fill_template, markdown
+from pages import Row, markdown
 
+from dikin.experiments.cell import Result
+from dikin.experiments.fit import Curve
 from dikin.experiments.tables import Columns, difference, exponent, interval, read_csv, whole
-from evidence.rates.cases import HORIZONS, RATE_CASES
-from evidence.rates.results import BAND
+from evidence.rates.cases import RATE_CASES
+from evidence.rates.results import BAND, Line
 
 
-def render(folder: Path) -> str:
-    """The template of a folder, with the numbers of its CSVs."""
-    rows = read_csv(folder / "rates.csv")
-    longest = {row["case"]: row["horizon"] for row in read_csv(folder / "regrets.csv")}
-    return fill_template(
-        folder,
-        count=HORIZONS,
-        band=BAND,
-        table=markdown(_columns(longest), rows),
-        misses=_misses(rows),
-        newton=newton_slope(),
-    )
-
-
-def _columns(longest: dict[str, str]) -> Columns[Row]:
-    """Return those of the table; `longest` has the largest horizon of each case."""
-    return {
+def parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page."""
+    rows = read_csv(docs / "rates" / "rates.csv")
+    longest = {row["case"]: row["horizon"] for row in read_csv(docs / "rates" / "regrets.csv")}
+    columns: Columns[Row] = {
         "learner": lambda row: f"`{row['learner']}`",
         "losses": lambda row: f"`{row['losses']}`",
         "bound": lambda row: row["bound"],
@@ -39,31 +28,32 @@ def _columns(longest: dict[str, str]) -> Columns[Row]:
         "largest T": lambda row: whole(int(longest[row["case"]])),
         "games": lambda row: row["games"],
     }
+    return {"rates": markdown(columns, rows), "misses": misses(rows)}
 
 
-def _misses(rows: list[Row]) -> str:
-    """A sentence on the rows that lie outside the band."""
+def misses(rows: list[Row]) -> str:
+    """Return a sentence on the rows that lie outside the band."""
     missed = [r for r in rows if abs(float(r["gap"])) > BAND]
     widest = max((r for r in rows if r not in missed), key=lambda r: abs(float(r["gap"])))
-    within = f"the widest gap is {float(widest['gap']):+.3f}, of `{widest['learner']}`"
+    within = f"he widest gap is {float(widest['gap']):+.3f}, of `{widest['learner']}`"
     if not missed:
-        return f"Every row lies within {BAND} of the proved exponent; {within}."
+        return f"Every row lies within {BAND} of the proved exponent. T{within}."
     named = ", ".join(
         f"`{r['learner']}` on {r['losses']} by {float(r['gap']):+.3f}" for r in missed
     )
-    return f"Outside {BAND} of the proved exponent: {named}. For the others, {within}."
+    return f"Outside {BAND} of the proved exponent: {named}. For the others, t{within}."
 
 
-def newton_slope() -> float:
-    """The slope of what exploring costs BanditNewton: (2/eta) ln(1 + eta q T/4), q the curvature.
+def read_lines(folder: Path) -> list[Line]:
+    """Return the lines of `evidence.rates`, back from its file of games."""
+    games: dict[str, list[tuple[int, list[Result]]]] = {}
+    for row in read_csv(folder / "games.csv"):
+        game = int(row["horizon"]), [{"regret": float(row["regret"])}]
+        games.setdefault(row["case"], []).append(game)
+    return [_line(case, played) for case, played in games.items()]
 
-    On a parabola A grows by eta q/4 a round from A = 1, and a round costs q/(2 A).
-    """
-    case = RATE_CASES["bandit-newton"]
-    game, horizons = case.losses.start(0), np.array(case.horizons(1), dtype=float)
-    low, high = game.loss_range
-    q = game.curvature(1) * game.domain.radius**2 / (high - low)
-    steep = game.lipschitz * game.domain.radius / (high - low)
-    eta = 1 / np.sqrt(horizons) / (1 + steep)
-    costs = 2 / eta * np.log(1 + eta * q * horizons / 4)
-    return float(np.polyfit(np.log(horizons), np.log(costs), 1)[0])
+
+def _line(key: str, games: list[tuple[int, list[Result]]]) -> Line:
+    case, curve = RATE_CASES[key], Curve.of(games)
+    proved = case.bound.exponent(curve.sizes)
+    return Line(case, Curve.of(games, proved=proved))

@@ -8,72 +8,49 @@ from statistics import median
 
 import numpy as np
 from matrix_file import read_matrix
-from pages import fill_template, table
+from pages import table
 
-from dikin.feedback import Feedback
-from evidence.compare.competitors import BASES
-from evidence.compare.matrix import FLOOR, WITH_MEMORY, Matrix, Outcome
+from evidence.compare.matrix import FLOOR, Matrix, Outcome
 from evidence.compare.plan import FAR
 from evidence.compare.scenarios import GROUPS, SCENARIOS
-from evidence.orderings import BEST, ERROR_RATE, LEVEL, LEVEL_RATIO, OPEN, Rank, ranks_of
+from evidence.orderings import BEST, LEVEL, OPEN, Rank, ranks_of
 
 LEADS = ("Predictive", "AdaptiveSmooth", "AdaptiveLipschitz")
-"""Learners with a paragraph of their own; the page begins with the first that took part."""
-NEAR = 1.5
-"""Times the best regret that the fixed point has where little has been learnt."""
+"""The page begins with the first of these that took part."""
 WITHIN = (1.1, 2.0, 5.0)
 """Factors of the least regret of all."""
 NAMED = 3
 """Learners that are named beside the one to take."""
 
 
-def render(folder: Path) -> str:
-    """Return the template of a folder, with what its CSVs say."""
-    matrix = read_matrix(folder)
+def parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page."""
+    return parts_of(read_matrix(docs / "compare"))
+
+
+def parts_of(matrix: Matrix) -> dict[str, str]:
+    """Return the parts of a page on a matrix."""
     games = sorted({len(outcome.seeds) for outcome in matrix.outcomes if outcome.played})
-    leads = [name for name in LEADS if name in matrix.learners()]
+    lead = next(name for name in LEADS if name in matrix.learners())
+    return {
+        "lead": _lead(matrix, lead),
+        "short": _short(matrix),
+        "size": f"{games[0]} to {games[-1]} games of {matrix.rounds:,} rounds a cell, "
+        f"{len(matrix.p_values):,} comparisons.{_looks(matrix)}",
+        "external": _external(matrix),
+        "profiles": _profiles(matrix),
+    }
+
+
+def _looks(matrix: Matrix) -> str:
+    """Return why some cells have more games, and the price in the tests."""
     more = [one for one in matrix.outcomes if len(one.seeds) > one.first_look > 0]
-    slow = min(
-        one.first_look or len(one.seeds)
-        for one in matrix.outcomes
-        if one.played and not one.sees_more
-    )
-    return fill_template(
-        folder,
-        rounds=matrix.rounds,
-        seeds=games[-1],
-        slow_seeds=slow,
-        most=f" --most-seeds {len(more[0].seeds)}" if more else "",
-        looks=_looks(more),
-        games=f"{games[0]} to {games[-1]}",
-        comparisons=len(matrix.p_values),
-        level=ERROR_RATE,
-        precision=f"{LEVEL_RATIO:g}",
-        floor=FLOOR,
-        lead=_lead(matrix, leads[0]),
-        short="\n\n".join(
-            f"### {GROUPS[group]}\n\n{_short(matrix, matrix.of_group(group))}"
-            for group in matrix.groups
-        ),
-        external=_external(matrix),
-        profiles=_profiles(matrix),
-        baseline=_baseline(matrix),
-        records="\n".join(f"- {_record(matrix, name)}" for name in leads),
-        memories=_memories(matrix),
-        certificates=_certificates(matrix),
-        more=_more(matrix),
-        bases=_all(f"`{base.__name__}`" for base in BASES),
-    )
-
-
-def _looks(more: list[Outcome]) -> str:
-    """Return why some cells have more games, and what that does to the tests."""
     if not more:
         return ""
     return (
         f" The {len(more)} cells that were open after the first games, with at most {FAR:g} times "
-        f"the regret of the best, and the best of these scenarios have {len(more[0].seeds)} games. "
-        "All p-values are doubled for this second look."
+        f"the regret of the best, have {len(more[0].seeds)} games, and all p-values are doubled "
+        "for this second look."
     )
 
 
@@ -92,20 +69,22 @@ def recommended(matrix: Matrix, scenario: str) -> list[Outcome]:
     return [first, *(outcome for outcome in rest if outcome.mean - first.mean <= abs(first.mean))]
 
 
-def _short(matrix: Matrix, scenarios: list[str]) -> str:
+def _short(matrix: Matrix) -> str:
     rows = []
-    for scenario in scenarios:
-        take = recommended(matrix, scenario)
-        first, *rest = map(_name, take)
-        rows.append(
-            [
-                f"{SCENARIOS[scenario].losses} (`{scenario}`)",
-                first + (f", or {_some(rest)}" if rest else ""),
-                f"{take[0].mean:,.0f}",
-                f"{take[0].certificate:,.0f}" if take[0].bounded else "",
-                _less(matrix, take[0]),
-            ]
-        )
+    for group in matrix.groups:
+        rows.append([f"**{GROUPS[group]}**", "", "", "", ""])
+        for scenario in matrix.of_group(group):
+            take = recommended(matrix, scenario)
+            first, *rest = map(_name, take)
+            rows.append(
+                [
+                    f"{SCENARIOS[scenario].losses} (`{scenario}`)",
+                    first + (f", or {_some(rest)}" if rest else ""),
+                    f"{take[0].mean:,.0f}",
+                    f"{take[0].certificate:,.0f}" if take[0].bounded else "",
+                    _less(matrix, take[0]),
+                ]
+            )
     return table("your losses | use | regret | certificate | less regret", rows)
 
 
@@ -153,12 +132,6 @@ def _lead(matrix: Matrix, name: str) -> str:
             f"{': ' + _all(clear) if clear else ''}."
         )
     return text
-
-
-def _record(matrix: Matrix, name: str) -> str:
-    farthest = _all(_behind(matrix, name)[:NAMED])
-    text = f"**{name}**: {_standings(matrix, name)}."
-    return f"{text} It is farthest behind in {farthest}." if farthest else text
 
 
 def _standings(matrix: Matrix, name: str) -> str:
@@ -211,50 +184,6 @@ def _ranks(matrix: Matrix) -> dict[str, Rank]:
 # --- the rest -----------------------------------------------------------------------------------
 
 
-def _memories(matrix: Matrix) -> str:
-    """Return what a memory is worth where the best point moves."""
-    lines = []
-    for outcome in matrix.outcomes:
-        without = matrix.at(outcome.learner.removesuffix(WITH_MEMORY), outcome.scenario)
-        if outcome.played and without is not None and without.played and without is not outcome:
-            apart = "" if matrix.distinguished(outcome, without) else ", which may be chance"
-            lines.append(
-                f"In `{outcome.scenario}` the regret of {_name(outcome)} is "
-                f"{_times(outcome, without):.2f} times that of {_name(without)}{apart}."
-            )
-    return " ".join(lines)
-
-
-def _baseline(matrix: Matrix) -> str:
-    """Return what the fixed point costs: near the best, nobody has learnt anything."""
-    outcomes = [c for c in matrix.outcomes if c.section == "baseline" and c.played]
-    ratios = sorted((matrix.ratio(outcome), outcome.scenario) for outcome in outcomes)
-    if not ratios:
-        return ""
-    (least, there), (most, where) = ratios[0], ratios[-1]
-    near = [f"`{name}`" for ratio, name in ratios if ratio < NEAR]
-    text = (
-        "`FixedPoint`, the baseline, stays at the centre. Its regret is between "
-        f"{least:.1f} (`{there}`) and {most:.1f} times (`{where}`) that of the library's best."
-    )
-    if near:
-        text += f" Below {NEAR:g} times, in {_all(near)}, hardly anything can be learnt so early."
-    return text
-
-
-def _certificates(matrix: Matrix) -> str:
-    """Return the mean certificate over the mean regret, where it applies to what was measured."""
-    rows = []
-    for learner in matrix.learners():
-        found = [c for c in matrix.outcomes if c.learner == learner and c.played and c.bounded]
-        ratios = sorted((c.certificate / c.mean, c.scenario) for c in found if c.mean > 0)
-        if ratios:
-            (least, there), (most, where) = ratios[0], ratios[-1]
-            ends = f"{least:.1f} (`{there}`)", f"{most:.1f} (`{where}`)"
-            rows.append([learner, str(len(found)), *ends])
-    return table("learner | scenarios | least ratio | largest ratio", rows)
-
-
 def _external(matrix: Matrix) -> str:
     """Return in which scenarios another package's optimizer has less regret than the library."""
     lines = []
@@ -284,21 +213,6 @@ def _external(matrix: Matrix) -> str:
             f"scenarios, whether or not the games distinguish it from the others: {_all(leaders)}."
         )
     return "\n".join(lines) or "None took part."
-
-
-def _more(matrix: Matrix) -> str:
-    """Return by what factor those that see more are below the best of one value."""
-    lines = []
-    for learner in matrix.learners():
-        outcomes = [c for c in matrix.outcomes if c.learner == learner and c.played and c.sees_more]
-        if outcomes:
-            least, most = (choose(outcomes, key=matrix.ratio) for choose in (min, max))
-            lines.append(
-                f"- `{learner}` ({Feedback[outcomes[0].feedback].value}): from "
-                f"{matrix.ratio(least):.2f} (`{least.scenario}`) to {matrix.ratio(most):.2f} times "
-                f"(`{most.scenario}`)."
-            )
-    return "\n".join(lines)
 
 
 # --- words --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def seconds(text: Any, name: str) -> float:
 
 
 @dikin.register
-class Duration(dikin.Interval):
+class Duration(dikin.ParameterKind):
     """A length of time, searched in the logarithm: values must be convex in that scale."""
 
     def __init__(self, low: str, high: str, start: str | None = None) -> None:

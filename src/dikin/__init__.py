@@ -30,7 +30,6 @@ from dikin.tuning import parameters as parameter_kinds
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.parameters.interval import Interval
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
@@ -45,7 +44,6 @@ __all__ = [
     "Environment",
     "FlatFirst",
     "FlatLast",
-    "Interval",
     "Learner",
     "ParameterKind",
     "Query",

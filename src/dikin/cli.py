@@ -12,7 +12,7 @@ import click
 
 from dikin import extras
 from dikin.errors import CheckFailedError, DikinError
-from dikin.service.commands import serve, token
+from dikin.service.commands import report, serve, token
 from dikin.studies.commands import study
 
 SECTIONS = {"Tune": ("study",), "Serve": ("serve", "token"), "Research": None}
@@ -87,6 +87,7 @@ def main() -> None:
     """  # noqa: D301 - click reads the backspace character
 
 
+study.add_command(report)
 main.add_command(study)
 main.add_command(serve)
 main.add_command(token)

@@ -12,8 +12,8 @@ import numpy as np
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError
-from dikin.learners.adaptive_smooth import AdaptiveSmooth
-from dikin.learners.barrier_ftrl import HELD, SPENT, TOTAL
+from dikin.learners.adaptive import AdaptiveSmooth
+from dikin.learners.adaptive import HELD, SPENT, TOTAL
 from dikin.learners.base import Learner
 from dikin.open_queries import OpenQueries, Query
 

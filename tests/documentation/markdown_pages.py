@@ -10,6 +10,6 @@ __all__ = ["ROOT", "markdown"]
 
 
 def markdown() -> list[Path]:
-    """Every page in Markdown; templates are parts of pages."""
+    """Return every page in Markdown."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("deploy/**/*.md"), *ROOT.glob("docs/**/*.md")]
-    return [path for path in found if AUTO not in path.parents and path.name != "template.md"]
+    return [path for path in found if AUTO not in path.parents]

@@ -17,14 +17,14 @@ from service.browser import Window, browser
 SITE = Path(__file__).resolve().parent.parent.parent / "site"
 PAGES = [
     "index",
-    "guide",
-    "mathematics",
+    "first_loop",
+    "limits",
+    "service",
     "evidence",
+    "mathematics",
     "which_learner",
-    "auto/gallery/index",
-    "auto/gallery/tuning/price_by_name",
     "auto/api/learners",
-    "auto/api/dikin.Predictive",
+    "auto/api/dikin.Tuner",
     "auto/api/commands",
     "auto/root/contributing",
 ]

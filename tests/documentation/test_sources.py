@@ -11,112 +11,86 @@ from api_pages import GROUPS, docstring_to_rst, entries, group_of, pages
 from check_site import faults
 from interface_pages import commands, requests
 from markdown_links import anchors, is_local, links
-from repository_pages import AUTO, DOCS, FILES, ROOT, site_target
+from repository_pages import AUTO, DOCS, ROOT, site_target
 
 from dikin.cli import main
 from documentation.markdown_pages import markdown
 
 
 def broken(path: Path, text: str) -> list[str]:
-    """The links of a page that lead nowhere."""
+    """Return the links of a page that lead nowhere."""
     return [target for target in links(text) if is_local(target) and not leads(target, path, text)]
 
 
 def leads(target: str, path: Path, text: str) -> bool:
     file, _, fragment = target.partition("#")
-    if not file:
-        return fragment in anchors(text)
-    goal = Path(os.path.normpath(path.parent / file))
+    goal = Path(os.path.normpath(path.parent / file)) if file else path
     if AUTO in goal.parents:  # written when the site is built, and looked at then
         return True
     if not fragment or goal.suffix != ".md":
         return goal.exists()
-    return goal.exists() and fragment in anchors(goal.read_text(encoding="utf-8"))
-
-
-# --- how to install ------------------------------------------------------------------------------
+    return fragment in anchors(text if goal == path else goal.read_text(encoding="utf-8"))
 
 
 def from_an_index(text: str) -> list[str]:
-    """Commands that would ask an index for this package: it is on none."""
+    """Return commands that would ask an index for this package: it is on none."""
     return re.findall(r"pip install[^`#\n]*?[ \"']dikin\b[^`\n]*", text)
 
 
-def test_what_is_said_to_be_installed_can_be() -> None:
-    found = {path.name: from_an_index(path.read_text(encoding="utf-8")) for path in markdown()}
-    assert {name: commands for name, commands in found.items() if commands} == {}
+def test_every_link_leads_somewhere_and_nothing_is_installed_from_an_index() -> None:
+    for path in markdown():
+        text = path.read_text(encoding="utf-8")
+        assert (broken(path, text), from_an_index(text)) == ([], []), path
+    assert len(markdown()) > 15
 
 
 @pytest.mark.parametrize(
-    "text", ["`pip install dikin`", 'pip install "dikin[lab]"', "pip install -U 'dikin[data]'"]
+    ("text", "count"),
+    [
+        ("[a](no_such_page.md)", 1),
+        ("![a](images/none.png)", 1),
+        ("[a](limits.md#no-such-heading)", 1),
+        ("# Here\n\n[a](#there)", 1),
+        ("[![a](images/none.png)](limits.md)", 1),
+        ("[a](first_loop.md#the-loop)", 0),
+        ("## `code` & more\n\n[a](#code--more)", 0),
+        ("```\n[a](nowhere.md)\n```\n`[a](nowhere.md)`", 0),
+        ("[a](https://example.org/none)", 0),
+        ("# Twice\n\n# Twice\n\n[a](#twice-1)", 0),
+        ("[a](../README.md) and [numbers](compare)", 0),
+    ],
 )
-def test_an_installation_from_an_index_is_noticed(text: str) -> None:
-    assert len(from_an_index(text)) == 1
+def test_a_broken_link_is_noticed_and_no_other(text: str, count: int) -> None:
+    assert len(broken(DOCS / "mutant.md", text)) == count
 
 
-def test_an_installation_from_a_checkout_is_none() -> None:
+def test_an_installation_from_an_index_is_noticed() -> None:
+    for text in ("`pip install dikin`", 'pip install "dikin[lab]"', "pip install -U 'dikin[data]'"):
+        assert len(from_an_index(text)) == 1
     assert from_an_index("`pip install '.[lab]'` adds pictures to dikin; pip install .") == []
 
 
-# --- links ---------------------------------------------------------------------------------------
-
-
-def test_every_link_leads_somewhere() -> None:
-    found = {
-        path.relative_to(ROOT).as_posix(): broken(path, path.read_text(encoding="utf-8"))
-        for path in markdown()
-    }
-    assert {path: targets for path, targets in found.items() if targets} == {}
-    assert len(found) > 15
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("target", "source", "page", "found"),
     [
-        "[a](no_such_page.md)",
-        "![a](images/none.png)",
-        "[a](guide.md#no-such-heading)",
-        "# Here\n\n[a](#there)",
-        "[![a](images/none.png)](guide.md)",
+        ("docs/limits.md#pause", ROOT / "README.md", DOCS / "index.md", "limits.md#pause"),
+        ("CONTRIBUTING.md", ROOT / "README.md", DOCS / "index.md", "auto/root/contributing.md"),
+        ("../CONTRIBUTING.md#map", DOCS / "a.md", DOCS / "a.md", "auto/root/contributing.md#map"),
+        ("compare", DOCS / "a.md", DOCS / "a.md", "auto/files.md#docs-compare"),
+        ("#pause", DOCS / "a.md", DOCS / "a.md", "#pause"),
     ],
-)
-def test_a_broken_link_is_noticed(text: str) -> None:
-    assert len(broken(DOCS / "mutant.md", text)) == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[a](guide.md#the-loop)",
-        "## `code` & more\n\n[a](#code--more)",
-        "```\n[a](nowhere.md)\n```\n`[a](nowhere.md)`",
-        "[a](https://example.org/none)",
-        "# Twice\n\n# Twice\n\n[a](#twice-1)",
-        "[a](../README.md) and [numbers](compare)",
-    ],
-)
-def test_what_is_right_is_not_noticed(text: str) -> None:
-    assert broken(DOCS / "mutant.md", text) == []
-
-
-def test_links_of_the_root_are_rewritten_for_the_site() -> None:
-    index, readme = DOCS / "index.md", ROOT / "README.md"
-    assert site_target("docs/guide.md#hold", readme, index) == "guide.md#hold"
-    assert site_target("CONTRIBUTING.md", readme, index) == "auto/root/contributing.md"
-    guide = DOCS / "guide.md"
-    assert (
-        site_target("../CONTRIBUTING.md#words", guide, guide) == "auto/root/contributing.md#words"
-    )
-    assert site_target("compare", guide, guide) == "auto/files.md#docs-compare"
-    assert site_target("#hold", guide, guide) == "#hold"
-    assert FILES.suffix == ".md"
+)  # fmt: skip
+def test_links_are_rewritten_for_the_site(
+    target: str, source: Path, page: Path, found: str
+) -> None:
+    assert site_target(target, source, page) == found
 
 
 # --- the reference -------------------------------------------------------------------------------
 
 
 def missing(written: str) -> list[str]:
-    """The public names that no page of the reference describes."""
+    """Return the public names that no page of the reference describes."""
     return [name for name in entries() if f":: {name}\n" not in written]
 
 
@@ -124,14 +98,9 @@ def test_every_public_name_is_in_the_reference() -> None:
     written = "\n".join(pages().values())
     assert missing(written) == []
     assert missing(written.replace(":: dikin.Ball\n", "")) == ["dikin.Ball"]
-
-
-def test_a_name_without_a_group_is_noticed() -> None:
-    def stray() -> None: ...
-
-    with pytest.raises(LookupError, match="no group"):
-        group_of(stray)
     assert {group_of(thing).file for thing in entries().values()} == {g.file for g in GROUPS}
+    with pytest.raises(LookupError, match="no group"):
+        group_of(missing)
 
 
 def test_formulas_and_bars_of_a_docstring() -> None:
@@ -143,8 +112,8 @@ def test_formulas_and_bars_of_a_docstring() -> None:
 
 def on_a_page(command: str) -> bool:
     """Whether a page names a command, in full or after another of its group."""
-    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
-    return command in pages or f"`{command.rpartition(' ')[2]} NAME" in pages
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    return command in text or f"`{command.rpartition(' ')[2]} NAME" in text
 
 
 def test_every_command_and_request_is_described() -> None:

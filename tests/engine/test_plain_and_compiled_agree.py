@@ -20,7 +20,7 @@ from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, SlowLearnerWarning
-from dikin.learners.barrier_ftrl import TOTAL
+from dikin.learners.adaptive import TOTAL
 from engine.games import (
     Game,
     all_games,

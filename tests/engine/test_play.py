@@ -18,7 +18,7 @@ from dikin.engine.play import compiled_rounds, log_spaced, plain_rounds
 from dikin.environments.base import add
 from dikin.environments.patterns import Decaying
 from dikin.errors import CertificateWarning
-from dikin.learners.barrier_ftrl import BarrierKernel, ToldBarrierKernel
+from dikin.learners.adaptive import BarrierKernel, ToldBarrierKernel
 
 
 def game(rounds: int = 300, **settings: Any) -> dikin.Run:

@@ -9,17 +9,13 @@ from typing import Any
 
 import numpy as np
 from matrix_file import read_matrix
-from which_learner_page import LEADS, recommended, render
+from which_learner_page import LEADS, parts_of, recommended
 
 from evidence.compare import matrix
 from evidence.compare.matrix import Matrix, Outcome
 from evidence.compare.scenarios import SCENARIOS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-def test_the_page_is_made_from_the_committed_run() -> None:
-    assert (DOCS / "which_learner.md").read_text(encoding="utf-8") == render(DOCS / "compare")
 
 
 def test_a_recommendation_is_sound_and_of_this_library() -> None:
@@ -56,8 +52,7 @@ def made(learner: str, scenario: str, mean: float, **changes: Any) -> Outcome:
 
 def page(tmp_path: Path, *outcomes: Outcome) -> str:
     matrix.write(Matrix(outcomes), tmp_path)
-    (tmp_path / "template.md").write_bytes((DOCS / "compare" / "template.md").read_bytes())
-    return render(tmp_path)
+    return "\n".join(parts_of(read_matrix(tmp_path)).values())
 
 
 TWO = (
@@ -80,7 +75,6 @@ def test_the_page_does_without_learners_that_took_no_part(tmp_path: Path) -> Non
     assert "In 1 of these the difference is more than chance explains: `zero` (`CMA`)." in text
     assert "| smooth, not curved (`zero`) | `AdaptiveSmooth` | 100 | 300 | `CMA`, 50 |" in text
     assert "- `CMA` has less regret in `zero` (0.50). It is level in 0 scenarios, behind" in text
-    assert "{" not in text
 
 
 def test_the_page_begins_with_predictive_where_that_took_part(tmp_path: Path) -> None:
@@ -94,9 +88,6 @@ def test_the_page_begins_with_predictive_where_that_took_part(tmp_path: Path) ->
     assert "| Predictive | 2 | 1 | 2 | 2 | 1.2 (`circling`) | 1.5 | 1000.0 |" in text
     assert "farthest behind in `circling` (1.2 times `Predictive(memory)`)" in text
     assert "is that of an optimizer of another package" not in text
-    assert (
-        "In `circling` the regret of `Predictive(memory)` is 0.80 times that of `Predictive`."
-    ) in text
 
 
 def test_what_is_not_distinguished_is_not_ordered(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence_file import REQUEST, read_games
 from matplotlib.text import Text
 from matrix_file import read_matrix
+from reproduction_page import REQUEST, read_games
 
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figures

@@ -12,7 +12,7 @@ from dikin.checks.failure import at_most
 from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
 from dikin.errors import CertificateWarning
-from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
+from dikin.learners.adaptive import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.kernel_learner import LearnerState
 from dikin.open_queries import Query
 from domains.geometry_laws import Direction

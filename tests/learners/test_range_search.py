@@ -19,7 +19,7 @@ from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
 from dikin.learners import base
-from dikin.learners.barrier_ftrl import HELD, RATE
+from dikin.learners.adaptive import HELD, RATE
 from dikin.learners.base import Learner
 from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
 from dikin.theory.certificate import Part

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from dikin.learners.adaptive import Adaptive
-from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
+from dikin.learners.adaptive import AdaptiveLipschitz
 from paper.charts import Array, holds, interior
 from paper.runs import ANSWERS, SETS, Record, altered, build
 from reference.lifted import Lifted, PaperLipschitz, PaperSmooth, symmetric_roots

@@ -14,7 +14,7 @@ import pytest
 
 import dikin
 from dikin.errors import CurvatureError
-from dikin.learners.barrier_ftrl import LOWERED, RATE
+from dikin.learners.adaptive import LOWERED, RATE
 from dikin.theory import schedules
 from paper.charts import Array, Chart, holds
 from reference.told_constants import Model, ToldConstants

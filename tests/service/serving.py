@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import urllib3
 
 import dikin
-from dikin.service.app import create_app
+from dikin.service.app import document
 from dikin.service.tokens import TokenStore
 from service import template
 
@@ -31,7 +31,7 @@ FRESH = 0.25
 
 @cache
 def built_openapi() -> dict[str, Any]:
-    return create_app("sqlite:///unused.db").openapi()
+    return document()
 
 
 def openapi() -> dict[str, Any]:

@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 import pytest
-import urllib3
 from click.testing import CliRunner
 
 import dikin
@@ -97,16 +96,14 @@ def test_refused_for_another_study(guarded: Serving, method: str, path: str) -> 
 def test_the_right_is_enough(guarded: Serving, method: str, path: str) -> None:
     """With it a request comes as far as its body, which is no JSON, or is answered."""
     needed = SCHEMA["paths"][path][method]["x-right"]
-    if path.endswith("/events"):
-        return  # lasts; see test_events
     ends = (method, path) == ("delete", "/v1/studies/{name}")
     if ends:
         guarded.send("PUT", "/v1/studies/x", TUNER, guarded.tokens["admin"])
     where = path_for(path).replace("shop", "x") if ends else path_for(path)
-    more = {"/certificate": "?lipschitz=1", "/queries": "?older_than=0"}
-    where += more.get(path[path.rindex("/") :], "")
+    where += "?lipschitz=1" if path.endswith("/certificate") else ""
     answer = guarded.send(method.upper(), where, body_for(method), guarded.tokens[needed])
-    assert answer.status in ((200, 204) if body_for(method) is None else (200, 400))
+    # 422: no rounds are held back, or pause and resume take no body.
+    assert answer.status in ((200, 204, 422) if body_for(method) is None else (200, 400))
 
 
 def test_only_what_a_token_covers_is_seen(guarded: Serving) -> None:
@@ -137,38 +134,6 @@ def test_revoked_and_expired(guarded: Serving) -> None:
     store.revoke("short")
     time.sleep(FRESH)
     assert guarded.problem("GET", "/v1/token", token=revoked)[2] == "token 'short' is revoked"
-
-
-def watching(service: Serving, name: str, token: str) -> urllib3.BaseHTTPResponse:
-    """A stream of events that goes on."""
-    return urllib3.PoolManager(retries=False).request(
-        "GET",
-        f"{service.url}/v1/studies/{name}/events",
-        headers={"Authorization": f"Bearer {token}"},
-        preload_content=False,
-    )
-
-
-def test_a_stream_ends_with_its_token(guarded: Serving) -> None:
-    token = guarded.token("watcher", "read", "shop")
-    time.sleep(FRESH)
-    stream = watching(guarded, "shop", token)
-    TokenStore(guarded.store).revoke("watcher")
-    text = stream.read().decode()  # it ends
-    last = json.loads(text.rpartition("data: ")[2])
-    assert (last["status"], last["detail"]) == (401, "token 'watcher' is revoked")
-
-
-def test_a_stream_tells_nothing_of_other_studies(guarded: Serving) -> None:
-    guarded.send("PUT", "/v1/studies/mine", TUNER, guarded.tokens["admin"])
-    token = guarded.token("mine only", "read", "mine")
-    time.sleep(FRESH)
-    stream = watching(guarded, "mine", token)
-    guarded.send("DELETE", "/v1/studies/mine", token=guarded.tokens["admin"])
-    text = stream.read().decode()
-    assert '"unknown_study"' in text
-    for hidden in ("prices", guarded.store):
-        assert hidden not in text
 
 
 def test_a_table_of_tokens_that_is_gone_opens_nothing(file: str) -> None:

@@ -93,7 +93,7 @@ def test_a_client_is_short(name: str) -> None:
 def test_a_client_creates_the_study_and_plays(client: str, service: Serving) -> None:
     status, out, err = run(client, service.url, 12)
     assert (status, err) == (0, "")
-    assert out.count("best") == 12
+    assert out.count("price") == 12
     assert out.splitlines()[-1].startswith("round 12: price ")
     assert run(client, service.url, 3)[0] == 0  # the study is there, and goes on
     assert played(service.store) == 15
@@ -167,7 +167,7 @@ def test_an_answer_that_is_lost(client: str, service: Serving) -> None:
     with losing(service.url) as (url, did):
         status, out, err = run(client, url, 4)
     assert (status, err) == (0, "")
-    assert out.count("best") == 4
+    assert out.count("price") == 4
     keys = [each.split()[1] for each in did if each.startswith("ask ")]
     assert keys[1] == keys[2]
     assert len(set(keys)) == 4
@@ -186,5 +186,5 @@ def test_a_service_killed_in_the_middle(file: str) -> None:
         running.start()
         out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (0, "")
-    assert out.count("best") == 199
+    assert out.count("price") == 199
     assert played(file) == 200

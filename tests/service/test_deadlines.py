@@ -5,165 +5,17 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import threading
 import time
 
 import pytest
 
 import dikin
 from dikin import errors
-from dikin.service import service
-from dikin.service.service import Service
-from dikin.service.tokens import TokenCheck
-from dikin.service.workers import StuckError, Workers
 from dikin.studies import http
 from service.proxy import Proxy
 from service.serving import Serving, shop
 from service.test_remote_study import answering
 from studies.postgres import Server
-
-# --- the service ---------------------------------------------------------------------------------
-
-
-def test_a_study_that_is_stuck(file: str) -> None:
-    """Who waits is answered, who comes is refused at once, and afterwards it goes on."""
-    shop(file).close()
-
-    async def play() -> list[object]:
-        workers = Workers(file, 600.0, 600.0)
-        frozen, go_on = threading.Event(), threading.Event()
-
-        def freeze(_: object) -> None:
-            frozen.set()
-            go_on.wait()
-
-        worker = await workers.of("shop")
-        assert await worker.do(lambda study: study.rounds) == 0  # it is open
-        worker._deadline = 0.05
-        found: list[object] = []
-        while not frozen.is_set():  # on a busy machine it may be given up before it begins
-            found = [*await asyncio.gather(worker.do(freeze), return_exceptions=True)]
-        asked = worker.do(lambda study: study.ask())
-        found += await asyncio.gather(asked, return_exceptions=True)
-        while not workers.stuck():
-            await asyncio.sleep(0.01)
-        begun = worker._jobs.qsize()
-        with pytest.raises(StuckError, match="'shop' is stuck: it has not answered for"):
-            await worker.do(lambda study: study.rounds)
-        assert worker._jobs.qsize() == begun  # it was not even put in the queue
-        worker._deadline = 600.0
-        go_on.set()
-        found.append(await worker.do(lambda study: len(study.open_queries)))
-        assert workers.stuck() == 0
-        await asyncio.to_thread(workers.close)
-        return list(found)
-
-    one, two, open_queries = asyncio.run(play())
-    assert isinstance(one, StuckError)
-    assert isinstance(two, StuckError)
-    assert open_queries == 0  # nobody waited for the ask any more when its turn came
-
-
-def test_a_busy_store_is_waited_for_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many requests that cannot be written, the second does not wait as long again."""
-    shop(file).close()
-
-    async def play() -> tuple[int, list[object]]:
-        workers, waits = Workers(file, 600.0, 600.0), list[int]()
-        begun, go_on = threading.Event(), threading.Event()
-
-        def occupy(_: object) -> None:
-            begun.set()
-            go_on.wait()
-
-        def write(_: object) -> None:
-            waits.append(1)
-            raise errors.BusyError("another client writes")
-
-        first = asyncio.ensure_future(workers.do("shop", occupy))
-        await asyncio.to_thread(begun.wait)
-        worker = await workers.of("shop")
-        acts = [worker.do(write, "client") for _ in range(20)]
-        found = asyncio.gather(*acts, worker.do(lambda study: study.rounds), return_exceptions=True)
-        await asyncio.sleep(0)
-        go_on.set()
-        await first
-        answers = list(await found)
-        await asyncio.to_thread(workers.close)
-        return len(waits), answers
-
-    waits, (*refused, read) = asyncio.run(play())
-    assert waits == 1
-    assert {type(each) for each in refused} == {errors.BusyError}
-    assert read == 0
-
-
-def test_tokens_are_read_once_for_all(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who comes meanwhile shares the read and its error, which are believed for two seconds."""
-    now, reads = [1000.0], [0]
-
-    async def play() -> None:
-        served = Service(file, 2.0)
-
-        async def read() -> TokenCheck:
-            reads[0] += 1
-            mine = reads[0]
-            await asyncio.sleep(0)
-            if mine == 1:
-                raise errors.StoreError("away")
-            return TokenCheck([])
-
-        monkeypatch.setattr(served, "_read_tokens", read)
-        monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
-        checks = [asyncio.ensure_future(served._token_check()) for _ in range(5)]
-        await asyncio.sleep(0)
-        checks[0].cancel()  # who gives up does not take the read from others
-        found = await asyncio.gather(*checks[1:], return_exceptions=True)
-        assert [type(each) for each in found] == [errors.StoreError] * 4
-        now[0] += 1.9
-        with pytest.raises(errors.StoreError):
-            await served._token_check()
-        assert reads == [1]
-        now[0] += 0.2
-        assert (await served._token_check()).open
-        assert reads == [2]
-
-    asyncio.run(play())
-
-
-def test_a_store_that_does_not_answer(file: str) -> None:
-    async def play() -> None:
-        workers, never = Workers(file, 600.0, 0.02), threading.Event()
-        for _ in range(2):
-            with pytest.raises(StuckError, match=r"not answered for 0\.02 seconds"):
-                await workers.apart(never.wait)
-        never.set()
-        await asyncio.to_thread(workers.close)
-
-    asyncio.run(play())
-
-
-def test_an_end_that_a_frozen_study_does_not_delay(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dikin.service.workers.CLOSE_SECONDS", 0.05)
-    shop(file).close()
-
-    async def play() -> bool:
-        workers, frozen, go_on = Workers(file, 600.0, 600.0), threading.Event(), threading.Event()
-
-        def freeze(_: object) -> None:
-            frozen.set()
-            go_on.wait()
-
-        asked = asyncio.ensure_future(workers.do("shop", freeze))
-        await asyncio.to_thread(frozen.wait)
-        await asyncio.to_thread(workers.close)
-        asked.cancel()
-        go_on.set()
-        return workers.abandoned
-
-    assert asyncio.run(play())
 
 
 def test_a_frozen_server(server: Server) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from dikin import errors, serialization
 from dikin.service import limits
-from dikin.studies import replica
+from dikin.studies import operations, replica
 from dikin.tuning import circumstances
 from service import load
 from service.serving import Serving, openapi
@@ -58,13 +58,13 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "digits of a whole number": (serialization.LONGEST_NUMBER,),
     "characters of the name of a study": (150,),
     "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
-    "trials asked for at once": (limits.AT_ONCE,),
-    "numbers in a page of history": (limits.NUMBERS_AT_ONCE,),
-    "characters of `detail`": (errors.LONGEST_MESSAGE, limits.FAULTS),
+    "trials asked for at once": (operations.AT_ONCE,),
+    "numbers in a page of history": (operations.NUMBERS_AT_ONCE,),
+    "characters of `detail`": (errors.LONGEST_MESSAGE, operations.FAULTS),
     "seconds for a body": (limits.BODY_SECONDS,),
     "seconds for an answer": (limits.ANSWER_SECONDS,),
     "connections": (limits.CONNECTIONS,),
-    "requests and streams of events": (limits.IN_FLIGHT_EACH,),
+    "requests of one token under way": (limits.IN_FLIGHT_EACH,),
     "requests of one token in a second": (limits.REQUESTS_A_SECOND,),
 }
 """How a row of the table of limits begins, and the numbers in it."""

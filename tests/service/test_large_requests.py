@@ -6,7 +6,6 @@ import asyncio
 import errno
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,10 +18,12 @@ from starlette.requests import Request
 
 import dikin
 from dikin import errors
-from dikin.service import bodies, limits, middleware, schemas
-from dikin.service.limits import DEEPEST_REQUEST, FAULTS, MOST_KEYS, READ_AT_ONCE
+from dikin.service import app
+from dikin.service.app import Service, Visit
+from dikin.service.limits import DEEPEST_REQUEST, MOST_KEYS
 from dikin.service.problems import Problem
-from dikin.service.service import Service
+from dikin.service.tokens import EVERYTHING
+from dikin.studies.operations import FAULTS
 from service.adversity import keys
 from service.serving import QUICK, TUNER, Serving
 from studies.conftest import new_file
@@ -52,7 +53,7 @@ LARGE: list[tuple[str, Any, int, str]] = [
     ("POST tell", {"id": 0, "value": [0] * 300_000}, 422, "of 300,000 entries, too large"),
     ("POST tell", {"id": 0, "value": 1, "point": [0] * 300_000}, 422, "price; got a list"),
     ("PUT", {"tuner": parameters(20_000)}, 422, "at most 1,000 keys, and one has 20,000"),
-    ("PUT", {"tuner": [0] * 300_000}, 422, "the tuner must be a JSON object"),
+    ("PUT", {"tuner": [0] * 300_000}, 422, "tuner must be an object of parameters"),
     ("PUT", {"learner": "x" * 900_000, "domain": {"kind": "ball", "dim": 2}}, 422, "a tuner"),
     ("PUT", {**TUNER, "x" * 900_000: 1}, 422, "Tuner has no argument"),
     ("PUT", {**TUNER, "limits": [0] * 300_000}, 422, "limits"),
@@ -90,20 +91,18 @@ def test_an_error_lists_the_first_faults_and_counts_the_others(service: Serving)
     assert "more" not in detail
 
 
-def test_an_unknown_study_among_many_is_refused_in_few_words(file: str) -> None:
+def test_an_unknown_study_among_many_is_refused_in_few_words(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [f"{n:04} " + "x" * 140 for n in range(3000)]
+    monkeypatch.setattr(dikin.Study, "names", lambda _: many)
+
     async def said() -> str:
-        served = Service(file, 2.0)
-        many = [f"{n:04} " + "x" * 140 for n in range(3000)]
+        service = Service(file)
+        visit = Visit(Request({"type": "http"}), "", 0.0, access=EVERYTHING, study="y" * 150)
+        return Problem.of(await service._unknown(visit)).response().body.decode()
 
-        async def names() -> list[str]:
-            return many
-
-        served.workers.names = names  # type: ignore[method-assign]
-        access = dikin.service.tokens.EVERYTHING
-        error = errors.UnknownStudyError("there is none")
-        return (await served.problem_for(error, access, "y" * 150)).content()["detail"]
-
-    assert len(asyncio.run(said())) == errors.LONGEST_MESSAGE
+    assert len(json.loads(asyncio.run(said()))["detail"]) == errors.LONGEST_MESSAGE
 
 
 def test_a_large_study_is_played(service: Serving) -> None:
@@ -125,61 +124,21 @@ def test_a_large_study_is_played(service: Serving) -> None:
 # --- apart from the event loop -------------------------------------------------------------------
 
 
-def test_only_small_bodies_are_read_by_the_event_loop(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: dict[int, threading.Thread] = {}
-
-    def noted(body: bytes) -> None:
-        read[len(body)] = threading.current_thread()
-
-    async def ask(size: int) -> None:
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b" " * size, "more_body": False}
-
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % size)]
-        request = Request({"type": "http", "headers": headers}, receive)
-        layer = middleware.RequestMiddleware(None, None, served, 10**6)  # type: ignore[arg-type]
-        await layer._body(request)
-
-    served = Service(file, 2.0)
-    monkeypatch.setattr(middleware, "read_body", noted)
-    for size in (READ_AT_ONCE, READ_AT_ONCE + 1):
-        asyncio.run(ask(size))
-    here = threading.current_thread()
-    assert read[READ_AT_ONCE] is here
-    assert read[READ_AT_ONCE + 1] is not here
-
-
 def test_a_body_may_be_as_deep_and_wide_as_allowed() -> None:
     deep: Any = []
     for _ in range(DEEPEST_REQUEST - 1):
         deep = [deep]
-    assert bodies.read_body(json.dumps(deep).encode()) == deep
-    with pytest.raises(Problem, match="nested more than"):
-        bodies.read_body(json.dumps([deep]).encode())
-    assert len(bodies.read_body(keys(MOST_KEYS))) == MOST_KEYS
-    with pytest.raises(Problem, match="at most 1,000 keys"):
-        bodies.read_body(b"[" + keys(MOST_KEYS + 1) + b"]")
-
-
-def test_an_answer_is_json() -> None:
-    asked = {"id": 1, "params": {"x": 0.5}, "point": [0.5], "expected": None, "paused": False}
-    asked |= {"covariates": None, "context": {"é": 1.0}, "held_back": False}
-    model = schemas.Questions(queries=[schemas.Question(**asked) for _ in range(3)])
-    assert json.loads(bodies.written(model)) == {"queries": [asked] * 3}
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        bodies.written({"a": [float("nan")]})
-
-
-@pytest.mark.parametrize(("size", "rounds"), [(1, 1000), (33, 1000), (1000, 33), (10**6, 1)])
-def test_pages_have_fewer_rounds_where_points_are_large(size: int, rounds: int) -> None:
-    assert limits.rounds_at_once(1000, size) == rounds
+    assert app._read(json.dumps(deep).encode()) == deep
+    with pytest.raises(errors.RequestError, match="nested more than"):
+        app._read(json.dumps([deep]).encode())
+    assert len(app._read(keys(MOST_KEYS))) == MOST_KEYS
+    with pytest.raises(errors.RequestError, match="at most 1,000 keys"):
+        app._read(b"[" + keys(MOST_KEYS + 1) + b"]")
 
 
 BLOCKED = """
 from pathlib import Path
-from dikin.service import middleware, routes
+from dikin.service import app, limits
 def blocked(module, name, when):
     original = getattr(module, name)
     def wait(given):
@@ -187,8 +146,8 @@ def blocked(module, name, when):
             Path({pipe!r}).read_bytes()  # until the test closes its end
         return original(given)
     setattr(module, name, wait)
-blocked(middleware, "read_body", lambda body: len(body) > middleware.READ_AT_ONCE)
-blocked(routes, "tuner_from_spec", lambda spec: "seed" not in spec)
+blocked(app, "_read", lambda body: len(body) > limits.READ_AT_ONCE)
+blocked(app, "tuner_from_spec", lambda spec: "seed" not in spec)
 """
 """Reading a large body and creating a study without a seed wait for the test."""
 

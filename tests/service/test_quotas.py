@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dikin.service import limits, quotas
-from dikin.service.events import Looks
+from dikin.service import access, limits
+from dikin.service.access import Quotas
 from dikin.service.logs import SparseLines
 from dikin.service.problems import Problem
-from dikin.service.quotas import Quotas
-from dikin.service.service import Service
-from dikin.status import Status
-from dikin.studies.study import Study
 from service.serving import QUICK, TUNER, Serving, shop
 from service.test_requests import SLOW
 from studies.conftest import new_file
@@ -88,7 +80,7 @@ def test_requests_of_a_token_are_limited() -> None:
 
 def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(quotas.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(access.time, "monotonic", lambda: now[0])
     allowed = Quotas(1e9)
     with ExitStack() as stack:
         for _ in range(limits.IN_FLIGHT_EACH):
@@ -107,46 +99,6 @@ def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
                 pass
         with pytest.raises(Problem, match="2 requests a second"), rated.request("one"):
             pass
-
-
-def test_a_look_ends_with_the_last_who_waits_for_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who opens streams and drops them leaves no work behind, and nothing in the log."""
-    file = f"{tmp_path}/studies.db"
-    shop(file).close()
-    done = list[str]()
-
-    async def play() -> list[Any]:
-        service = Service(file, 2.0)
-        looks, worker = Looks(service), await service.workers.of("shop")
-
-        def status(study: Study) -> Status:
-            done.append("look")
-            return study.status()
-
-        monkeypatch.setattr(worker, "status", status)
-        free = threading.Event()
-        occupied = asyncio.ensure_future(worker.do(lambda _: free.wait()))
-        waiting = [
-            asyncio.ensure_future(looks.update("shop", last)) for last in (None, None, 1, 1, 2)
-        ]
-        await asyncio.sleep(0)
-        for each in waiting[1:4]:  # the first look has another that waits
-            each.cancel()
-        await asyncio.sleep(0)
-        again = asyncio.ensure_future(looks.update("shop", 1))
-        free.set()
-        found = await asyncio.gather(*waiting, again, return_exceptions=True)
-        await occupied
-        await asyncio.to_thread(service.workers.close)
-        return found
-
-    found = asyncio.run(play())
-    dropped = [isinstance(each, asyncio.CancelledError) for each in found]
-    assert dropped == [False, True, True, True, False, False]
-    assert len(done) == 3  # the first, the last, and the one that came again
-    assert not caplog.records
 
 
 # --- the log -------------------------------------------------------------------------------------

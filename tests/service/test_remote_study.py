@@ -455,7 +455,7 @@ def test_a_closed_study_and_a_new_name(service: Serving) -> None:
 
 
 def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "PAGE", 4)
+    monkeypatch.setattr(http, "AT_ONCE", 4)
     with shop(service.url, "pages", rounds=6) as study:
         assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
         assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))

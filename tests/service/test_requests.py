@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
-import threading
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,10 +13,7 @@ import pytest
 import urllib3
 
 import dikin
-from dikin.service import server
-from dikin.service.events import Looks, last_round
-from dikin.service.service import Service
-from dikin.service.workers import Workers, collecting_warnings
+from dikin.service import commands
 from service.serving import QUICK, TUNER, Serving, shop
 
 
@@ -213,8 +207,8 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("tell", {"id": 0, "value": 1, "failed": True}, 422, "loss", "a failed trial has no value"),
     ("tell", {"id": 0, "failed": "yes"}, 422, "parameter", "'yes'"),
     ("tell", {"id": 9, "value": 1}, 404, "unknown_query", "trial 9 was never asked"),
-    ("tell", {"id": "0", "value": 1}, 422, "unknown_query", "whole number from ask, got '0'"),
-    ("tell", {"id": True, "value": 1}, 422, "unknown_query", "got True"),
+    ("tell", {"id": "0", "value": 1}, 422, "request", "whole number from ask, got '0'"),
+    ("tell", {"id": True, "value": 1}, 422, "request", "got True"),
     (
         "tell",
         [0, 512],
@@ -224,7 +218,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ),
     ("ask", {"context": 3}, 422, "request", "context must be an object with a value for each"),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "was never asked"),
-    ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "foreign_query", "another learner or tuner"),
+    ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": [1, 2]}, 422, "parameter", "price; got [1, 2]"),
     ("tell", {"id": 0, "value": 1, "point": "x"}, 422, "domain", "point"),
     ("tell", {"id": 0, "value": 1e300}, 422, "loss", "finite number below"),
@@ -258,7 +252,7 @@ FORGED = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1).state() | {"search": [[]]}
         ({"tuner": {}}, "one or more names"),
         ({"tuner": {"price": {"low": 3, "high": 1}}}, "low"),
         ({"tuner": {"price": {"low": 1, "high": 3}}, "sed": 7}, "sed"),
-        ({"tuner": 3}, "the tuner must be a JSON object"),
+        ({"tuner": 3}, "tuner must be an object of parameters"),
         (BARE, "a study holds a tuner: send its parameters"),
         ({"state": LEARNER.state()}, "a study holds a tuner"),
         ({"tuner": {"x": {"low": 0, "high": 1}}, "state": {}}, "state"),
@@ -288,7 +282,20 @@ def test_paths_methods_and_queries(service: Serving) -> None:
     assert service.problem("GET", "/v1/studies?limit=0")[0] == 422
     assert service.problem("GET", "/v1/studies/%FF")[0] == 422
     assert service.problem("GET", "/v1/studies/a%0Ab")[0] == 422
-    assert service.problem("GET", "/v1/studies/x/history?first=x")[2].startswith("first (query)")
+    for query, words in (
+        ("first=x", "first must be a whole number, got 'x'"),
+        ("first=0", "first must lie between 1 and"),
+        ("first=1&first=2", "'first' occurs twice in the query"),
+        ("firts=1", "'firts' is not known in the query. Did you mean 'first'?"),
+    ):
+        status, code, detail = service.problem("GET", "/v1/studies/x/history?" + query)
+        assert (status, code) == (422, "request")
+        assert detail.startswith(words)
+    status, _, detail = service.problem("PUT", "/v1/studies/x", TUNER, Content_Encoding="gzip")
+    assert (status, detail[:34]) == (415, "a body must have no Content-Encodi")
+    with socket.create_connection(("127.0.0.1", service.port)) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 400")
     assert service.problem("PUT", "/v1/studies/x", b"a=1", Content_Type="text/plain")[0] == 415
 
 
@@ -340,7 +347,7 @@ def test_every_answer_has_the_security_headers(service: Serving) -> None:
 
 def test_small_answers_are_sent_at_once() -> None:
     """Without TCP_NODELAY each would wait for an acknowledgement: 40 ms a request."""
-    with server.listen("127.0.0.1", 0) as listener:
+    with commands._listen("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP
 
 
@@ -375,88 +382,40 @@ def test_metrics(service: Serving) -> None:
     assert 'dikin_request_seconds_count{method="POST",route="/v1/studies/{name}/ask"' in text
 
 
-# --- events --------------------------------------------------------------------------------------
+# --- the page's data -----------------------------------------------------------------------------
 
 
-def events(service: Serving, name: str, **headers: str) -> Any:
-    """The events of a study as they come."""
-    path = f"{service.url}/v1/studies/{name}/events"
-    answer = urllib3.PoolManager(retries=False).request(
-        "GET",
-        path,
-        headers={k.replace("_", "-"): v for k, v in headers.items()},
-        preload_content=False,
-    )
-    assert answer.headers["Content-Type"].startswith("text/event-stream")
-    block: dict[str, str] = {}
-    for line in answer:
-        text = line.decode().rstrip("\n")
-        if text:
-            field, _, value = text.partition(": ")
-            block[field] = value
-        else:
-            yield block["event"], int(block["id"]), json.loads(block["data"])
-
-
-def test_events(service: Serving) -> None:
+def test_a_page_polls(service: Serving) -> None:
+    """The newest rounds in columns, and 304 for as long as nothing has happened."""
+    path = "/v1/studies/watched/page"
     with shop(service.url, "watched", rounds=12) as study:
-        stream = events(service, "watched")
-        kind, last, update = next(stream)
-        assert (kind, last) == ("update", 12)
-        assert update["rounds"]["round"] == list(range(1, 13))
-        history = study.history()
-        assert update["rounds"]["value"] == history["value"].tolist()
-        assert update["rounds"]["played"] == [history[c].tolist() for c in ("price", "ads")]
-        assert update["rounds"]["best"] == [history[f"best.{c}"].tolist() for c in ("price", "ads")]
-        study.tell(study.ask(), 3.5)
-        study.tell(study.ask(), failed=True)
-        study.pause()
-        while not update["study"]["paused"]:
-            _, last, update = next(stream)
-        assert last == 14
-        _, _, update = next(events(service, "watched", Last_Event_ID="11"))
-        assert update["rounds"]["round"] == [12, 13, 14]
-        assert update["rounds"]["failed"] == [False, False, True]
-        assert update["rounds"]["value"][1:] == [3.5, None]
-        _, _, update = next(events(service, "watched", Last_Event_ID="99"))
-        assert len(update["rounds"]["round"]) == 14
-        dikin.Study.delete(service.url, "watched")
-        while kind == "update":
-            kind, _, update = next(stream)
-        assert kind == "problem"
-        assert update["code"] == "unknown_study"
-        assert next(stream, None) is None
-
-
-@pytest.mark.parametrize(
-    ("header", "known"),
-    [("0", 0), ("7", 7), ("8", None), ("9" * 16, None), ("", None), ("-1", None), (None, None)],
-)
-def test_the_last_round_that_a_page_has(header: str | None, known: int | None) -> None:
-    assert last_round(header, rounds=7) == known
-
-
-def test_pages_share_their_looks(file: str) -> None:
-    shop(file, rounds=5).close()
-
-    async def watch() -> int:
-        served = Service(file, 2.0)
-        worker, looked = await served.workers.of("shop"), 0
-        status = worker.status
-
-        def counted(study: Any) -> Any:
-            nonlocal looked
-            looked += 1
-            return status(study)
-
-        worker.status = counted  # type: ignore[method-assign]
-        looks = Looks(served)
-        found = await asyncio.gather(*(looks.update("shop", None) for _ in range(50)))
-        assert len(set(found)) == 1
-        await asyncio.to_thread(served.workers.close)
-        return looked
-
-    assert asyncio.run(watch()) == 1
+        first = service.send("GET", path)
+        rounds, history = first.content["rounds"], study.history()
+        assert rounds["round"] == list(range(1, 13))
+        assert rounds["value"] == history["value"].tolist()
+        assert rounds["played"] == [history[c].tolist() for c in ("price", "ads")]
+        assert first.content["recommendation"] == study.recommend().to_json()
+        tags = [first.headers["ETag"]]
+        again = service.send("GET", path + "?after=12", If_None_Match=tags[0])
+        assert (again.status, again.content) == (304, b"")
+        trial = study.ask()
+        for act in (
+            lambda: study.tell(trial, 3.5),
+            study.pause,
+            study.resume,
+            lambda: study.tell(study.ask(), failed=True),
+            lambda: study.forget(study.ask()),
+            study.ask,
+        ):
+            act()
+            seen = service.send("GET", path + "?after=11", If_None_Match=tags[-1])
+            assert seen.status == 200
+            tags.append(seen.headers["ETag"])
+        assert seen.content["rounds"]["round"] == [12, 13, 14]
+        assert seen.content["rounds"]["value"][1:] == [3.5, None]
+        assert seen.content["rounds"]["failed"] == [False, False, True]
+        assert len(seen.content["open"]) == 1
+        assert len(service.send("GET", path + "?after=99").content["rounds"]["round"]) == 14
 
 
 # --- values that look like faults ---------------------------------------------------------------
@@ -532,7 +491,7 @@ def test_a_recommendation_of_a_context(service: Serving) -> None:
         service.send("POST", path + "/tell", {"id": id, "value": 3.0})
     here = "?" + urlencode({"context": '{"region": "us"}'})
     found = service.send("GET", path + "/recommend" + here).content
-    assert found["params"] == service.send("POST", path + "/best", place).content["best"]
+    assert found["params"] == service.send("GET", path + "/best" + here).content["best"]
     assert service.send("GET", path).content["best_value"] is None  # each has its own
     for query, status, code in (
         ("", 422, "context"),
@@ -568,30 +527,6 @@ def test_a_best_value_at_its_bound(service: Serving) -> None:
     assert any("next to its bound 0" in text for text in found), found
 
 
-def test_warnings_stay_with_their_study(file: str) -> None:
-    """Two studies warn at the same time, in threads of their own."""
-    for called in ("one", "two"):
-        shop(file, called).close()
-    both = threading.Barrier(2)
-
-    def warn(study: dikin.Study) -> None:
-        both.wait(300)
-        for _ in range(3):  # heard once
-            warnings.warn(f"of {study.name}", UserWarning, stacklevel=1)
-
-    async def play() -> dict[str, list[str]]:
-        made = Workers(file, 600.0)
-        with collecting_warnings():
-            await asyncio.gather(made.do("one", warn), made.do("two", warn))
-            heard = {called: list((await made.of(called)).warnings) for called in ("one", "two")}
-            await asyncio.to_thread(made.close)
-        return heard
-
-    assert asyncio.run(play()) == {"one": ["of one"], "two": ["of two"]}
-    with pytest.warns(UserWarning, match="as ever"):
-        warnings.warn("as ever", UserWarning, stacklevel=1)
-
-
 # --- clients that are slow -----------------------------------------------------------------------
 
 
@@ -612,7 +547,7 @@ def test_slow_and_half_open_clients_stall_nobody(service: Serving) -> None:
     silent = [connect(service) for _ in range(100)]
     half = [connect(service, b"GET /v1/stud") for _ in range(100)]
     slow = [connect(service, SLOW) for _ in range(100)]
-    deaf = [connect(service, b"GET /v1/studies/quick/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")]
+    deaf = [connect(service, b"GET /v1/studies/quick/page HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")]
     try:
         with shop(service.url, "quick", rounds=50) as study:
             assert study.rounds == 50
@@ -635,7 +570,7 @@ def test_a_slow_body_is_refused(file: str) -> None:
 
 
 def test_a_holdback_in_all_answers(service: Serving) -> None:
-    """Trials, status, history and metrics; and an event when the guard holds."""
+    """Trials, status, history and metrics; and the reason when the guard holds."""
     parameters = {"price": dikin.Real(1, 14, start=4)}
     tuner = dikin.Tuner(parameters, maximize=True, seed=7, holdback=0.3, guard=0.02)
     with dikin.Study(service.url, "compared", tuner) as study:
@@ -646,13 +581,14 @@ def test_a_holdback_in_all_answers(service: Serving) -> None:
             study.tell(trial, 500.0 + trial.id % 3)
         assert study.status().uplift == study.uplift
         assert study.history()["held_back"].tolist() == [trial.held_back for trial in first]
-        stream = events(service, "compared")
-        assert next(stream)[0] == "update"
         while not study.paused:
             for trial in study.ask(n=20):
                 study.tell(trial, (500.0 if trial.held_back else 300.0) + trial.id % 3)
-        _, _, data = next(each for each in stream if each[0] == "guard")
-        assert data == {"study": "compared", "reason": study.status().guard_reason}
+        reason = study.status().guard_reason
+        assert service.send("GET", "/v1/studies/compared").content["guard_reason"] == reason
+        gain = service.send("GET", "/v1/studies/compared/uplift").content
+        assert gain["high"] < 0.0
+        assert gain == study.uplift.to_json()
         text = service.send("GET", "/metrics").content.decode()
         assert 'dikin_guard_holds{study="compared"} 1.0' in text
         assert 'dikin_uplift_low{study="compared"}' in text

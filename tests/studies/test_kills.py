@@ -54,7 +54,7 @@ def rows_on_the_page(name: str, trials: list[Trial]) -> list[Row]:
     with open(DOCS / name, encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     rows = [Row(r["what"], r["where"], int(r["tried"]), int(r["failed"]), r["note"]) for r in lines]
-    assert markdown(rows) in (DOCS / "live.md").read_text(encoding="utf-8")
+    assert markdown(rows) in (DOCS / "durability.md").read_text(encoding="utf-8")
     assert [(row.what, row.where) for row in rows] == [(t.what, t.where) for t in trials]
     assert not any(row.failed for row in rows)
     return rows

@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
 def test_the_page_has_a_table_of_no_loss() -> None:
     """As `make power-loss PAGE=1` writes it."""
-    page = (DOCS / "live.md").read_text(encoding="utf-8")
+    page = (DOCS / "durability.md").read_text(encoding="utf-8")
     table = page.partition("<!-- power-loss -->")[2].partition("<!-- end of power-loss -->")[0]
     lines = table.strip().split("\n")
     assert lines[:2] == power_loss.HEADING

@@ -265,7 +265,7 @@ def _key_of(context: EvaluationContext | None) -> str:
 
 def _flag_types(parameter: ParameterKind) -> set[type]:
     """The types of flags that can have every value of a parameter."""
-    axis, columns = parameter.axis, len(parameter.columns(""))
+    axis, columns = parameter.axis, max(len(parameter.parts), 1)
     places = range(len(axis.labels)) if axis.labels else (axis.low, axis.high)
     values = [parameter.setting(columns * [float(place)]) for place in places]
     found = {type(value) for value in values}

@@ -18,6 +18,7 @@ from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.choice import MOST
+from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
@@ -147,8 +148,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._prepare(study)
         if self.tuner is None and _tunable({param_name: param_distribution}):
             parameter = _parameter(param_distribution, self._start.get(param_name))
-            today = parameter.start_values() or parameter.values([0.5])
-            return _value(param_distribution, parameter.setting(today))
+            started = Space({param_name: parameter})
+            return _value(param_distribution, started.params(started.start_values)[param_name])
         if param_name not in self._drawn:
             self._drawn.add(param_name)
             self._log_limit.warn(

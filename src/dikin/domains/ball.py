@@ -96,7 +96,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, 3, 2)
+        return BallGeometry(self.dim, self.radius / scale, 3, 4)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -118,9 +118,9 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, g).
+    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, a, b, g.y).
 
-    H has one eigenvalue across the radius and one along it.
+    H has one eigenvalue across the radius and one along it, so that g = a z + b y.
     """
 
     @property
@@ -138,7 +138,7 @@ class BallGeometry(BallNumbers, Geometry):
             square = quadratic * self.rho * self.rho
             gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
         iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
-        scale_into(-self.rho * (1.0 - gap) / (length + TINY), linear, iterate)
+        scale_into(self.rho * (gap - 1.0) / (length + TINY), linear, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
@@ -148,9 +148,18 @@ class BallGeometry(BallNumbers, Geometry):
         across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
         distance = self.rho * r
         part = radial / (distance * distance) if r > 0.0 else 0.0
-        inner, outer = part * (along - across), part * (1.0 / along - 1.0 / across)
-        radial_metric(s, iterate, across, inner, 1.0 / across, outer, metric)
+        add_vectors(across, s, part * (along - across), iterate, metric)
+        outer, inner = 1.0 / (along * along), 1.0 / (across * across)
+        metric[1, 0], metric[2, 0], metric[3, 0] = inner, part * along * (outer - inner), radial
+        metric[3, 0] /= along
         return square, (self.size - 1) * across * across + along * along
+
+    def linear_update(
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        distance = self.rho * float(iterate[1, 0])
+        add_rows(scale * metric[1, 0], metric, scale * metric[2, 0] - damping, iterate, out)
+        return scale * float(metric[3, 0]), distance * distance
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2, 0])
@@ -194,19 +203,24 @@ def radial_products(s: Array, iterate: Array) -> tuple[float, float]:
     return float(s.dot(s)), float(s.dot(iterate[0]))
 
 
-def _radial_metric(
-    s: Array, iterate: Array, a: float, b: float, c: float, d: float, metric: Array
-) -> None:
+def _add_vectors(a: float, s: Array, b: float, iterate: Array, metric: Array) -> None:
     for i in range(s.size):
         metric[0, i] = a * s[i] + b * iterate[0, i]
-        metric[1, i] = c * s[i] + d * iterate[0, i]
 
 
-@looped(_radial_metric)
-def radial_metric(
-    s: Array, iterate: Array, a: float, b: float, c: float, d: float, metric: Array
-) -> None:
-    """Set z to a s + b y and g to c s + d y."""
-    y = iterate[0]
-    np.add(a * s, b * y, metric[0])
-    np.add(c * s, d * y, metric[1])
+@looped(_add_vectors)
+def add_vectors(a: float, s: Array, b: float, iterate: Array, metric: Array) -> None:
+    """Set z to a s + b y."""
+    np.add(a * s, b * iterate[0], metric[0])
+
+
+def _add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += a * metric[0, i] + b * iterate[0, i]
+
+
+@looped(_add_rows)
+def add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
+    """Add a z + b y to out."""
+    out += a * metric[0]
+    out += b * iterate[0]

@@ -334,9 +334,9 @@ def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> No
 @looped(_rank_one_metric)
 def rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
     """Write z and g, for part = k w.s."""
-    z, g, root, w = metric
-    np.divide(s - part / stretch * w, root, z)
-    np.multiply(s + part * w, root, g)
+    root, w = metric[2], metric[3]
+    np.divide(s - part / stretch * w, root, metric[0])
+    np.multiply(s + part * w, root, metric[1])
 
 
 @compilable

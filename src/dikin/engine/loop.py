@@ -73,7 +73,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    memo = Memo(state, space.s, space.s, space.metric, proposal)
+    memo = Memo(state, space.metric, proposal)
     learner.tell(round, memo, f, sigma, state)
 
 

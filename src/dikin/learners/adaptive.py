@@ -165,7 +165,7 @@ class BarrierFTRL(KernelLearner):
 
         `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
         """
-        geometry, right, (numbers, linear, iterate, *_) = self.geometry, self._schedule, self._state
+        geometry, right, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
         if not self._has_converged(self._state):
             return None
         y, weight = geometry.vector(iterate), right.kappa / numbers[RATE]

@@ -44,7 +44,6 @@ from dikin.units import LossRange
 class Proposed(NamedTuple):
     """What the learner remembers about a query."""
 
-    point: Array
     played: int  # the base whose point it is
     weight: float  # 1/pbar of that base
     restarts: tuple[int, ...]  # of each base: one restarted since then does not learn from it
@@ -165,19 +164,14 @@ class Corral(Learner):
     def _propose(self) -> tuple[Array, float, Proposed]:
         shares = self.shares
         played = min(int(np.searchsorted(shares.cumsum(), self._chance())), shares.size - 1)
-        memos = tuple(base._propose()[2] for base in self._bases)
-        base = self._bases[played]
-        point = base._placed(*base._vector(memos[played]))
+        proposals = [base._propose() for base in self._bases]
+        point = self._bases[played]._placed(*proposals[played][:2])
+        memos = tuple(memo for _, _, memo in proposals)
         weight = 1.0 / float(shares[played])
-        memo = Proposed(point, played, weight, tuple(self._base_restarts), memos)
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Proposed) -> tuple[Array, float]:
-        """The point itself: only the bases use working vectors."""
-        return memo.point.copy(), 0.0
+        return point, 0.0, Proposed(played, weight, tuple(self._base_restarts), memos)
 
     def _placed(self, u: Array, square: float) -> Array:
-        return u
+        return u  # only the bases use working vectors
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
         suffered = 0.5 * (1.0 + loss) * memo.weight
@@ -277,15 +271,15 @@ class Corral(Learner):
                 self._bases, memo.memos, memo.restarts, self._base_restarts, strict=True
             )
         )
-        return memo.point, memo.played, memo.weight, memo.restarts, memos
+        return memo.played, memo.weight, memo.restarts, memos
 
     def _memo_from(self, state: tuple[Any, ...]) -> Proposed:
-        point, played, weight, restarts, parts = state
+        played, weight, restarts, parts = state
         memos = tuple(
             None if part is None else base._memo_from(part)
             for base, part in zip(self._bases, parts, strict=True)
         )
-        return Proposed(point, played, weight, restarts, memos)
+        return Proposed(played, weight, restarts, memos)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

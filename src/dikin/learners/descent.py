@@ -57,7 +57,8 @@ class Pace(NamedTuple):
 @compilable
 def reach_of(pace: Pace, state: LearnerState) -> float:
     """delta_t."""
-    return pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    reach: float = pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    return reach
 
 
 class DescentKernel(NamedTuple):
@@ -312,24 +313,19 @@ class TwoPoint(Descent):
         self._descend(two_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        _, _, memo = super()._propose()
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        """The two vectors to play, one in each row, and the larger of their squares."""
-        pace, both = self._pace, np.empty((2, self.geometry.size))
-        far = pace.reach / pace.shrink * memo.asked[2]
-        for u, scale in zip(both, (far, -far), strict=True):
-            self.geometry.point(memo.state.iterate, memo.metric, scale, u)
-        both *= pace.shrink
-        return both, float((both * both).sum(axis=1).max())
+        """Propose two vectors, one in each row, with the larger of their squares."""
+        one, square, memo = super()._propose()
+        pace, two = self._pace, np.empty_like(one)
+        far = -pace.reach / pace.shrink * memo.asked[2]
+        other = pace.shrink**2 * self.geometry.point(memo.state.iterate, memo.metric, far, two)
+        return np.stack([one, pace.shrink * two]), max(square, other), memo
 
     def _placed(self, u: Array, square: float) -> Array:
         return np.stack([super(TwoPoint, self)._placed(each, square) for each in u])
 
     def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
-        one, two = (self._scaled_loss(part) for part in self._two_parts(answer))
+        one, two = (self._scaled_loss(part) for part in self.feedback.parts("TwoPoint", answer))
         return (one - two) / 2.0
 
     @classmethod

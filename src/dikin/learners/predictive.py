@@ -50,9 +50,9 @@ from dikin.errors import (
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.base import ROUNDING, range_limit
+from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import Parameter
+from dikin.learners.parameters import Parameter, range_limit
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
 from dikin.learners.threads import locked
 from dikin.units import LossRange, Units

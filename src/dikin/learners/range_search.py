@@ -6,20 +6,31 @@ from its own stream. Before that it learns from the loss outside, clipped to the
 Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
 (docs/mathematics.md, 5.5).
 
-The search is immutable: `Learner` replaces it when an answer changes it.
+`Learner` calls the functions of this file where a range is searched for, and nowhere else.
 """
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from math import nan
-from typing import Any, NamedTuple, Self
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from dikin.arguments import LARGEST
-from dikin.domains.base import Array, Domain
-from dikin.errors import LossRangeError
+from dikin.arguments import LARGEST, real_number
+from dikin.domains.base import Domain
+from dikin.errors import LossError, LossRangeError, SlowLearnerWarning
+from dikin.learners.parameters import range_limit
+from dikin.learners.threads import ignored
 from dikin.theory.certificate import Account, Part
 
+if TYPE_CHECKING:
+    from dikin.learners.base import Learner
+
+logger = logging.getLogger("dikin")
+
+STALE = object()
+"""The memo of a query asked before the last restart: its answer is not learnt from."""
 FIRST_SHARE = 2.0**-16
 """Half the first range as a share of the first loss. Too narrow a range costs restarts; too wide a
 range costs every round. If it were much smaller, rounding would decide which losses lie inside."""
@@ -36,12 +47,6 @@ rounded near 0. It is a power of two, so that ranges are powers of two.
 """
 
 Range = tuple[float, float]
-
-
-class StaleQuery(NamedTuple):
-    """The memo of a query asked before the last restart: its answer is not learnt from."""
-
-    point: Array
 
 
 class Variation(NamedTuple):
@@ -203,3 +208,119 @@ def widened(loss_range: Range, losses: list[float]) -> Range:
             "cannot be computed with: choose another unit of loss. Nothing was changed."
         )
     return low, high
+
+
+# --- what a learner does that searches for its range ---------------------------------------------
+
+
+def learn(learner: Learner, memo: Any, answer: Any, curvature: float) -> None:
+    """Take in an answer, inside the present range or outside."""
+    search = _search_of(learner)
+    if search.begun and memo is not STALE:
+        with suppress(LossRangeError):
+            f = learner._scaled_answer(answer)
+            learner._learn(memo, f, learner._scaled_curvature(curvature))
+            return
+    wider = range_around(learner, search, answer)
+    if memo is STALE and wider == learner.units.loss_range:
+        learner._scaled_answer(answer)
+        learner._scaled_curvature(curvature)
+        learner._search = search.with_idle_round()
+        return
+    arguments = learner.arguments() | {"loss_range": list(wider)}
+    with ignored(SlowLearnerWarning):  # said when it was built
+        fresh = learner._anew(learner.domain, arguments, learner._noise.seed())
+    fresh._scaled_answer(answer)
+    sigma, rounds = learner._scaled_curvature(curvature), learner.rounds + 1
+    part = None if memo is STALE else learner._certificate_part()
+    learns = search.begun and part is not None
+    if learns:
+        low, high = learner.units.loss_range
+        learner._learn(memo, learner._scaled_answer(min(max(float(answer), low), high)), sigma)
+    # Everything that can fail has been done: from here on the state changes.
+    ended = search.after_range(rounds, learner._certificate_part(), idle=not learns)
+    begin_anew(learner, fresh, ended)
+    if learner.restarts:
+        logger.info(
+            "%s begins anew for losses in (%g, %g) after %d rounds; restarts so far: %d",
+            *(type(learner).__name__, *wider, rounds, learner.restarts),
+        )
+
+
+def range_around(learner: Learner, search: RangeSearch, answer: Any) -> Range:
+    """The range that has room for the losses of an answer."""
+    with suppress(LossRangeError):
+        learner._scaled_answer(answer)  # is it an answer at all?
+    told = learner.feedback.losses(answer)
+    losses = [real_number(part, "loss", LossError) for part in told]
+    finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
+    if search.begun:
+        return widened(learner.units.loss_range, finite)
+    slope = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
+    return widened(first_range(finite[0], slope), finite)
+
+
+def begin_anew(learner: Learner, fresh: Learner, search: RangeSearch) -> None:
+    """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
+    kind = type(learner)
+    own = {name: value for name, value in vars(learner).items() if not hasattr(kind, name)}
+    protocol = {"_open": learner._open, "_restored": learner._restored}
+    for id, (query, _) in learner._open.items():
+        learner._open[id] = query, STALE
+    # In one assignment: whoever reads an attribute without the lock sees all old or all new.
+    learner.__dict__ = own | _searching(fresh, search) | protocol
+
+
+def certificate(learner: Learner, part: Part) -> float:
+    """The bound on the regret of all rounds, from the part of the present range."""
+    low, high = learner.units.loss_range
+    smoothness = getattr(learner, "smoothness", nan)
+    lipschitz = getattr(learner, "lipschitz", None)
+    variation = Variation.of(high - low, 2.0 * learner.units.radius, smoothness, lipschitz)
+    return _search_of(learner).certificate(part, learner.domain, learner.rounds, variation)
+
+
+def curvature_limit(learner: Learner) -> float:
+    """As much curvature as a range holds that may yet be widened: less than told is safe."""
+    from dikin.learners.base import Learner
+
+    own = type(learner).curvature_limit is not Learner.curvature_limit
+    if own or learner._declared_limit() is not None:
+        return inf
+    return range_limit(learner.units, learner.domain)[0]
+
+
+def state(learner: Learner) -> dict[str, Any]:
+    """Return the part of a saved state that only such a learner has."""
+    return {
+        "arguments": learner.arguments() | {"loss_range": None},
+        "range": list(learner.units.loss_range),
+        "range_search": _search_of(learner).encoded(),
+    }
+
+
+def known_range(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the argument of a restored learner that knows its range for the time being."""
+    return {"loss_range": state["range"]} if "range" in state else {}
+
+
+def restore(learner: Learner, state: dict[str, Any]) -> None:
+    """Let a learner that was built for the present range of a state search again."""
+    if "range" in state:
+        schedule = type(getattr(learner, "_schedule", None))
+        search = RangeSearch.decoded(state["range_search"], schedule)
+        learner.__dict__ = _searching(learner, search)
+
+
+def _search_of(learner: Learner) -> RangeSearch:
+    assert learner._search is not None
+    return learner._search
+
+
+def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
+    """The attributes of a learner of some range, as those of one that is searching for its range.
+
+    A limit of the curvature that was cached for a fixed range is left out.
+    """
+    attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
+    return attributes | {"_range_known": False, "_search": search}

@@ -1,174 +1,619 @@
-"""The ASGI application, `create_app(store)`, and what it serves beside the studies.
+"""The ASGI application: `Service(store)`.
 
 `dikin serve` adds what a public server needs: it refuses to listen beyond this machine without
-tokens, limits connections, and ends streams before it stops.
+tokens, and limits connections.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
-from collections.abc import AsyncIterator
+import secrets
+import time
+import unicodedata
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from itertools import count
+from typing import Annotated, Any
+from urllib.parse import unquote
 
-from fastapi import APIRouter, FastAPI, Request
-from fastapi.openapi.utils import get_openapi
+from starlette.datastructures import Headers, QueryParams
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Router
+from starlette.types import Message, Receive, Scope, Send
 
 import dikin
-from dikin.service import routes, schemas
-from dikin.service.dispatch import Endpoints
-from dikin.service.events import Looks
-from dikin.service.limits import (
-    ANSWER_SECONDS,
-    LARGEST_REQUEST,
-    PATIENCE,
-    REQUESTS_A_SECOND,
+from dikin.errors import (
+    DikinError,
+    MissingExtraError,
+    RequestError,
+    StateError,
+    StoreError,
+    UnknownStudyError,
+    did_you_mean,
+    shortened,
+    shown,
 )
-from dikin.service.metrics import MEDIA_TYPE
-from dikin.service.middleware import RequestMiddleware
-from dikin.service.problems import not_found
-from dikin.service.service import Service
-from dikin.service.workers import collecting_warnings
+from dikin.loading import restore
+from dikin.serialization import strict_json
+from dikin.service import limits, openapi
+from dikin.service.access import Gate, Quotas
+from dikin.service.metrics import MEDIA_TYPE, Metrics
+from dikin.service.problems import ClientGone, Problem
+from dikin.service.studies import OpenStudies, StuckError
+from dikin.service.tokens import Access, TokenStore
+from dikin.status import Status
+from dikin.studies.client_arguments import printable
+from dikin.studies.database import Sqlite, open_database
+from dikin.studies.operations import (
+    OBJECT,
+    OPERATIONS,
+    STATUS,
+    STUDY,
+    TEXT,
+    WHOLE,
+    Argument,
+    Operation,
+    operation,
+    or_null,
+    record,
+)
+from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_spec
+from dikin.studies.study import Study
+from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
+"""Methods that are counted by name; a client may send any word."""
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+"""Headers of every answer."""
+
+log = logging.getLogger("dikin.service")
 
 
-def create_app(
-    store: str,
-    *,
-    patience: float = PATIENCE,
-    deadline: float = ANSWER_SECONDS,
-    rate: float = REQUESTS_A_SECOND,
-    largest_request: int = LARGEST_REQUEST,
-) -> FastAPI:
-    """Return the application that serves the studies in a store; for the others see `serve`."""
+@dataclass
+class Visit:
+    """A request, as far as it was understood: the log has it."""
+
+    request: Request
+    id: str
+    began: float
+    route: str = "other"
+    access: Access | None = None
+    study: str | None = None
+    code: str | None = None
+
+
+class Service:
+    """The service of one store: an ASGI application.
+
+    Whether a request may be answered is decided by its head. Only then is its body read.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        patience: float = limits.PATIENCE,
+        deadline: float = limits.ANSWER_SECONDS,
+        rate: float = limits.REQUESTS_A_SECOND,
+        largest_request: int = limits.LARGEST_REQUEST,
+    ) -> None:
+        database = open_database(store, patience)
+        self._addresses = [database.name, store]
+        if isinstance(database, Sqlite):
+            self._addresses += [str(database.path), str(database.path.parent)]
+        self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
+        self.store, self._largest = store, largest_request
+        self.metrics, self.quotas = Metrics(), Quotas(rate)
+        self.studies = OpenStudies(store, patience, deadline)
+        self.metrics.stuck.set_function(lambda: self.studies.stuck)
+        tokens = TokenStore(store)
+        self.gate = Gate(lambda: self.studies.apart(tokens.all))
+        self.is_closing: Callable[[], bool] = lambda: False
+        """Whether the service shuts down."""
+        self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
+        self._router = Router(lifespan=self._lifespan)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with collecting_warnings():
-            yield
-            service.closing.set()
-            await asyncio.to_thread(service.workers.close)
+    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(self.studies.close)
 
-    service = Service(store, patience, deadline, rate)
-    app = FastAPI(
-        title="dikin",
-        version=dikin.__version__,
-        lifespan=lifespan,
-        openapi_url=None,  # it would be written anew for each request, of whomever
-        docs_url=None,  # its page loads scripts from other hosts
-        redoc_url=None,
+    # --- a request -------------------------------------------------------------------------------
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._router(scope, receive, send)
+            return
+        request, id = Request(scope, receive), f"{next(self._ids) % 2**32:08x}"
+        visit = Visit(request, id, time.perf_counter())
+        try:
+            response = await self._answer(visit)
+        except ClientGone:
+            self._note(visit, 499)
+            return
+        except (Exception, asyncio.CancelledError) as error:
+            response = self._problem(visit, error).response()
+            if response.status_code in (408, 413) or _is_large(request.headers):
+                response.headers["Connection"] = "close"  # the rest of the body is not read
+        known = {name for name, _ in response.raw_headers}
+        response.raw_headers += [pair for pair in HEADERS if pair[0] not in known]
+        response.raw_headers.append((b"x-request-id", id.encode()))
+        self._note(visit, response.status_code)
+        await response(scope, receive, send)
+
+    async def _answer(self, visit: Visit) -> Response:
+        request = visit.request
+        headers, method = request.headers, request.method
+        if len(headers.getlist("host")) != 1:
+            raise Problem(400, "a request has one Host")
+        # The undecoded path: the name of a study may contain a slash, which is written as %2F.
+        raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+        asked, name = _find(method, raw.partition(b"?")[0].decode("latin-1"))
+        visit.route = asked.path
+        if asked.right is not None:
+            server = str((request.scope.get("server") or ("", None))[0])
+            visit.access = await self.gate.access(method, headers, server)
+            visit.study = None if name is None else _decoded(name)
+            visit.access.refuse_unless(asked.right, visit.study)
+            with self.quotas.request(visit.access.name):
+                return await self._carry_out(asked, visit, await self._arguments(asked, request))
+        return await self._carry_out(asked, visit, {})
+
+    async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
+        query: QueryParams = request.query_params
+        if len(query.multi_items()) > len(query):
+            names = [name for name, _ in query.multi_items()]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise RequestError(f"{shown(twice)} occurs twice in the query; give it once")
+        known = asked.in_query
+        given = {
+            name: known[name].read(name, text) if name in known else text
+            for name, text in query.items()
+        }
+        given = asked.checked(given, "query", known)
+        body = await self._body(request)
+        if body and not asked.in_body:
+            raise RequestError("this endpoint takes no body; send none")
+        if body is None and any(name in asked.in_body for name in asked.required):
+            raise RequestError("the body is missing")
+        if body is not None and asked.in_body:
+            given |= asked.checked(body, "body", asked.in_body)
+        for name, each in asked.headers.items():
+            text = request.headers.get(each.header)
+            if text is not None:
+                given[name] = printable(_utf8(text), each.header)
+        return given
+
+    async def _carry_out(self, asked: Operation, visit: Visit, given: dict[str, Any]) -> Response:
+        if asked.name not in OPERATIONS:
+            answered = await asked.act(self, visit, **given)
+            return answered if isinstance(answered, Response) else _json(_written(answered))
+        old = visit.request.headers.get("if-none-match")
+
+        def act(study: Study) -> tuple[bytes | None, str | None]:
+            version = asked.version and f'"{asked.version(study, **given)}"'
+            if version is not None and version == old:
+                return None, version
+            return _written(asked.act(study, **given)), version
+
+        try:
+            client = None if asked.method == "GET" else _client(visit)
+            body, version = await self.studies.do(str(visit.study), act, client)
+        except UnknownStudyError as error:
+            raise await self._unknown(visit) from error
+        headers = {} if version is None else {"etag": version, "cache-control": "no-cache"}
+        if body is None:
+            return Response(status_code=304, headers=headers)
+        return Response(body, headers=headers, media_type="application/json")
+
+    async def _unknown(self, visit: Visit) -> UnknownStudyError:
+        """Return the error, without names of studies that this visitor may not see."""
+        names = await self.names(visit.access)
+        others = await asyncio.to_thread(did_you_mean, str(visit.study), names) if names else ""
+        return UnknownStudyError(
+            f"there is no study {visit.study!r}.{others} To create one: PUT /v1/studies/NAME, or "
+            "dikin.Study(url, name, tuner)"
+        )
+
+    # --- its body --------------------------------------------------------------------------------
+
+    async def _body(self, request: Request) -> Any:
+        """Return the value of the body, or None; a slow client delays only itself."""
+        headers = request.headers
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise Problem(400, "a body has a length or a transfer encoding, not both")
+        if "transfer-encoding" not in headers and length == "0":
+            return None
+        if length.isdecimal() and int(length) > self._largest:
+            raise self._too_large()
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            got = repr(kind[:80]) if kind else "none"
+            raise Problem(
+                415, f"a body must be JSON, with Content-Type: application/json; got {got}"
+            )
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise Problem(415, "a body must have no Content-Encoding; send it as it is")
+        body = await self._received(request)
+        if len(body) <= limits.READ_AT_ONCE:
+            return _read(body)
+        return await self.studies.apart(_read, body)
+
+    async def _received(self, request: Request) -> bytes:
+        body = bytearray()
+        try:
+            async with asyncio.timeout(limits.BODY_SECONDS):
+                while True:
+                    message: Message = await request.receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientGone
+                    body += message.get("body", b"")
+                    if len(body) > self._largest:
+                        raise self._too_large()
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError:
+            raise Problem(
+                408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
+            ) from None
+
+    def _too_large(self) -> Problem:
+        return Problem(
+            413,
+            f"a request may have at most {self._largest:,} bytes (dikin serve --largest-request); "
+            "this one has more and was not read",
+        )
+
+    # --- what became of it -----------------------------------------------------------------------
+
+    def _problem(self, visit: Visit, error: BaseException) -> Problem:
+        """Return the problem for whatever a request has raised."""
+        if isinstance(error, asyncio.CancelledError):
+            if not self.is_closing():
+                raise error
+            error = StoreError(
+                "the service shuts down, and had to leave this request. Send it again: an answer "
+                "counts once, and an ask under the same key is asked once"
+            )
+        if isinstance(error, DikinError):
+            problem = Problem.of(error)
+            problem.detail = self.without_store(problem.detail)
+            if isinstance(error, MissingExtraError):
+                problem.detail += " (on the machine of the service)"
+        elif isinstance(error, Problem):
+            problem = error
+        else:
+            log.error("fault", exc_info=error, extra={"fields": {"request": visit.id}})
+            text = "internal error of the service; its log has the reason, under request "
+            problem = Problem(500, text + visit.id, "internal")
+        visit.code = problem.code
+        return problem
+
+    def without_store(self, text: str) -> str:
+        """Return a message without the address of the database, which clients must not see."""
+        for address in self._addresses:
+            text = text.replace(address, "the store")
+        return text
+
+    def _note(self, visit: Visit, status: int) -> None:
+        # The pattern of the path and not the path itself: a secret in it must not reach the log.
+        seconds, method = time.perf_counter() - visit.began, visit.request.method
+        method = method if method in METHODS else "other"
+        self.metrics.request(method, visit.route, status, seconds)
+        if log.isEnabledFor(logging.INFO):
+            client = visit.request.client
+            fields = {
+                "request": visit.id,
+                "method": method,
+                "route": visit.route,
+                "study": visit.study,
+                "token": visit.access and visit.access.name,
+                "client": client and client.host,
+                "status": status,
+                "code": visit.code,
+                "milliseconds": round(1000 * seconds, 2),
+            }
+            log.info("request", extra={"fields": fields})
+
+    # --- studies ---------------------------------------------------------------------------------
+
+    def check_store(self) -> None:
+        """Refuse a store that cannot be read or created."""
+        Study.names(self.store)
+        open_database(self.store, limits.PATIENCE).check_folder()
+
+    async def names(self, access: Access | None) -> list[str]:
+        """Return the studies that a visitor may see, in order."""
+        names = await self.studies.apart(Study.names, self.store)
+        return sorted(name for name in names if access is not None and access.covers(name))
+
+    async def statuses(self, names: list[str]) -> list[Status | tuple[str, str]]:
+        """Return the status of each study, or its name and why it cannot be read."""
+        found = await asyncio.gather(
+            *(self.studies.do(name, Study.status) for name in names), return_exceptions=True
+        )
+        return [
+            (name, shortened(self.without_store(str(each))))
+            if isinstance(each, BaseException)
+            else each
+            for name, each in zip(names, found, strict=True)
+        ]
+
+
+# --- from and to JSON ----------------------------------------------------------------------------
+
+
+def _decoded(name: str) -> str:
+    """Return the name of a study in a path, which is percent-encoded; in one Unicode form."""
+    try:
+        return printable(unicodedata.normalize("NFC", unquote(name, errors="strict")), "name")
+    except UnicodeDecodeError as reason:
+        raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
+
+
+def _utf8(header: str) -> str:
+    """Return the text of a header: it is decoded as Latin-1, and most clients mean UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return header
+
+
+def _client(visit: Visit) -> str:
+    """Return who asked or told, for the journal: the token and the client's own name."""
+    header = visit.request.headers.get("dikin-client")
+    own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
+    parts = [visit.access and visit.access.name, own_name]
+    return "/".join(part for part in parts if part)[:150] or "http"
+
+
+def _is_large(headers: Headers) -> bool:
+    length = headers.get("content-length", "0")
+    return len(length) > len(str(limits.READ_AT_ONCE)) or "transfer-encoding" in headers
+
+
+def _read(body: bytes) -> Any:
+    """Return the value of a body, or raise a problem if it cannot be read."""
+    if not body:
+        return None
+    try:
+        value = strict_json(body)
+    except ValueError as reason:
+        raise Problem(400, f"the body is not JSON: {reason}") from reason
+    level = [value]
+    for _ in range(limits.DEEPEST_REQUEST):
+        level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
+        if not level:
+            return value
+    raise RequestError(
+        f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; send fewer "
+        "levels"
     )
-    app.state.service, app.state.looks = service, Looks(service)
-    for router in (routes.router, _others):
-        app.include_router(router)
-    app.add_middleware(
-        RequestMiddleware,
-        endpoints=Endpoints((*routes.router.routes, *_others.routes)),
-        service=service,
-        largest=largest_request,
-    )
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
-    return app
 
 
-# --- beside the studies --------------------------------------------------------------------------
+def _parts(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value if isinstance(value, list) else ()
+    if len(value) > limits.MOST_KEYS:
+        raise RequestError(
+            f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
+            f"{len(value):,}; send fewer"
+        )
+    return value.values()
 
-_others = APIRouter()
+
+def _written(answer: Any) -> bytes:
+    return json.dumps(answer, allow_nan=False).encode()
 
 
-@_others.get(
-    "/metrics",
-    openapi_extra=routes.READ,
-    response_class=Response,
-    responses={
-        **{status: routes.PROBLEMS[status] for status in (401, 403, 429, 500, 503)},
-        200: {
-            "description": "Metrics for Prometheus.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
-        },
+def _json(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
+
+
+# --- endpoints beside the operations of a study --------------------------------------------------
+
+OTHERS: dict[str, Operation] = {}
+"""Operations of the service; each is a function of the service and of the visit."""
+After = Annotated[Any, Argument(TEXT | {"default": ""}, "Names after this one.")]
+Most = Annotated[
+    Any, Argument(WHOLE | {"minimum": 1, "maximum": 100, "default": 50}, "How many at most.")
+]
+Parameters = Annotated[Any, Argument(OBJECT, "Name and range of each parameter.")]
+State = Annotated[Any, Argument(OBJECT, "In place of all else: the result of `Tuner.state`.")]
+HEALTH = record(ok={"type": "boolean"})
+STUDIES = record(
+    studies={
+        "type": "array",
+        "items": {"anyOf": [STATUS, record(name=TEXT, problem=TEXT)]},
     },
+    next=or_null(TEXT),
 )
-async def metrics(request: Request) -> Response:
+VISITOR = record(name=or_null(TEXT), right=TEXT, studies=or_null({"type": "array", "items": TEXT}))
+
+
+@operation("GET", "/v1/token", "read", VISITOR, table=OTHERS)
+async def token(service: Service, visit: Visit) -> Any:
+    """Return the rights of this client: the name of its token, its right, its studies."""
+    assert visit.access is not None
+    return visit.access._asdict()
+
+
+@operation("GET", "/v1/studies", "read", STUDIES, table=OTHERS)
+async def list_(service: Service, visit: Visit, after: After = "", limit: Most = 50) -> Any:
+    """Return the status of each study, in the order of their names."""
+    names = [name for name in await service.names(visit.access) if name > after]
+    found = await service.statuses(names[:limit])
+    studies = [
+        each.to_json() if isinstance(each, Status) else {"name": each[0], "problem": each[1]}
+        for each in found
+    ]
+    return {"studies": studies, "next": names[limit - 1] if len(names) > limit else None}
+
+
+@operation("PUT", STUDY, "admin", STATUS, table=OTHERS)
+async def create(
+    service: Service, visit: Visit, tuner: Parameters = None, state: State = None, **more: Any
+) -> Any:
+    """Create a study (201); it may already exist with the same tuner (200).
+
+    Beside `tuner` there may be all arguments of `dikin.Tuner`, as for `dikin study create`.
+    """
+    name = str(visit.study)
+    if name in (".", ".."):
+        raise RequestError(f"a study cannot be called {name!r}: in a URL that means a folder")
+    spec = more | {k: v for k, v in {"tuner": tuner, "state": state}.items() if v is not None}
+
+    def make() -> bool:
+        with Study(service.store, name, _tuner(spec)) as study:
+            return study.created
+
+    created = await service.studies.apart(make)
+    status = await service.studies.do(name, Study.status)
+    return _json(_written(status.to_json()), 201 if created else 200)
+
+
+def _tuner(spec: dict[str, Any]) -> Tuner:
+    """Return the tuner that a client describes."""
+    try:
+        if set(spec) == {"state"}:
+            tuner = restore(spec["state"])
+        else:
+            tuner = tuner_from_spec(spec) if "tuner" in spec else None
+    except (StateError, ArithmeticError, TypeError, ValueError) as error:
+        if isinstance(error, DikinError) and not isinstance(error, StateError):
+            raise
+        # The client's mistake: not a damaged study, and not a fault of the service.
+        raise RequestError(f"the state or description cannot be used: {error}") from error
+    if not isinstance(tuner, Tuner):
+        raise RequestError(
+            f"a study holds a tuner: send its parameters, such as {TUNER_EXAMPLE}, or the state of "
+            "a tuner alone; learners without parameters have no studies. Nothing was created"
+        )
+    return tuner
+
+
+@operation("DELETE", STUDY, "admin", None, table=OTHERS)
+async def delete(service: Service, visit: Visit) -> Any:
+    """Remove a study with its whole history."""
+    try:
+        await service.studies.apart(Study.delete, service.store, str(visit.study))
+    except UnknownStudyError as error:
+        raise await service._unknown(visit) from error
+    return Response(status_code=204)
+
+
+@operation("GET", "/metrics", "read", TEXT, table=OTHERS)
+async def metrics(service: Service, visit: Visit) -> Any:
     """Return rounds, values, failures and open trials of all studies, and requests."""
-    service: Service = request.app.state.service
-    studies = await service.statuses(await service.names(request.state.access))
-    return Response(await asyncio.to_thread(service.metrics.text, studies), media_type=MEDIA_TYPE)
+    studies = await service.statuses(await service.names(visit.access))
+    text = await asyncio.to_thread(service.metrics.text, studies)
+    return Response(text, media_type=MEDIA_TYPE)
 
 
-@_others.head("/healthz", include_in_schema=False)
-@_others.get("/healthz", response_model=schemas.Health)
-async def healthz() -> Response:
-    """Say whether the process answers."""
-    return routes.as_json(schemas.Health(ok=True))
+@operation("GET", "/healthz", None, HEALTH, table=OTHERS)
+async def healthz(service: Service, visit: Visit) -> Any:
+    """Return whether the process answers."""
+    return {"ok": True}
 
 
-@_others.head("/readyz", include_in_schema=False)
-@_others.get(
-    "/readyz",
-    response_model=schemas.Health,
-    responses={503: routes.PROBLEMS[503], 500: routes.PROBLEMS[500]},
-)
-async def readyz(request: Request) -> Response:
-    """Say whether the database answers too, and all open studies do."""
-    service: Service = request.app.state.service
-    await service.refuse_unready()
-    return routes.as_json(schemas.Health(ok=True))
+@operation("GET", "/readyz", None, HEALTH, table=OTHERS)
+async def readyz(service: Service, visit: Visit) -> Any:
+    """Return whether the database answers too, and all open studies do.
+
+    Everybody may ask, so the answer has neither names nor addresses; the log has them.
+    """
+    try:
+        await service.gate.check()
+    except DikinError as error:
+        reason = service.without_store(str(error))
+        log.warning("not ready", extra={"fields": {"reason": reason}})
+        raise StoreError("the database is unavailable; the log of the service says why") from error
+    if service.studies.stuck:
+        raise StuckError(
+            f"{service.studies.stuck} of the open studies have not answered for "
+            f"{service.studies.deadline:g} seconds; does the database answer?"
+        )
+    return {"ok": True}
 
 
-@_others.get("/openapi.json", include_in_schema=False)
-async def openapi(request: Request) -> Response:
+@operation("GET", "/openapi.json", None, None, table=OTHERS)
+async def openapi_(service: Service, visit: Visit) -> Any:
     """Return the OpenAPI file."""
-    text = json.dumps(request.app.openapi())
-    return Response(text, media_type="application/json")
+    return document()
 
 
-@_others.get("/", include_in_schema=False)
-async def page() -> Response:
+@operation("GET", "/", None, None, table=OTHERS)
+async def index(service: Service, visit: Visit) -> Any:
     """Return the page."""
     text = (PAGE / "index.html").read_text(encoding="utf-8")
     return Response(text.replace("{version}", dikin.__version__), media_type="text/html")
 
 
-@_others.get("/page/{file}", include_in_schema=False)
-async def page_file(file: str) -> Response:
+@operation("GET", "/page/{name}", None, None, table=OTHERS)
+async def page_file(service: Service, visit: Visit) -> Any:
     """Return a file of the page."""
-    path = {each.name: each for each in PAGE.iterdir()}.get(file)
-    kind = TYPES.get(os.path.splitext(file)[1])
+    name = visit.request.scope["path"].rpartition("/")[2]
+    path = {each.name: each for each in PAGE.iterdir()}.get(name)
+    kind = TYPES.get(os.path.splitext(name)[1])
     if path is None or kind is None:
-        raise not_found()
+        raise _not_found()
     return Response(path.read_bytes(), media_type=kind)
 
 
-# --- the OpenAPI file ----------------------------------------------------------------------------
+def document() -> dict[str, Any]:
+    """Return the OpenAPI file."""
+    shown_ones = [
+        each
+        for each in (*OTHERS.values(), *OPERATIONS.values())
+        if each.answer or each.method == "DELETE"
+    ]
+    return openapi.document(shown_ones, dikin.__version__)
 
 
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        spec = get_openapi(
-            title="dikin",
-            version=dikin.__version__,
-            summary="Studies of bandit convex optimization over HTTP.",
-            description="A study stores a tuner. `ask` for a setting, use it, `tell` the value. "
-            "Every error is a problem (RFC 9457) whose `detail` says what to do.",
-            routes=app.routes,
-        )
-        components = spec.setdefault("components", {})
-        components.setdefault("schemas", {})["Problem"] = schemas.Problem.model_json_schema()
-        for unused in ("HTTPValidationError", "ValidationError"):
-            components["schemas"].pop(unused, None)
-        components["securitySchemes"] = {
-            "token": {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "A token, as printed by `dikin token create`. If the store has "
-                "no tokens, clients on the same machine need none.",
-            }
-        }
-        app.openapi_schema = spec
-    return app.openapi_schema
+ROUTES: dict[str, dict[str, Operation]] = {}
+"""All endpoints, by path and method."""
+for _each in (*OTHERS.values(), *OPERATIONS.values()):
+    ROUTES.setdefault(_each.path, {})[_each.method] = _each
+for _path in ("/healthz", "/readyz"):
+    ROUTES[_path]["HEAD"] = ROUTES[_path]["GET"]
+
+
+def _find(method: str, path: str) -> tuple[Operation, str | None]:
+    """Return the endpoint for a request and the name in its path, or raise a problem."""
+    name = None
+    for before in ("/v1/studies/", "/page/"):
+        if path.startswith(before):
+            name, slash, rest = path.removeprefix(before).partition("/")
+            path = f"{before}{{name}}{slash}{rest}" if name else ""
+    methods = ROUTES.get(path)
+    if methods is None or (name is not None and "{name}" in name):
+        raise _not_found()
+    if method not in methods:
+        text = f"{shown(method)} is not allowed at this path; /openapi.json lists the endpoints"
+        raise Problem(405, text, Allow=", ".join(sorted(methods)))
+    return methods[method], name
+
+
+def _not_found() -> Problem:
+    return Problem(404, "there is nothing at this path; /openapi.json lists the endpoints")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import socket
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,13 +16,17 @@ from dikin import extras
 from dikin.errors import ParameterError, did_you_mean
 from dikin.service.limits import (
     ANSWER_SECONDS,
+    CONNECTIONS,
+    FINISH_SECONDS,
+    IDLE_SECONDS,
     LARGEST_REQUEST,
     PATIENCE,
     REQUESTS_A_SECOND,
 )
 from dikin.service.logs import log_to_stderr
-from dikin.service.tokens import RIGHTS, TokenStore
-from dikin.studies.commands import url_option
+from dikin.service.report import write_report
+from dikin.service.tokens import RIGHTS, TokenStore, is_loopback
+from dikin.studies.commands import name_argument, url_option
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
@@ -82,14 +91,12 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     tokens (dikin token create) every request needs one; put a proxy with TLS in front. Several such
     processes may serve one PostgreSQL database.
     """  # noqa: D301 - click reads the backspace character
-    for package in ("fastapi", "httptools", "uvicorn", "prometheus_client"):
+    for package in ("starlette", "httptools", "uvicorn", "prometheus_client"):
         extras.require(package, "serve", "dikin serve")
-    from dikin.service import server
-    from dikin.service.app import create_app
-    from dikin.service.service import is_loopback
+    from dikin.service.app import Service
 
-    app = create_app(url, **limits)
-    app.state.service.check_store()  # fail now and not at the first client
+    service = Service(url, **limits)
+    service.check_store()  # fail now and not at the first client
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
@@ -97,7 +104,7 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
             "could use it. Create one first (dikin token create NAME --right admin --url ...), "
             "or leave --host at 127.0.0.1"
         )
-    listener = server.listen(host, port)
+    listener = _listen(host, port)
     log_to_stderr(log_level)
     shown_host = f"[{host}]" if ":" in host else host
     click.echo(
@@ -105,12 +112,73 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     )
     if tokens and not is_loopback(host):
         click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
-    server.run(app, listener, proxy)
+    _run(service, listener, proxy)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or raise an error that says why there is none."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        # Clients that connect before the server has started wait.
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as reason:
+        raise ParameterError(
+            f"cannot listen on {host} port {port}: {reason.strerror}; choose another --port, or "
+            "0 for any free one"
+        ) from reason
+    # Made anew with its protocol: asyncio sends small answers at once only if it knows that it is
+    # TCP.
+    return socket.socket(fileno=listener.detach())
+
+
+def _run(service: Any, listener: socket.socket, proxies: str) -> None:
+    """Serve until SIGTERM or Ctrl-C, and finish running requests."""
+    import uvicorn
+
+    sys.setswitchinterval(0.001)  # the longest that a study's thread delays the event loop
+    config = uvicorn.Config(
+        service,
+        http="httptools",
+        ws="none",
+        loop="asyncio",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        forwarded_allow_ips=proxies,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=FINISH_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    service.is_closing = lambda: server.should_exit
+    try:
+        server.run([listener])
+    finally:
+        if service.studies.abandoned:
+            # Python would wait for their threads, and the database does not answer them. What they
+            # had acknowledged is durable.
+            logging.shutdown()
+            os._exit(1)
 
 
 def _printable(url: str) -> str:
     """The store's address without its password, for printing."""
     return open_database(url, PATIENCE).name
+
+
+@click.command()
+@name_argument
+@url_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The HTML file to write.",
+)
+def report(name: str, url: str, out: Path) -> None:
+    """Write the page of a study as one HTML file, to open from a disk, to send or to print."""
+    with Study(url, name) as study:
+        click.echo(f"written to {write_report(study, out)}")
 
 
 @click.group()

@@ -15,14 +15,6 @@ DEEPEST_REQUEST = 32
 """Levels of nested lists and objects in a body."""
 MOST_KEYS = 1000
 """Keys of one object in a body."""
-FAULTS = 5
-"""Faults of one request that an error lists."""
-
-AT_ONCE = 1000
-"""Queries that one request may ask for, and rounds that it may read."""
-NUMBERS_AT_ONCE = 100_000
-"""Numbers in a page of history; it has fewer rounds if points are large. Writing them takes 50 ms,
-in which no other thread runs."""
 
 BODY_SECONDS = 20.0
 """Seconds that the body of a request may take."""
@@ -38,31 +30,23 @@ CLOSE_SECONDS = 5.0
 CONNECTIONS = 1000
 """Connections; a request over any further one is answered with 503."""
 IN_FLIGHT_EACH = 200
-"""Requests and streams of one token that are answered at the same time."""
+"""Requests of one token that are answered at the same time."""
 REQUESTS_A_SECOND = 1000.0
 """Requests of one token in a second, in the long run; so many may come at once."""
 LOG_EVERY = 60.0
 """Seconds between two lines of the log of one kind, where clients could otherwise fill it."""
 OPEN_STUDIES = 64
-"""Studies open at a time; each has a thread and a connection to the database."""
+"""Studies open at a time."""
+UNUSED_SECONDS = 600.0
+"""Seconds after which a study that nobody asks is closed."""
+THREADS = 16
+"""Studies that compute or write at a time."""
 
 BATCH = 256
-"""The most requests of a study that share a commit."""
+"""The most requests of a study that share a transaction."""
 BATCH_SECONDS = 0.05
-"""Seconds after which a commit is made in any case, so that the first request need not wait."""
+"""Seconds after which a transaction ends in any case, so that the first request need not wait."""
 LONGEST_TURN = 0.1
 """Seconds for which a study may keep other studies in the same file from writing."""
 TOKENS_FRESH = 2.0
 """Seconds for which tokens are cached: a revoked one is refused after that."""
-EVENTS_EVERY = 1.0
-"""Seconds between two events of a stream."""
-EVENT_ROUNDS = 2000
-"""Rounds in the first event of a stream."""
-
-
-def rounds_at_once(limit: int, size: int) -> int:
-    """Return the number of rounds in one answer: fewer than `limit` if a point has many numbers.
-
-    Each round has a point, the best guess after it and, by name, the point again.
-    """
-    return max(1, min(limit, NUMBERS_AT_ONCE // (3 * size)))

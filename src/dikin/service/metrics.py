@@ -8,7 +8,6 @@ from math import isfinite
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from dikin.service.schemas import Unreadable
 from dikin.status import MEANINGS, Status
 
 MEDIA_TYPE = "text/plain; version=1.0.0; charset=utf-8"
@@ -83,8 +82,6 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        if route.endswith("/events"):
-            return  # a stream lasts as long as its page is open
         key = method, route, status
         observe = self._observed.get(key)
         if observe is None:
@@ -94,7 +91,7 @@ class Metrics:
         if status >= 400:
             self._refused.labels(str(status)).inc()
 
-    def text(self, studies: list[Status | Unreadable]) -> bytes:
+    def text(self, studies: list[Status | tuple[str, str]]) -> bytes:
         """Return all metrics, including those of these studies."""
         once = CollectorRegistry()
         once.register(_Studies(studies))
@@ -104,9 +101,9 @@ class Metrics:
 class _Studies:
     """A collector of the gauges of studies, for Prometheus."""
 
-    def __init__(self, studies: list[Status | Unreadable]) -> None:
+    def __init__(self, studies: list[Status | tuple[str, str]]) -> None:
         self._readable = {str(each.name): each for each in studies if isinstance(each, Status)}
-        self._unreadable = [each.name for each in studies if isinstance(each, Unreadable)]
+        self._unreadable = [each[0] for each in studies if not isinstance(each, Status)]
 
     def collect(self) -> Iterator[Metric]:
         rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import json
 import secrets
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dikin.errors import AccessError, ParameterError, shown
-from dikin.service.limits import PATIENCE
+from dikin.service import limits
 from dikin.studies.client_arguments import printable
 from dikin.studies.database import Database, open_database
 from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
@@ -47,7 +49,7 @@ class Token(NamedTuple):
     revoked: int | None
 
     def state(self, now: float) -> str:
-        """The state of the token: valid, expired or revoked."""
+        """Return the state of the token: valid, expired or revoked."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else "valid"
@@ -61,17 +63,13 @@ class Access(NamedTuple):
     right: str
     studies: tuple[str, ...] | None
 
-    def allows(self, right: str) -> bool:
-        """Return whether the visitor has this right."""
-        return RIGHTS.index(right) <= RIGHTS.index(self.right)
-
     def covers(self, study: str) -> bool:
         """Return whether the visitor has access to this study."""
         return self.studies is None or study in self.studies
 
     def refuse_unless(self, right: str, study: str | None) -> None:
         """Refuse a request that the visitor has no right to."""
-        if not self.allows(right):
+        if RIGHTS.index(right) > RIGHTS.index(self.right):
             raise AccessError(
                 f"this needs a token with the right {right}; token {self.name!r} has the right "
                 f"{self.right}. To create one: dikin token create NAME --right {right}"
@@ -85,6 +83,9 @@ EVERYTHING = Access(None, "admin", None)
 """Rights of a visitor from this machine if there are no tokens at all."""
 
 
+# --- the tokens of a store -----------------------------------------------------------------------
+
+
 class TokenStore:
     """The tokens in a database."""
 
@@ -92,11 +93,11 @@ class TokenStore:
         self._url = url
 
     def _session(self) -> Session:
-        database = open_database(self._url, PATIENCE)
+        database = open_database(self._url, limits.PATIENCE)
         return Session(database, Journal(database, ""))
 
     def all(self) -> list[Token]:
-        """Every token ever created, in order of creation."""
+        """Return every token ever created, in order of creation."""
         with closing(self._session()) as session:
             return session.retry(_read_tokens, session.database)
 
@@ -115,49 +116,75 @@ class TokenStore:
             printable(study, "study")
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         now = datetime.now(UTC)
-        token = Token(
-            id=id,
-            name=name,
-            digest=_digest(secret),
-            right=right,
-            studies=studies,
-            created=int(now.timestamp()),
-            expires=None if days is None else int((now + timedelta(days=days)).timestamp()),
-            revoked=None,
-        )
+        expires = None if days is None else int((now + timedelta(days=days)).timestamp())
+        covered = None if studies is None else json.dumps(studies)
+        values = id, name, _digest(secret), right, covered, int(now.timestamp()), expires
         with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            self._insert(session.database, token)
-        return f"{PREFIX}_{id}_{secret}"
-
-    def _insert(self, database: Database, token: Token) -> None:
-        if not has_table(database, TABLE):
-            create_table(database, _table())
-        namesakes = [each for each in _read_tokens(database) if each.name == token.name]
-        if any(each.state(time.time()) == "valid" for each in namesakes):
-            raise ParameterError(
-                f"there is a valid token called {token.name!r}; revoke it, or choose another name"
+            database = session.database
+            if not has_table(database, TABLE):
+                create_table(database, _table())
+            if any(each.name == name for each in _valid(_read_tokens(database))):
+                raise ParameterError(
+                    f"there is a valid token called {name!r}; revoke it, or choose another name"
+                )
+            database.run(
+                f"INSERT INTO {TABLE} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", values
             )
-        studies = None if token.studies is None else json.dumps(token.studies)
-        values = (*token[:4], studies, *token[5:])
-        database.run(f"INSERT INTO {TABLE} ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        return f"{PREFIX}_{id}_{secret}"
 
     def revoke(self, which: str) -> Token:
         """Revoke a token for ever, by its id or its name."""
         with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            database, now = session.database, int(time.time())
-            tokens = _read_tokens(database)
-            matches = [
-                each
-                for each in tokens
-                if which in (each.id, each.name) and each.state(now) == "valid"
-            ]
+            valid = _valid(_read_tokens(session.database))
+            matches = [each for each in valid if which in (each.id, each.name)]
             if not matches:
-                names = ", ".join(each.name for each in tokens if each.state(now) == "valid")
-                raise ParameterError(
-                    f"there is no valid token {which!r}; valid are: {names or 'none'}"
-                )
-            database.run(f"UPDATE {TABLE} SET revoked = ? WHERE id = ?", (now, matches[0].id))
+                names = ", ".join(each.name for each in valid) or "none"
+                raise ParameterError(f"there is no valid token {which!r}; valid are: {names}")
+            now = int(time.time())
+            statement = f"UPDATE {TABLE} SET revoked = ? WHERE id = ?"
+            session.database.run(statement, (now, matches[0].id))
         return matches[0]
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _valid(tokens: list[Token]) -> list[Token]:
+    return [each for each in tokens if each.state(time.time()) == "valid"]
+
+
+def _read_tokens(database: Database) -> list[Token]:
+    if not has_table(database, TABLE):
+        return []
+    return [_token(*row) for row in database.run(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
+
+
+def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:
+    covered = None if studies is None else tuple(json.loads(studies))
+    return Token(id, name, digest, right, covered, *times)
+
+
+def _table() -> Table:
+    """Return the table of tokens; SQLAlchemy is imported only when it is needed."""
+    from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
+
+    return Table(
+        TABLE,
+        MetaData(),
+        Column("number", Integer, primary_key=True),
+        Column("id", String(16), nullable=False, unique=True),
+        Column("name", String(200), nullable=False),
+        Column("digest", String(64), nullable=False),
+        Column("rights", String(8), nullable=False),
+        Column("studies", Text),
+        Column("created", BigInteger, nullable=False),
+        Column("expires", BigInteger),
+        Column("revoked", BigInteger),
+    )
+
+
+# --- a visitor -----------------------------------------------------------------------------------
 
 
 class TokenCheck:
@@ -166,10 +193,10 @@ class TokenCheck:
     def __init__(self, tokens: list[Token]) -> None:
         self._by_id = {token.id: token for token in tokens}
         self.open = not tokens
-        """Whether no token was ever created; revoked ones count."""
+        """True if no token was ever created; revoked ones count."""
 
     def access(self, authorization: str | None) -> Access:
-        """The access that the header of a request grants, or an error."""
+        """Return the access that the header of a request grants, or raise an error."""
         if authorization is None:
             raise AccessError(
                 "this needs a token, in the header Authorization: Bearer dikin_...; to create one: "
@@ -195,35 +222,12 @@ class TokenCheck:
         return Access(token.name, token.right, token.studies)
 
 
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _read_tokens(database: Database) -> list[Token]:
-    if not has_table(database, TABLE):
-        return []
-    return [_token(*row) for row in database.run(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
-
-
-def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:
-    covered = None if studies is None else tuple(json.loads(studies))
-    return Token(id, name, digest, right, covered, *times)
-
-
-def _table() -> Table:
-    """The table of tokens; SQLAlchemy is imported only when it is needed."""
-    from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
-
-    return Table(
-        TABLE,
-        MetaData(),
-        Column("number", Integer, primary_key=True),
-        Column("id", String(16), nullable=False, unique=True),
-        Column("name", String(200), nullable=False),
-        Column("digest", String(64), nullable=False),
-        Column("rights", String(8), nullable=False),
-        Column("studies", Text),
-        Column("created", BigInteger, nullable=False),
-        Column("expires", BigInteger),
-        Column("revoked", BigInteger),
-    )
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine itself."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -274,21 +274,6 @@ def show(name: str, url: str, out: Path | None) -> None:
             click.echo(f"drawn into {out}")
 
 
-@study.command()
-@name_argument
-@url_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The HTML file to write.",
-)
-def report(name: str, url: str, out: Path) -> None:
-    """Write a report as one HTML page: what tuning gains, and how to read that."""
-    with Study(url, name) as study:
-        click.echo(f"written to {study.report(out)}")
-
-
 @study.command("open")
 @name_argument
 @url_option

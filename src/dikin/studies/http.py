@@ -18,8 +18,6 @@ from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
-import numpy as np
-
 from dikin import errors, extras
 from dikin.arguments import frozen, real_number
 from dikin.errors import (
@@ -42,6 +40,7 @@ from dikin.status import Status
 from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import own_name, seconds
 from dikin.studies.history import in_parts
+from dikin.studies.operations import AT_ONCE, OPERATIONS
 from dikin.studies.rows import Answer, AskArguments
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
@@ -63,8 +62,6 @@ FIRST_ATTEMPT = 1 / 8
 """The share of the time limit that the first attempt may take; each further one twice as much."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
-PAGE = 1000
-"""Rounds or open queries that are fetched in one request."""
 
 CODES = {
     error_code(kind): kind
@@ -242,12 +239,16 @@ class HttpBackend:
     def client(self, client: str) -> None:
         self.service.headers["Dikin-Client"] = client
 
-    def _get(self, what: str = "", **query: Any) -> dict[str, Any]:
-        suffix = f"?{urlencode(query)}" if query else ""
-        return self.service.send("GET", self._path + what + suffix)
-
-    def _post(self, what: str, body: Any, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        return self.service.send("POST", self._path + what, body, headers)
+    def _call(self, operation: str, **given: Any) -> dict[str, Any]:
+        """Send a request for an operation with the arguments that are not None."""
+        asked = OPERATIONS[operation]
+        sent = {name: value for name, value in given.items() if value is not None}
+        headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
+        path = self._path + asked.path.partition("{name}")[2]
+        if asked.method == "POST":
+            return self.service.send("POST", path, sent if asked.in_body else None, headers)
+        texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in sent.items()}
+        return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
@@ -276,22 +277,20 @@ class HttpBackend:
     # --- the game ------------------------------------------------------------------------------
 
     def ask(self, arguments: AskArguments, key: str | None) -> Trial:
-        return self._trial(self._ask(arguments, {}, key or secrets.token_hex(16)))
+        return self._trial(self._ask(arguments, key=key or secrets.token_hex(16)))
 
     def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Trial]:
         key, trials = key or secrets.token_hex(16), list[Trial]()
         while len(trials) < n:
-            wanted = {"n": min(n - len(trials), PAGE)}
             this = f"{key}/{len(trials)}" if trials else key
-            trials += map(self._trial, self._ask(arguments, wanted, this)["queries"])
+            wanted = min(n - len(trials), AT_ONCE)
+            trials += map(self._trial, self._ask(arguments, n=wanted, key=this)["queries"])
         return trials
 
-    def _ask(self, arguments: AskArguments, body: dict[str, Any], key: str) -> dict[str, Any]:
-        if arguments.context is not None:
-            body["context"] = _plain_context(arguments.context)
-        if arguments.covariates is not None:
-            body["covariates"] = _by_name(arguments.covariates, "covariate", CovariateError)
-        return self._post("/ask", body, {"Idempotency-Key": key})
+    def _ask(self, arguments: AskArguments, **more: Any) -> dict[str, Any]:
+        context = _plain_context(arguments.context)
+        covariates = _by_name(arguments.covariates, "covariate", CovariateError)
+        return self._call("ask", context=context, covariates=covariates, **more)
 
     def _trial(self, entry: dict[str, Any]) -> Trial:
         point = frozen(entry["point"], "point", 1)
@@ -309,64 +308,57 @@ class HttpBackend:
         )
 
     def tell(self, query: Query | int, answer: Answer) -> None:
-        body = _id_and_point(query)
-        if answer.value is not None:
-            body["value"] = _plain(answer.value, "value", LossError)
-        if answer.metrics is not None:
-            body["metrics"] = _by_name(answer.metrics, "metric", LossError)
-        if answer.covariates is not None:
-            body["covariates"] = _by_name(answer.covariates, "covariate", CovariateError)
-        if answer.failed is not False:
-            body["failed"] = answer.failed
-        self._post("/tell", body)
+        self._call(
+            "tell",
+            **_id_and_point(query),
+            value=_plain(answer.value, "value", LossError),
+            metrics=_by_name(answer.metrics, "metric", LossError),
+            covariates=_by_name(answer.covariates, "covariate", CovariateError),
+            failed=answer.failed or None,
+        )
 
     def forget(self, query: Query | int) -> None:
-        self._post("/forget", _id_and_point(query))
+        self._call("forget", **_id_and_point(query))
 
     def forget_older(self, seconds: float) -> int:
-        path = f"{self._path}/queries?{urlencode({'older_than': seconds})}"
-        return int(self.service.send("DELETE", path)["forgotten"])
+        return int(self._call("forget", older_than=seconds)["forgotten"])
 
     def pause(self) -> None:
-        self._post("/pause", {})
+        self._call("pause")
 
     def resume(self) -> None:
-        self._post("/resume", {})
+        self._call("resume")
 
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        return Status.from_json(self._get() | {"service": self.service.url})
+        return Status.from_json(self._call("status") | {"service": self.service.url})
+
+    summary = status
 
     def standing(self) -> Standing:
-        status = self._get()
-        return Standing(
-            status["rounds"], np.array(status["center"]), number_or_nan(status["certificate"])
-        )
+        status = self.status()
+        return Standing(status.rounds, status.center, status.certificate)
 
     def best_for(self, context: Any) -> Params:
-        best: Params = self._post("/best", {"context": _plain_context(context)})["best"]
+        best: Params = self._call("best", context=_plain_context(context))["best"]
         return best
 
     def recommend(self, context: Any) -> Recommendation:
-        query = {} if context is None else {"context": json.dumps(_plain_context(context))}
-        return Recommendation.from_json(self._get("/recommend", **query))
+        return Recommendation.from_json(self._call("recommend", context=_plain_context(context)))
 
     def first_round(self) -> int:
-        return int(self._get()["first_round"])
+        return self.status().first_round
 
     def certificate_for(self, **constants: float) -> float:
-        return number_or_nan(self._get("/certificate", **constants)["certificate"])
-
-    def summary(self) -> Status:
-        return Status.from_json(self._get("/summary"))
+        return number_or_nan(self._call("certificate", **constants)["certificate"])
 
     def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after
-            wanted = PAGE if limit is None else min(PAGE, limit - len(queries))
-            page = self._get("/open", after=last, limit=wanted)["queries"]
+            wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
+            page = self._call("open", after=last, limit=wanted)["queries"]
             queries += [self._open_query(each) for each in page]
             if len(page) < wanted:
                 break
@@ -377,7 +369,7 @@ class HttpBackend:
         return OpenQuery(entry["id"], point, self.space.params(point), entry["client"], time)
 
     def state(self) -> dict[str, Any]:
-        return self._get("/state")
+        return self._call("state")
 
     def history(self, first: int, last: int | None) -> Table:
         return in_parts(self._rounds(first, last), self.space, self.status())
@@ -388,8 +380,8 @@ class HttpBackend:
     def _rounds(self, first: int, last: int | None) -> Iterator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
-            limit = PAGE if last is None else min(PAGE, last - begin + 1)
-            page = self._get("/history", first=begin, limit=limit)
+            limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
+            page = self._call("history", first=begin, limit=limit)
             for record in page["rounds"]:
                 if last is not None and record["round"] > last:
                     return  # earlier ones were trimmed

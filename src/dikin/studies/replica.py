@@ -245,7 +245,9 @@ class Replica:
             )
         if trial.point.tolist() != recorded:
             self.differences += 1
-            self.tuner.use_point(trial.id, recorded)
+            fact = self.tuner.ask_fact(trial) | {"point": recorded}
+            self.tuner.forget(trial)
+            self.tuner.open_fact(trial.id, fact)
 
 
 DECODER = json.JSONDecoder()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 from dikin.arguments import whole
 from dikin.errors import ParameterError, StateError, shown
-from dikin.files import path_of, replace_file
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
@@ -21,7 +19,6 @@ from dikin.studies.backend import OpenQuery, Standing
 from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
 from dikin.studies.http import HttpBackend
 from dikin.studies.local import LocalBackend
-from dikin.studies.report import report_page
 from dikin.studies.rows import Answer, AskArguments, query_or_id
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
@@ -672,40 +669,6 @@ class Study:
         if path is not None:
             save_figure(figure, path)
         return figure
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report: one HTML page that needs nothing else, to read or to print.
-
-        The parameters, the period, the gain over the control, the settings before and after, the
-        guard and pauses, and how to read each.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file to write, such as report.html.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-
-        Raises
-        ------
-        ParameterError
-            If the name of the file ends otherwise.
-        StateError
-            If no round has been told yet.
-        """
-        file = path_of(path)
-        if file.suffix.lower() not in (".html", ".htm"):
-            raise ParameterError(f"a report is an HTML page: name it .html, got {shown(path)}")
-        rounds = self.history()
-        if not len(rounds):
-            raise StateError(f"study {self.name!r} has no rounds to report on yet")
-        first, last = int(rounds["round"][0]), int(rounds["round"][-1])
-        times = [self.records(each, each)[0]["time"] for each in (first, last)]
-        replace_file(file, report_page(self.status(), rounds, (times[0], times[1])).encode())
-        return file
 
     def verify(self, *, progress: bool = False) -> int:
         """Replay the whole journal of a database and compare it with the tuner.

@@ -7,7 +7,7 @@ open trial. Rounds that no coin decided, on hold or under a guard, are no part o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import nan
 from typing import Any, NamedTuple, Self
 
@@ -64,15 +64,15 @@ class Comparison:
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def draw(self, key: str, id: int, expected: float, held: bool) -> Draw | None:
+    def draw(self, key: str, id: int, expected: float, held: bool, number: int) -> Draw | None:
         """Decide which arm a trial uses, and keep that; None on hold by a person, in neither arm.
 
-        `expected` is the value that is expected of a tuned round.
+        `expected` is the value that is expected of a tuned round, `number` that of the draw.
         """
         if held and self.reason is None:
             return None
         by_coin = self.reason is None
-        held_back = not by_coin or is_held_back(key, id, self.holdback)
+        held_back = not by_coin or is_held_back(key, number, self.holdback)
         draw = Draw(held_back, by_coin, self.estimate.control_guess(expected))
         self.draws[id] = draw
         return draw
@@ -97,6 +97,19 @@ class Comparison:
         """Let the guard begin again."""
         if self.guard is not None and self.guard.holds:
             self.guard.resume()
+
+    def fact(self, id: int) -> dict[str, Any]:
+        """Return what the answer of an open trial needs, as JSON values."""
+        draw = self.draws.get(id)
+        if draw is None:
+            return {"by_coin": None, "control": None}
+        return {"by_coin": draw.by_coin, "control": finite_or_none(draw.control)}
+
+    def open_fact(self, id: int, fact: Mapping[str, Any]) -> None:
+        """Keep what `fact` gave for a trial."""
+        if fact["by_coin"] is not None:
+            control = number_or_nan(fact["control"])
+            self.draws[id] = Draw(bool(fact["held_back"]), bool(fact["by_coin"]), control)
 
     # --- what is known -------------------------------------------------------------------------
 
@@ -137,10 +150,6 @@ class Comparison:
             "control": self.control.tolist(),
             "estimate": self.estimate.state(),
             "guard": self.guard and self.guard.state(),
-            "draws": [
-                [id, draw.held_back, draw.by_coin, finite_or_none(draw.control)]
-                for id, draw in self.draws.items()
-            ],
         }
 
     @classmethod
@@ -153,8 +162,6 @@ class Comparison:
         found = cls(estimate.holdback, control, None, estimate.maximize)
         found.estimate = estimate
         found.guard = state["guard"] and Guard.restore(state["guard"])
-        for id, held_back, by_coin, expected in state["draws"]:
-            found.draws[int(id)] = Draw(bool(held_back), bool(by_coin), number_or_nan(expected))
         return found
 
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dikin.errors import ParameterError
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.vectors import Array
 
 PHI, WALL = 0.15, 0.7
@@ -73,12 +74,13 @@ class Play(NamedTuple):
 
     def to_json(self) -> list[Any]:
         """Return the row as plain JSON values."""
-        return [each.tolist() if isinstance(each, np.ndarray) else each for each in self]
+        return [e.tolist() if isinstance(e, np.ndarray) else finite_or_none(e) for e in self]
 
     @classmethod
     def from_json(cls, row: list[Any]) -> Play:
         """Return the row that `to_json` wrote."""
-        return cls(*(np.array(each) if isinstance(each, list) else float(each) for each in row))
+        parts: list[Any] = [np.array(e) if isinstance(e, list) else number_or_nan(e) for e in row]
+        return cls(*parts)
 
 
 def play(
@@ -241,7 +243,6 @@ class Floor:
         self.exploring = self.noise = 0.0
         self.values: list[float] = []
         self.misses: list[float] = []
-        self.asked = 0
 
     def shape(self, centre: Array, factor: Array) -> tuple[Array, Array]:
         """Return the centre and the factor that are used, for those that a model wants."""
@@ -250,8 +251,7 @@ class Floor:
         noise = d * sqrt(self.square * self.rounds) / max(self.promise, 1e-300)
         y = set.inside(centre, 1.0 - min(max(1.0 / sqrt(flat), AWAY * noise), 0.5) / 2.0)
         hessian, eye = set.barrier(y)[1], np.eye(d)
-        self.asked += 1
-        if self.asked <= d + 6:
+        if self.rounds <= d + 4:
             square = np.linalg.inv(eye / (d * FIRST**2) + hessian)
         else:
             least = np.linalg.inv(hessian / WALL**2 + flat / set.radius**2 * eye)

@@ -17,7 +17,7 @@ from dikin.plotting.history import Line, Panel, UpliftCourse
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Kind, Values
-from dikin.tuning.space import Space
+from dikin.tuning.space import Space, columns_of
 from dikin.vectors import Array, Table
 from dikin.worth.clipping import in_range
 from dikin.worth.estimate import UpliftEstimate
@@ -164,7 +164,7 @@ def panels_of(space: Space) -> list[Panel]:
     for name, parameter in space.parameters.items():
         lines = [
             Line(column, BEST + column, next(starts), _part_of(column, name))
-            for column in parameter.columns(name)
+            for column in columns_of(name, parameter)
         ]
         panels.append(Panel(name, tuple(lines), parameter.axis))
     return panels
@@ -189,7 +189,7 @@ def context_panels(
     ]
     panels, first = [], 0
     for name, parameter in space.parameters.items():
-        columns = parameter.columns(name)
+        columns = columns_of(name, parameter)
         lines = [
             ContextLine(
                 ", ".join(filter(None, (label, _part_of(column, name)))), values[:, first + i]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from itertools import product
 from math import nan, prod
@@ -217,8 +218,6 @@ class Place:
         self.seen, self.played = -1, 0
         self.gain = 0.0
         """What tuning may still gain here."""
-        self.m: Array | None = None
-        """The coefficients with which it was planned."""
 
 
 class Search:
@@ -300,6 +299,7 @@ class Search:
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
+            place = copy(place)
             place.y, factor = self.floor.shape(place.y, factor)
         step = factor @ direction
         if not (self.limits or self.grids or self.options):
@@ -318,13 +318,14 @@ class Search:
         values = [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
-        if place.m is not None:
+        if self.model.rounds >= 3:
+            m, _ = self.model.average()
             f, v, z = self.model.features, place.y - self.model.c, factor @ direction
-            slope, bend = f.slope(v, e) @ place.m, f.curvature(place.m)
+            slope, bend = f.slope(v, e) @ m, f.curvature(m)
             swing = np.linalg.norm(slope @ factor) + np.linalg.norm(factor.T @ bend @ factor) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(z @ bend @ z) / 2.0
-            level = self.model.offset + float(f.row(v, None, e) @ place.m)
+            level = self.model.offset + float(f.row(v, None, e) @ m)
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
@@ -376,30 +377,46 @@ class Search:
         return value
 
     def _planned(self, weights: Array, choice: int) -> Place:
-        """Return the place of a context and a choice, with what is known by now.
+        """Return the place of a context and a choice, planned with what is known by now.
 
-        Between the places of several weights it is their mean, and what it moves by moves them.
+        Between the places of several weights it is planned from their mean.
         """
-        n, e = self.choices, self._features(weights, choice)
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        places = [self.places[cell * n + choice] for cell in cells]
-        if len(places) == 1:
-            place = places[0]
-            if place.seen != self.model.rounds:
-                place.seen = self.model.rounds
-                self._plan(place, e)
-            return place
-        w = weights[cells] / weights[cells].sum()
-        place = Place(w @ np.array([each.y for each in places]))
-        place.trust = trust = float(np.exp(w @ np.log([each.trust for each in places])))
-        y = place.y
+        e, cells, w = self._features(weights, choice), *self._cells(weights, choice)
+        if len(cells) == 1:
+            if cells[0].seen == self.model.rounds:
+                return cells[0]
+            place = copy(cells[0])
+        else:
+            place = Place(w @ np.array([each.y for each in cells]))
+            place.trust = float(np.exp(w @ np.log([each.trust for each in cells])))
         self._plan(place, e)
-        for each, share in zip(places, w, strict=True):
-            step = share * (place.y - y)
-            part = min(1.0, 0.9 * self.space.room(each.y, step))
-            each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
-            each.trust *= (place.trust / trust) ** share
+        place.seen = self.model.rounds
         return place
+
+    def _cells(self, weights: Array, choice: int) -> tuple[list[Place], Array]:
+        """Return the places of the weights that are not 0, and their shares."""
+        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
+        w = weights[cells] if self.contexts else np.ones(1)
+        return [self.places[cell * self.choices + choice] for cell in cells], w / w.sum()
+
+    def _settle(self, weights: Array, choice: int) -> None:
+        """Move the places of a context and a choice to where they are planned by now."""
+        cells, w = self._cells(weights, choice)
+        place = self._planned(weights, choice)
+        if len(cells) == 1:
+            vars(cells[0]).update(vars(place))
+        else:  # what their mean moves by moves them
+            step = place.y - w @ np.array([each.y for each in cells])
+            grown = place.trust / float(np.exp(w @ np.log([each.trust for each in cells])))
+            for each, share in zip(cells, w, strict=True):
+                part = min(1.0, 0.9 * self.space.room(each.y, share * step))
+                each.y = self.space.inside(each.y + part * share * step, 1.0 - WALL)
+                each.trust *= grown**share
+        apart = place.y - self.model.c
+        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / max(self.space.d, 1))
+        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * self.space.d:
+            for model in (self.model, *self.limited):
+                model.recentre(place.y)
 
     def _known(self, weights: Array | None, choice: int) -> Place:
         """Return the place of a context and a choice as it was last planned."""
@@ -483,30 +500,37 @@ class Search:
         covariates: Array | None = None,
         metrics: Sequence[float] = (),
         history: bool = False,
+        settle: bool = True,
     ) -> None:
-        """Learn a value; None is a failure. History are rows that were not asked for."""
+        """Learn a value, and plan; None is a failure. History are rows that were not asked for."""
         choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0
         z, e = np.zeros(self.model.features.z), self._features(weights, choice)
         if covariates is not None:
             z[: len(covariates)] = covariates
         z[len(z) - self.history :] = float(history)
         cell = int(np.argmax(weights)) if self.contexts else 0
-        self.places[cell * self.choices + choice].played += 1
+        beside = self.places[cell * self.choices : (cell + 1) * self.choices]
+        beside[choice].played += 1
+        for model in (self.model, *self.limited):
+            model.at = beside[choice].y
         if self.floor is not None and value is not None and not history:
             self.floor.learn(value)
         for model, metric in zip(self.limited, metrics, strict=True):
             if np.isfinite(metric):  # a failed trial may lack it
                 model.learn(model.features.row(x - model.c, z, e), metric, history=history)
         if value is not None and not history and self.model.rounds > BEGINNING:
-            self._weigh(x, value, z, e, self.places[cell * self.choices + choice].y)
+            self._weigh(x, value, z, e, beside[choice].y)
         if len(self.first) < BEGINNING:
             self.first.append((x, value, z, e, history))
             if len(self.first) == BEGINNING:
                 self._begin()
         else:
             self._learn(x, value, z, e, history)
-        if history:  # nobody asks in between
-            self._planned(weights, choice)
+        if settle and min(place.played for place in beside) >= 2:
+            for each in range(self.choices):
+                self._settle(weights, each)
+        elif settle:
+            self._settle(weights, choice)
 
     def _weigh(self, x: Array, value: float, z: Array, e: Array, y: Array) -> None:
         """Compare what the model says of each coordinate and choice with a new value."""
@@ -612,7 +636,6 @@ class Search:
             place.R = self._within(place.y, np.eye(d) / place.trust**2)
             return
         m, C = model.average()
-        place.m = m
         H = f.curvature(m)
         values, V = np.linalg.eigh(H) if len(f.i) else (np.diag(H).copy(), np.eye(d))
         bends = f.bends(V)
@@ -651,14 +674,6 @@ class Search:
             w = np.maximum(values, 0.05 * max(float(values.max()), 1e-300))
             s = np.minimum(q / w, 1.0)
             place.gain = float(np.sum(q * s - 0.5 * w * s * s))
-
-        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / d)
-        for each in (model, *self.limited):
-            each.at = place.y
-        apart = place.y - model.c
-        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * d:
-            for each in (model, *self.limited):
-                each.recentre(place.y)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
         """The root of g + A (y - y0) + M ψ'(y)."""

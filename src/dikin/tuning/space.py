@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
 from dikin.errors import DomainError, ParameterError, did_you_mean, shown
 from dikin.plotting.axes import Axis
-from dikin.tuning.constraints import Constraint, read_constraints
+from dikin.tuning.constraints import read_constraints
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
 from dikin.tuning.search import Cube, Cut
@@ -68,6 +67,8 @@ class Space:
         As given.
     set : Cube or Cut
         The set of working points.
+    sides, picks : dict
+        The coordinate of each number, and the place of each choice among the picks, by name.
     grids : list
         For each working coordinate the places that can be used; None for all.
     options : tuple of int
@@ -85,50 +86,44 @@ class Space:
 
     def __init__(self, parameters: Mapping[str, ParameterKind], constraints: Any = ()) -> None:
         self.parameters = check_parameters(parameters)
-        limits = self._limits = read_constraints(constraints, self.parameters)
+        self._limits = read_constraints(constraints, self.parameters)
         self.constraints = [constraints] if isinstance(constraints, str) else list(constraints)
-        named = {name: each.columns(name) for name, each in self.parameters.items()}
-        self.columns = tuple(column for columns in named.values() for column in columns)
+        kinds = self.parameters
+        names = {name: columns_of(name, each) for name, each in kinds.items()}
+        self.columns = tuple(column for columns in names.values() for column in columns)
         _refuse_names(self.columns)
-        self.types = tuple(
-            np.int64 if each.axis.whole else np.float64
-            for name, each in self.parameters.items()
-            for _ in named[name]
-        )
-        chosen = [name for name, each in self.parameters.items() if each.options]
-        self.options = tuple(self.parameters[name].options for name in chosen)
-        sides = [n for n, columns in named.items() if n not in chosen and len(columns) == 1]
-        wide = [n for n, columns in named.items() if n not in chosen and len(columns) > 1]
-        sizes = {name: len(named[name]) for name in (*sides, *wide)}
-        at, values = _slices(sizes), _slices({n: len(columns) for n, columns in named.items()})
+        self.types = tuple(np.int64 if axis.whole else np.float64 for axis in self.axes)
+        chosen = [name for name, each in kinds.items() if each.options]
+        self.picks = {name: k for k, name in enumerate(chosen)}
+        self.options = tuple(kinds[name].options for name in chosen)
+        wide = [name for name, each in kinds.items() if each.parts]
+        sides = [name for name in kinds if name not in (*chosen, *wide)]
+        self.sides = {name: i for i, name in enumerate(sides)}
+        self._span(sides, [len(kinds[name].parts) for name in wide])
+        order = [*sides, *wide]
+        at = dict(zip(order, _slices([len(names[name]) for name in order]), strict=True))
+        values = _slices([len(each) for each in names.values()])
         self._places = [
-            _Place(
-                each,
-                at.get(name, slice(0, 0)),
-                chosen.index(name) if name in chosen else None,
-                values[name],
-            )
-            for name, each in self.parameters.items()
+            _Place(each, at.get(name, slice(0, 0)), self.picks.get(name), where)
+            for (name, each), where in zip(kinds.items(), values, strict=True)
         ]
-        self._sides = sides
-        self._span(sides, [sizes[name] for name in wide], limits)
-        grids = [self.parameters[name].grid for name in sides]
+        grids = [kinds[name].grid for name in sides]
         self.grids = [
             None if grid is None else (grid - self._origin[i]) / self._basis[i, i]
             for i, grid in enumerate(grids)
         ] + [None] * (self.set.d - len(sides))
 
-    def _span(self, sides: list[str], shares: list[int], limits: list[Constraint]) -> None:
+    def _span(self, sides: list[str], shares: list[int]) -> None:
         """Set the origin and the basis of working points, and the set of them."""
+        limits = self._limits
         k, n = len(sides), len(sides) + sum(shares)
         d = n - len(shares)
         self._origin, self._basis = np.full(n, 0.5), np.zeros((n, d))
         self._basis[:k, :k] = 0.5 * np.eye(k)
         row, column = k, k
         for size in shares:
-            plane = 0.5 * Simplex(size).basis
             self._origin[row : row + size] = 1.0 / size
-            self._basis[row : row + size, column : column + size - 1] = plane
+            self._basis[row : row + size, column : column + size - 1] = 0.5 * Simplex(size).basis
             row, column = row + size, column + size - 1
         ranges = [self.parameters[name].linear_range or (0.0, 1.0) for name in sides]
         low, high = np.array(ranges).reshape(k, 2).T
@@ -155,15 +150,14 @@ class Space:
             return
         whole = np.zeros((len(rows), n))
         whole[:, :k] = rows
-        up = np.eye(n)[:k]
-        outer = np.vstack([whole, up, -np.eye(n)])
+        outer = np.vstack([whole, np.eye(n)[:k], -np.eye(n)])
         slack = np.concatenate([ends, np.ones(k), np.zeros(n)]) - outer @ self._origin
         self.set = Cut(outer @ self._basis, slack)
 
     @property
     def axes(self) -> list[Axis]:
-        """How the values of each column are drawn."""
-        return [each.axis for name, each in self.parameters.items() for _ in each.columns(name)]
+        """The scale of each column."""
+        return [each.axis for each in self.parameters.values() for _ in each.parts or (each,)]
 
     # --- working points and values -------------------------------------------------------------
 
@@ -172,7 +166,7 @@ class Space:
         at = (self._origin + self._basis @ x).tolist()
         row: list[float] = []
         for each, where, pick, _ in self._places:
-            row += each.values_at(at[where]) if pick is None else (_value_of(each, picks[pick]),)
+            row += map(each.best, at[where]) if pick is None else [each.axis.low + picks[pick]]
         return np.array(row, dtype=float)
 
     def locate(self, values: Array) -> tuple[Array, tuple[int, ...]]:
@@ -180,9 +174,9 @@ class Space:
         row, at, picks = values.tolist(), self._origin.copy(), [0] * len(self.options)
         for each, where, pick, place in self._places:
             if pick is None:
-                at[where] = each.coordinates(row[place])
+                at[where] = [each.to_unit(value) for value in row[place]]
             else:
-                picks[pick] = round(row[place.start] - _value_of(each, 0))
+                picks[pick] = round(row[place.start] - each.axis.low)
         x = np.linalg.lstsq(self._basis, at - self._origin)[0] if self.set.d else np.zeros(0)
         return x, tuple(picks)
 
@@ -192,14 +186,22 @@ class Space:
         settings = (each.setting(row[where]) for each, _, _, where in self._places)
         return dict(zip(self.parameters, settings, strict=True))
 
+    def interval(self, name: str, found: Sequence[float]) -> tuple[float, float, float]:
+        """Return a coordinate with the ends of its interval as values of a number."""
+        i, each = self.sides[name], self.parameters[name]
+        middle, *ends = (
+            each.best(float(self._origin[i] + self._basis[i, i] * end)) for end in found
+        )
+        return middle, min(middle, *ends), max(middle, *ends)
+
     def bounds_near(self, values: Array) -> Params:
         """Return the bounds that values are next to; a wider range may be worth a try there."""
         row, bounds = values.tolist(), {}
         for name, (each, _, _, where) in zip(self.parameters, self._places, strict=True):
-            if name in self._sides:
-                (u,) = each.coordinates(row[where])
+            if name in self.sides:
+                u = each.to_unit(row[where.start])
                 if not NEAR <= u <= 1.0 - NEAR:
-                    bounds[name] = each.setting(each.values_at([float(round(u))]))
+                    bounds[name] = each.shown(each.best(float(round(u))))
         return bounds
 
     # --- the start -----------------------------------------------------------------------------
@@ -212,35 +214,32 @@ class Space:
 
     @property
     def start_values(self) -> Array:
-        """The start as given; where a parameter has none, the value in the middle."""
+        """The start as given; where a parameter has none, the middle, or the first choice."""
         values = self.values(np.zeros(self.set.d), (0,) * len(self.options))
         for each, _, _, where in self._places:
-            start = each.start_values()
-            if start is not None:
-                values[where] = start
-            elif each.options:
-                values[where] = _value_of(each, each.options // 2)
+            if each.parts and each.start is not None:
+                values[where] = np.array(each.start) / np.sum(each.start)
+            elif each.start is not None:
+                values[where] = each.number(each.start)
+            elif each.options and each.grid is not None:
+                values[where] += each.options // 2
         return values
 
-    def control_values(self, control: Any) -> Array:
-        """Return the values of a setting to compare with, checked.
+    def _refuse_start(self) -> None:
+        """Refuse a start that breaks a constraint; one that lies on its limit does not."""
+        started = self.params(self.start_values)
+        for limit in self._limits:
+            terms = [factor * started[name] for name, factor in limit.factors.items()]
+            slack = ROUNDING * (abs(limit.limit) + sum(map(abs, terms)))
+            if sum(terms) > limit.limit + slack:
+                values = {name: started[name] for name in limit.factors}
+                raise ParameterError(
+                    f"the start {values} breaks a constraint ({limit.text}); give every parameter "
+                    "in it a start that satisfies it"
+                )
 
-        A parameter that is left out is as at the start.
-        """
-        return self._checked({} if control is None else control, "control")
-
-    def setting_values(self, params: Any) -> Array:
-        """Return the values of a whole setting by name, checked."""
-        values = self._checked(params, "the setting")
-        missing = [name for name in self.parameters if name not in params]
-        if missing:
-            raise ParameterError(
-                f"the setting lacks {', '.join(missing)}, got {shown(dict(params))}. Nothing was "
-                "changed."
-            )
-        return values
-
-    def _checked(self, params: Any, what: str) -> Array:
+    def checked(self, params: Any, what: str, whole: bool = True) -> Array:
+        """Return the values of a setting by name; what may be left out is as at the start."""
         if not isinstance(params, Mapping):
             raise ParameterError(
                 f'{what} must be a setting by name, such as {{"price": 4}}, got {shown(params)}'
@@ -258,6 +257,12 @@ class Space:
                 raise ParameterError(
                     f"{what} cannot set {name} to {shown(value)}: {reason}"
                 ) from reason
+        missing = [name for name in self.parameters if name not in params]
+        if whole and missing:
+            raise ParameterError(
+                f"{what} lacks {', '.join(missing)}, got {shown(dict(params))}. Nothing was "
+                "changed."
+            )
         there = Space(parameters, self.constraints)
         if params:
             try:
@@ -269,21 +274,19 @@ class Space:
     def converted(self, values: Array, before: Space) -> Array | None:
         """Return the values of another space's setting in this one.
 
-        A parameter that is new is at its start; a number outside its range stays as it is. None if
-        a level or a choice is none any more.
+        A parameter that is new is at its start, a number outside its range stays as it is. None if
+        a level or a choice is gone.
         """
         old, row = dict(zip(before.columns, values.tolist(), strict=True)), self.start_values
         for name, (each, _, _, where) in zip(self.parameters, self._places, strict=True):
-            was, columns = before.parameters.get(name), each.columns(name)
-            if was is None or type(was) is not type(each) or not set(columns) <= old.keys():
+            was, columns, axis = before.parameters.get(name), self.columns[where], each.axis
+            if type(was) is not type(each) or not set(columns) <= old.keys():
                 continue
-            axis = each.axis
             if axis.labels:
-                label = was.setting([old[name]])
-                places = [each.setting([k]) for k in range(len(axis.labels))]
-                if label not in places:
+                value, known = was.shown(old[name]), map(each.shown, range(len(axis.labels)))
+                if value not in known:
                     return None
-                row[where] = float(places.index(label))
+                row[where] = each.number(value)
             elif each.options and not axis.low <= old[name] <= axis.high:
                 return None
             else:
@@ -292,49 +295,10 @@ class Space:
                     row[where] = np.maximum(row[where], axis.low)
         return row
 
-    def intervals(
-        self, x: Array, picks: tuple[int, ...], found: Sequence[Any]
-    ) -> dict[str, tuple[float, float, float]]:
-        """Return the interval of each parameter that is a number, in its own values."""
-        result = {}
-        for name, (each, at, pick, _) in zip(self.parameters, self._places, strict=True):
-            i = at.start
-            if name not in self._sides or pick is not None or not np.isfinite(found[i]).all():
-                continue
-            ends = [
-                each.values_at([float(self._origin[i] + self._basis[i, i] * end)])[0]
-                for end in found[i]
-            ]
-            result[name] = (ends[0], min(ends), max(ends))
-        return result
-
-    def by_parameter(self, found: Sequence[Any], options: Sequence[Any]) -> dict[str, Any]:
-        """Return what is known of each coordinate and choice by the name of its parameter."""
-        result = {}
-        for name, (_, at, pick, _) in zip(self.parameters, self._places, strict=True):
-            if pick is not None:
-                result[name] = options[pick]
-            elif name in self._sides:
-                result[name] = found[at.start]
-        return result
-
-    def _refuse_start(self) -> None:
-        """Refuse a start that breaks a constraint; one that lies on its limit does not."""
-        started = self.params(self.start_values)
-        for limit in self._limits:
-            terms = [factor * started[name] for name, factor in limit.factors.items()]
-            slack = ROUNDING * (abs(limit.limit) + sum(map(abs, terms)))
-            if sum(terms) > limit.limit + slack:
-                values = {name: started[name] for name in limit.factors}
-                raise ParameterError(
-                    f"the start {values} breaks a constraint ({limit.text}); give every parameter "
-                    "in it a start that satisfies it"
-                )
-
     # --- as JSON -------------------------------------------------------------------------------
 
     def spec(self) -> dict[str, Any]:
-        """The space as JSON values."""
+        """Return the space as JSON values."""
         parameters = {name: each.spec() for name, each in self.parameters.items()}
         return {"parameters": parameters, "constraints": self.constraints}
 
@@ -350,6 +314,11 @@ class Space:
         )
 
 
+def columns_of(name: str, parameter: ParameterKind) -> tuple[str, ...]:
+    """Return a name for each value of a parameter."""
+    return tuple(f"{name}.{part}" for part in parameter.parts) or (name,)
+
+
 def _refuse_names(columns: tuple[str, ...]) -> None:
     """Refuse columns of one name, in a history too."""
     for name in columns:
@@ -363,14 +332,7 @@ def _refuse_names(columns: tuple[str, ...]) -> None:
             raise ParameterError(f"two values would be called {title!r}: rename a parameter")
 
 
-def _slices(sizes: dict[str, int]) -> dict[str, slice]:
-    """Where each name stands in a row that has so many numbers of each."""
-    ends = accumulate(sizes.values())
-    return {
-        name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)
-    }
-
-
-def _value_of(parameter: ParameterKind, pick: int) -> float:
-    """Return the number that stands for a value of a choice in a history."""
-    return parameter.axis.low + pick
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    """Return the places of so many numbers each, one after the other."""
+    ends = np.cumsum(sizes, dtype=int).tolist()
+    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from math import inf, isfinite, nan
@@ -176,7 +176,7 @@ class Tuner(Player[Trial]):
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
         share, self.comparison = checked_holdback(holdback, control, guard), None
         if share > 0.0:
-            values = self.space.control_values(control)
+            values = self.space.checked({} if control is None else control, "control", whole=False)
             self.comparison = Comparison(share, values, guard, self.maximize, self.value_range)
         # Numbers are alike whether they are written as 1 or as 1.0.
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
@@ -193,7 +193,7 @@ class Tuner(Player[Trial]):
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
         self._history: deque[Row] = deque(maxlen=HISTORY)
-        self.rounds, self.paused = 0, False
+        self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
 
     def _new_certificate(self) -> Certificate:
@@ -266,27 +266,34 @@ class Tuner(Player[Trial]):
         count = whole(n, "n", 1, "how many to ask for")
         return [self._ask(values, known) for _ in range(count)]
 
-    def _ask(self, context: Values, covariates: Values) -> Trial:
+    def _ask(
+        self, context: Values, covariates: Values, id: int | None = None, draw: int | None = None
+    ) -> Trial:
+        """Ask for one; an id from outside is a new one, and may leave numbers out.
+
+        `draw` is the number of the draw; by default the id.
+        """
         self._open.acquire("Tuner")
         try:
-            id = self._open.next_id
-            rng = counted(self._key, id)
+            id = self._open.next_id if id is None else id
+            number = id if draw is None else draw
+            rng = counted(self._key, number)
             weights, z = self.contexts.weights(context), self.covariates.features(covariates)
             held_back, paused = False, self.paused
             with self._computing():
-                x, picks, kept = self._search.ask(rng, weights)
                 if paused:
                     (x, picks), kept = self._search.best(weights), None
+                else:
+                    x, picks, kept = self._search.ask(rng, weights)
                 expected = self._user(self._search.expected(x, picks, weights, z))
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
             if self.comparison is not None:
-                draw = self.comparison.draw(self._key, id, expected, paused)
-                held_back = draw is not None and draw.held_back
+                arm = self.comparison.draw(self._key, id, expected, paused, number)
+                held_back = arm is not None and arm.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
-            self._open[id] = trial, kept
-            self._open.next_id = id + 1
+            self._enter(trial, None if held_back else kept)
             return trial
         finally:
             self._open.lock.release()
@@ -312,19 +319,124 @@ class Tuner(Player[Trial]):
         known = trial.expected, trial.paused, *circumstances, trial.held_back
         return self._trial(id, trial.point, *known)
 
-    def use_point(self, id: int, values: Sequence[float]) -> None:
-        """Take the recorded setting of an open trial, for a study: it was used, whatever is asked.
+    def _enter(self, trial: Trial, kept: Play | None) -> None:
+        self._open[trial.id] = trial, kept
+        self._open.next_id = max(self._open.next_id, trial.id + 1)
+        self._asked += 1
+
+    @locked
+    def draft(
+        self, context: Values, covariates: Values, id: int, draw: int | None = None
+    ) -> tuple[Trial, Callable[[], None]]:
+        """Ask for a trial of a journal; the second result takes the ask back.
+
+        Parameters
+        ----------
+        context, covariates : mapping
+            As the tuner has checked them.
+        id : int
+            The id of the trial.
+        draw : int, optional
+            The number of the draw; by default the id.
+
+        Returns
+        -------
+        tuple
+            The trial, and a function without arguments.
+        """
+        next_id, before = self._open.next_id, self._asked
+        trial = self._ask(context, covariates, id, draw)
+
+        def take_back() -> None:
+            del self._open[id]
+            self._open.next_id, self._asked = next_id, before
+            if self.comparison is not None:
+                self.comparison.draws.pop(id, None)
+
+        return trial, take_back
+
+    @property
+    def asked(self) -> int:
+        """Number of trials asked so far."""
+        return self._asked
+
+    @locked
+    def ask_fact(self, trial: Trial | int) -> dict[str, Any]:
+        """Return what a later `tell` needs to know of an open trial, for a journal.
+
+        Parameters
+        ----------
+        trial : Trial or int
+            An open trial, or its id.
+
+        Returns
+        -------
+        dict
+            Plain JSON values for `open_fact`.
+
+        Raises
+        ------
+        QueryError
+            If the trial is not an open one of this tuner.
+        """
+        found: Any = self._open.find(trial, self._again)
+        asked, kept = found
+        fact = {
+            "point": asked.point.tolist(),
+            "expected": serialization.finite_or_none(asked.expected),
+            "paused": asked.paused,
+            "covariates": dict(asked.covariates),
+            "context": dict(asked.context),
+            "held_back": asked.held_back,
+            "play": kept and kept.to_json(),
+        }
+        return fact if self.comparison is None else fact | self.comparison.fact(asked.id)
+
+    @locked
+    def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
+        """Open a trial that another copy of this tuner asked; nothing is drawn.
+
+        Afterwards `tell` does the same as it does there, whatever this copy would have asked.
 
         Parameters
         ----------
         id : int
+            The id of the trial there.
+        fact : mapping
+            The facts that `ask_fact` gave there.
+
+        Returns
+        -------
+        Trial
             The trial.
-        values : sequence of float
-            A number for each of `columns`.
+
+        Raises
+        ------
+        StateError
+            If the facts were altered, or the trial is open already.
         """
-        trial: Any = self._open[id][0]
-        known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
-        self._open[id] = self._trial(id, np.array(values), *known), self._open[id][1]
+        if id in self._open:
+            raise StateError(f"trial {id} is open already. Nothing was changed.")
+        trial, kept = self._from_fact(id, fact)
+        if self.comparison is not None:
+            self.comparison.open_fact(id, fact)
+        self._enter(trial, kept)
+        return trial
+
+    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Play | None]:
+        point = np.array(fact["point"], dtype=float)
+        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
+            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
+        trial = self._trial(
+            id,
+            point,
+            serialization.number_or_nan(fact["expected"]),
+            bool(fact["paused"]),
+            self.covariates.checked(fact["covariates"]),
+            self.contexts.checked(fact["context"] or None),
+            bool(fact["held_back"]),
+        )
+        return trial, fact["play"] and Play.from_json(fact["play"])
 
     def _user(self, loss: float) -> float:
         """Return a loss in the user's sense."""
@@ -369,12 +481,49 @@ class Tuner(Player[Trial]):
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        asked, kept = self._open.find(trial, self._again)
+        row, kept = self.checked_answer(
+            trial, value, metrics=metrics, covariates=covariates, failed=failed
+        )
+        id = trial.id if isinstance(trial, Query) else int(trial)
+        del self._open[id]
+        with self._computing():
+            self._add(row)
+            if not row.paused and not row.held_back:
+                self._certify(row, kept)
+        compared = self.comparison
+        if compared is not None and not failed and compared.add(id, row.value, row.expected):
+            self.paused = True
+            logger.warning("the guard holds. %s", compared.reason)
+        self._warn()
+
+    def checked_answer(
+        self,
+        trial: Trial | int,
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> tuple[Row, Play | None]:
+        """Return the round that an answer makes; raise what `tell` raises, and change nothing.
+
+        Parameters
+        ----------
+        trial, value, metrics, covariates, failed
+            As for `tell`.
+
+        Returns
+        -------
+        tuple
+            The round, and what the certificate needs of it.
+        """
+        found: Any = self._open.find(trial, self._again)
+        asked, kept = found
         number = self._checked_value(f"trial {asked.id}", value, failed)
-        found = checked_metrics(metrics, self.limits, failed)
+        measured = checked_metrics(metrics, self.limits, failed)
         known = merged(asked.covariates, self.covariates.checked(covariates))
         self.covariates.checked(known)  # others may have been told since it was asked
-        self._open.pop(asked.id)
+        draw = None if self.comparison is None else self.comparison.draws.get(asked.id)
         row = Row(
             round=self.rounds + 1,
             point=asked.point,
@@ -382,22 +531,13 @@ class Tuner(Player[Trial]):
             expected=asked.expected,
             paused=self.paused or asked.paused,
             failed=failed,
-            metrics=found,
+            metrics=measured,
             covariates=known,
             context=asked.context,
             held_back=asked.held_back,
+            expected_control=guess_in(draw),
         )
-        with self._computing():
-            self._add(row)
-            if not row.paused and not row.held_back:
-                self._certify(row, kept)
-        if self.comparison is not None:
-            control = guess_in(self.comparison.draws.get(asked.id))
-            self._history[-1] = self._history[-1]._replace(expected_control=control)
-            if not failed and self.comparison.add(asked.id, number, asked.expected):
-                self.paused = True
-                logger.warning("the guard holds. %s", self.comparison.reason)
-        self._warn()
+        return row, kept
 
     def _checked_value(self, name: str, value: Any, failed: bool) -> float:
         if true_or_false(failed, "failed"):
@@ -442,7 +582,7 @@ class Tuner(Player[Trial]):
         center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
         self._history.append(row._replace(center=center))
 
-    def _learn(self, row: Row) -> None:
+    def _learn(self, row: Row, settle: bool = True) -> None:
         x, picks = self.space.locate(np.asarray(row.point))
         value = None if row.failed else self._sign * self._in_range(row.value)
         measured = row.metrics | {FAILED: float(row.failed)}
@@ -454,6 +594,7 @@ class Tuner(Player[Trial]):
             covariates=self.covariates.features(row.covariates),
             metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
             history=row.imported,
+            settle=settle,
         )
 
     def _in_range(self, value: float) -> float:
@@ -467,7 +608,7 @@ class Tuner(Player[Trial]):
         self._search.continue_at(places)
         for row in self._history:
             if not row.paused:
-                self._learn(row)
+                self._learn(row, settle=False)
 
     @locked
     def add_trial(
@@ -499,8 +640,20 @@ class Tuner(Player[Trial]):
         LossError, ContextError, CovariateError
             As for `ask` and `tell`.
         """
-        point = self.space.setting_values(params)
-        row = Row(
+        self._add(self.checked_trial(params, value, metrics, context, covariates, failed))
+
+    def checked_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any,
+        metrics: Mapping[str, Any] | None,
+        context: Mapping[str, Any] | None,
+        covariates: Mapping[str, Any] | None,
+        failed: bool,
+    ) -> Row:
+        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
+        point = self.space.checked(params, "the setting")
+        return Row(
             round=0,
             point=point,
             value=self._checked_value("the trial", value, failed),
@@ -509,7 +662,6 @@ class Tuner(Player[Trial]):
             covariates=self.covariates.checked(covariates),
             context=self.contexts.checked(context),
         )
-        self._add(row)
 
     @locked
     def set_parameters(
@@ -537,7 +689,7 @@ class Tuner(Player[Trial]):
         if self.comparison is not None:
             control = self.space.params(self.comparison.control)
             kept = {name: value for name, value in control.items() if name in space.parameters}
-            self.comparison.control = space.control_values(kept)
+            self.comparison.control = space.checked(kept, "control", whole=False)
         best = self._converted(self.center, space)
         rows = ((row, space.converted(row.point, self.space)) for row in self._history)
         self._history = deque(
@@ -558,7 +710,7 @@ class Tuner(Player[Trial]):
         self._search.start_at(*space.locate(best))
         for row in self._history:
             if not row.paused:
-                self._learn(row)
+                self._learn(row, settle=False)
 
     def _converted(self, values: Any, space: Space) -> Array:
         found = space.converted(values, self.space)
@@ -671,14 +823,18 @@ class Tuner(Player[Trial]):
             limits[limit.text] = Interval(limit.sign * metric.mean, low, high)
             if metric.low > limit.sign * limit.bound:
                 broken.append(limit.text)
-        params = self.space.params(self._center(weights))
-        intervals = self.space.intervals(found.x, found.picks, found.intervals)
-        importance = self.space.by_parameter(found.importance, found.options)
+        space = self.space
+        known = {name: found.importance[i] for name, i in space.sides.items()}
+        known |= {name: found.options[k] for name, k in space.picks.items()}
         return Recommendation(
-            params,
+            self.space.params(self._center(weights)),
             value,
-            {name: Interval(*each) for name, each in intervals.items()},
-            {name: Interval(*each) for name, each in importance.items()},
+            {
+                name: Interval(*space.interval(name, found.intervals[i]))
+                for name, i in space.sides.items()
+                if isfinite(found.value.mean)
+            },
+            {name: Interval(*known[name]) for name in space.parameters if name in known},
             limits,
             tuple(broken),
         )
@@ -943,12 +1099,8 @@ class Tuner(Player[Trial]):
             "rounds": self.rounds,
             "paused": self.paused,
             "next": self._open.next_id,
-            "open": [
-                [trial.id, trial.point.tolist(), serialization.finite_or_none(trial.expected),
-                 trial.paused, trial.covariates, trial.context, trial.held_back,
-                 kept and kept.to_json()]
-                for trial, kept in self._open.values()
-            ],
+            "asked": self._asked,
+            "open": {str(id): self.ask_fact(id) for id in self._open},
             "certificate": self._certificate.state(),
             "unexpected": [
                 [play.to_json(), loss, None if shares is None else shares.tolist()]
@@ -958,7 +1110,7 @@ class Tuner(Player[Trial]):
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
             "history": [row.to_json() for row in [*self._history][-KEPT:]],
-        }  # fmt: skip
+        }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""
@@ -983,7 +1135,7 @@ class Tuner(Player[Trial]):
             "kind": "tuner",
             "parameters": list(parameters),
             # Without the start: the current value changes from day to day.
-            **{f"parameter {name!r},": p.without_start() for name, p in parameters.items()},
+            **{f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()},
             "constraints": self.space.constraints,
             "arguments": self._arguments(),
             "comparison": self.comparison and self.comparison.arguments(self.columns),
@@ -1031,20 +1183,11 @@ class Tuner(Player[Trial]):
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
             for row, loss, shares in state["unexpected"]
         ]
-        for id, values, expected, paused, covariates, context, held_back, kept in state["open"]:
-            point = np.array(values, dtype=float)
-            if point.shape != (len(tuner.columns),) or not np.isfinite(point).all():
-                raise StateError(f"the values of trial {id} of a state cannot be {shown(values)}")
-            trial = tuner._trial(
-                int(id),
-                point,
-                serialization.number_or_nan(expected),
-                bool(paused),
-                tuner.covariates.checked(covariates),
-                tuner.contexts.checked(context or None),
-                bool(held_back),
-            )
-            tuner._open[int(id)] = trial, kept and Play.from_json(kept)
+        tuner._asked = int(state["asked"])
+        for id, fact in state["open"].items():
+            tuner._open[int(id)] = tuner._from_fact(int(id), fact)
+            if tuner.comparison is not None:
+                tuner.comparison.open_fact(int(id), fact)
         return tuner
 
 

@@ -12,7 +12,7 @@ import dikin
 from dikin.vectors import Array
 
 
-class Odd(dikin.Interval):
+class Odd(dikin.ParameterKind):
     """An odd number up to a last one."""
 
     def __init__(self, last: int, start: int | None = None) -> None:

@@ -34,7 +34,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def places(parameter: ParameterKind) -> Iterator[list[float]]:
     """Coordinates all over the set, its corners included; none of a kind without coordinates."""
-    rng, size = np.random.default_rng(1), len(parameter.columns("p"))
+    rng, size = np.random.default_rng(1), len(parameter.parts)
     if size > 1:
         yield from rng.dirichlet(np.ones(size), 30).tolist()
         yield from np.eye(size).tolist()
@@ -49,7 +49,7 @@ def rows(parameter: ParameterKind) -> Iterator[Sequence[float]]:
     if parameter.options:
         yield from ([parameter.axis.low + k] for k in range(parameter.options))
     else:
-        yield from map(parameter.values_at, places(parameter))
+        yield from (list(map(parameter.best, place)) for place in places(parameter))
 
 
 # --- laws -----------------------------------------------------------------------------------------
@@ -58,28 +58,28 @@ def rows(parameter: ParameterKind) -> Iterator[Sequence[float]]:
 def values_are_on_the_axis(parameter: ParameterKind) -> None:
     axis = parameter.axis
     for values in rows(parameter):
-        assert len(values) == len(parameter.columns("p"))
         assert all(axis.low <= value <= axis.high for value in values)
         assert not axis.whole or all(value == round(value) for value in values)
 
 
 def values_come_back(parameter: ParameterKind) -> None:
     for place in places(parameter):
-        assert parameter.coordinates(parameter.values_at(place)) == pytest.approx(place, abs=1e-12)
+        again = [parameter.to_unit(parameter.best(u)) for u in place]
+        assert again == pytest.approx(place, abs=1e-12)
 
 
 def what_can_be_used_is_declared(parameter: ParameterKind) -> None:
     """Between two places of a grid there is nothing."""
     if parameter.grid is not None:
-        used = {tuple(parameter.values_at([u])) for u in np.linspace(0, 1, 500)}
-        assert used <= {tuple(parameter.values_at([u])) for u in parameter.grid.tolist()}
+        used = {parameter.best(u) for u in np.linspace(0, 1, 500)}
+        assert used <= {parameter.best(u) for u in parameter.grid.tolist()}
 
 
 def a_linear_range_is_one(parameter: ParameterKind) -> None:
     if parameter.linear_range is not None:
         low, high = parameter.linear_range
         for (u,) in places(parameter):
-            assert parameter.values_at([u])[0] == pytest.approx(low + u * (high - low), rel=1e-12)
+            assert parameter.best(u) == pytest.approx(low + u * (high - low), rel=1e-12)
 
 
 def it_is_a_value(parameter: ParameterKind) -> None:
@@ -89,7 +89,7 @@ def it_is_a_value(parameter: ParameterKind) -> None:
         assert twin == parameter
         assert hash(twin) == hash(parameter)
         assert repr(twin) == repr(parameter)
-    bare = parameter.without_start()
+    bare = parameter.with_start(None)
     assert bare.start is None
     assert (bare == parameter) == (parameter.start is None)
     assert parameter != 3
@@ -100,7 +100,7 @@ def what_is_read_is_json(parameter: ParameterKind) -> None:
         setting = parameter.setting(values)
         assert json.loads(json.dumps(setting)) == setting
     for wrong in (-1e9, 0.4, 1e9):  # from a client
-        parameter.setting([wrong] * len(parameter.columns("p")))
+        parameter.setting([wrong] * max(len(parameter.parts), 1))
 
 
 LAWS = [
@@ -252,7 +252,7 @@ def test_what_is_not_registered_is_played_and_not_saved(tmp_path: Path) -> None:
 
 
 def test_a_kind_that_lacks_something_is_not_registered() -> None:
-    class Half(dikin.Interval):
+    class Half(dikin.ParameterKind):
         """Does not say how a coordinate becomes a value."""
 
     with pytest.raises(ParameterError, match="define best, examples, to_unit"):

@@ -25,7 +25,7 @@ class OwnServing(Serving):
     program = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
         "import dikin; from tuning.parameters.own_kinds import Odd\n"
-        f"dikin.register(Odd); dikin.register(Disc)\n{QUICK}"
+        f"dikin.register(Odd)\n{QUICK}"
     )
 
 
@@ -56,7 +56,7 @@ def test_the_service_and_the_data_of_its_page(service: Serving) -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "warned"), [(("small", "medium", "large"), True), (("off", "on"), False)]
+    ("levels", "warned"), [(("a", "b", "c", "d", "large"), True), (("off", "on"), False)]
 )
 def test_the_last_of_many_levels_is_worth_a_warning(
     service: Serving, levels: tuple[str, ...], warned: bool
@@ -82,7 +82,7 @@ def test_the_last_of_many_levels_is_worth_a_warning(
         ({"kind": "odd", "last": 5, "first": 1}, "p: 'first' is not known"),
         ({"kind": "even", "last": 5}, "p: no parameter kind is called 'even'"),
         ({"kind": ["odd"], "last": 5}, "p: no parameter kind is called"),
-        ({"kind": "levels", "values": [1]}, "p: Levels need two or more values"),
+        ({"kind": "levels", "values": [1]}, "p: Levels needs two or more values"),
     ],
 )
 def test_the_service_refuses_a_bad_one(service: Serving, spec: Any, words: str) -> None:

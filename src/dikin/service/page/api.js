@@ -1,11 +1,11 @@
-// Requests to the service: one at a time (`call`), and the stream of events (`follow`).
+// Requests to the service: one at a time (`get`, `post`), and again and again (`poll`).
 
-const KEY = "dikin-token";
-const SILENCE_MS = 30_000;
+const TOKEN = "dikin-token";
+const EVERY_MS = 1000;
 const LONGEST_WAIT_S = 30;
 
 /** Why a request failed. Status 0: no answer at all. */
-class Problem extends Error {
+export class Problem extends Error {
   constructor(status, detail, code = "") {
     super(detail);
     this.status = status;
@@ -13,211 +13,94 @@ class Problem extends Error {
   }
 }
 
-// --- the token ------------------------------------------------------------------------------------
-
 // If the browser forbids storage, the token lives only as long as the page.
 let inMemory = null;
 
 export function token() {
   try {
-    return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? inMemory;
+    return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? inMemory;
   } catch {
     return inMemory;
   }
 }
 
-export function keepToken(text, remember) {
-  forgetToken();
+/** Keep a token, or none. */
+export function keepToken(text, remember = false) {
   inMemory = text;
   try {
-    (remember ? localStorage : sessionStorage).setItem(KEY, text);
+    sessionStorage.removeItem(TOKEN);
+    localStorage.removeItem(TOKEN);
+    if (text) (remember ? localStorage : sessionStorage).setItem(TOKEN, text);
   } catch {
     // Nothing to do: it stays in memory.
   }
 }
 
-export function forgetToken() {
-  inMemory = null;
-  try {
-    sessionStorage.removeItem(KEY);
-    localStorage.removeItem(KEY);
-  } catch {
-    // Nothing was stored.
-  }
-}
-
-function headers(more = {}) {
-  const known = token();
-  return known ? { Authorization: `Bearer ${known}`, ...more } : more;
-}
-
-// --- one request ----------------------------------------------------------------------------------
-
-/** The path of a study. */
 export const studyPath = (name, rest = "") => `/v1/studies/${encodeURIComponent(name)}${rest}`;
+export const get = async (path) => (await call(path)).content;
+export const post = async (path) => (await call(path, { method: "POST" })).content;
 
-export const get = (path) => call(path, { headers: headers({ Accept: "application/json" }) });
-
-export const post = (path) =>
-  call(path, { method: "POST", headers: headers({ "Content-Type": "application/json" }), body: "{}" });
-
-async function call(path, options) {
-  const answer = await reach(path, { ...options, signal: AbortSignal.timeout(15_000) });
-  if (!answer.ok) throw await problemOf(answer);
+async function call(path, options = {}, tag = null) {
+  const headers = { Accept: "application/json" };
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  if (tag) headers["If-None-Match"] = tag;
+  let answer;
   try {
-    return await answer.json();
-  } catch {
-    throw new Problem(0, "The server's answer is not JSON.");
-  }
-}
-
-async function reach(path, options) {
-  try {
-    return await fetch(path, { cache: "no-store", ...options });
+    answer = await fetch(path, { cache: "no-store", headers, signal: AbortSignal.timeout(15_000), ...options });
   } catch {
     throw new Problem(0, "The server does not answer.");
   }
+  if (answer.status === 304) return { content: null, tag };
+  // A proxy may answer with a page of its own.
+  const content = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Problem(answer.status, String(content?.detail || `The server answered with status ${answer.status}.`), content?.code);
+  if (content === null) throw new Problem(0, "The server's answer is not JSON.");
+  return { content, tag: answer.headers.get("ETag") };
 }
-
-async function problemOf(answer) {
-  let body = {};
-  try {
-    body = await answer.json();
-  } catch {
-    // A proxy may answer with a page of its own; the status is enough then.
-  }
-  const detail = body?.detail || body?.title || `The server answered with status ${answer.status}.`;
-  return new Problem(answer.status, String(detail), body?.code);
-}
-
-// --- the stream of events -------------------------------------------------------------------------
 
 /**
- * Follow a stream of events, and connect again whenever it breaks.
+ * Ask again and again, while the page is visible, and less often while there is no answer.
  *
- * EventSource cannot send the Authorization header, so this reads the stream itself.
- * `told.update(data)`, `told.problem(problem)` and `told.state({ kind, until, failures })` are called.
+ * `path()` gives the address. `told.update(content)` gets what has changed, `told.problem(problem)` why there
+ * is nothing, and `told.state({ kind, until, failures })` whether the server answers.
  */
-export function follow(path, told) {
-  const state = { path, told, last: null, failures: 0, closed: false, abort: null, wake: null };
-  run(state);
-  return {
-    close() {
-      state.closed = true;
-      state.abort?.abort();
-      state.wake?.();
-    },
-    /** Try again now instead of waiting. */
-    nudge: () => state.wake?.(),
-    /** Forget the rounds received so far: the study was created again. */
-    restart() {
-      state.last = null;
-      state.abort?.abort();
-    },
+export function poll(path, told, every = EVERY_MS) {
+  let [tag, failures, closed, timer] = [null, 0, false, null];
+  const wait = (ms) => {
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(ask, ms);
   };
-}
-
-async function run(state) {
-  while (!state.closed) {
-    state.told.state({ kind: "connecting", failures: state.failures });
-    const slow = await readOnce(state);
-    if (state.closed) return;
-    const wait = slow ? LONGEST_WAIT_S : Math.min(LONGEST_WAIT_S, 2 ** state.failures);
-    // A server that answers with a problem is available.
-    state.failures = slow ? 1 : state.failures + 1;
-    state.told.state({ kind: "waiting", until: Date.now() + wait * 1000, failures: state.failures });
-    await pause(state, wait);
-  }
-}
-
-/** Read until the stream ends; true if trying again soon would not help. */
-async function readOnce(state) {
-  state.abort = new AbortController();
-  try {
-    const more = { Accept: "text/event-stream" };
-    if (state.last !== null) more["Last-Event-ID"] = state.last;
-    const answer = await reach(state.path, { headers: headers(more), signal: state.abort.signal });
-    if (!answer.ok) throw await problemOf(answer);
-    await readEvents(state, answer.body.getReader());
-    return false;
-  } catch (error) {
-    if (state.closed || !(error instanceof Problem) || error.status === 0) return false;
-    state.told.problem(error);
-    return error.status < 500;
-  } finally {
-    state.abort.abort();
-  }
-}
-
-async function readEvents(state, reader) {
-  const parser = new EventParser();
-  const decoder = new TextDecoder();
-  for (;;) {
-    const watchdog = setTimeout(() => state.abort.abort(), SILENCE_MS);
-    const { done, value } = await reader.read().finally(() => clearTimeout(watchdog));
-    if (done || state.closed) return;
-    for (const event of parser.take(decoder.decode(value, { stream: true }))) handle(state, event);
-    // A heartbeat proves the connection as well as an event does.
-    if (state.failures || !parser.seen) {
-      state.failures = 0;
-      parser.seen = true;
-      state.told.state({ kind: "live", failures: 0 });
+  async function ask() {
+    if (document.hidden) return wait(EVERY_MS);
+    try {
+      const answer = await call(path(), {}, tag);
+      if (closed) return;
+      [tag, failures] = [answer.tag, 0];
+      told.state({ kind: "live", failures });
+      wait(every);
+      if (answer.content) told.update(answer.content);
+    } catch (problem) {
+      if (closed) return;
+      if (!(problem instanceof Problem)) throw problem;
+      // A server that answers with a problem is available, but asking soon would not help.
+      const seconds = problem.status && problem.status < 500 ? LONGEST_WAIT_S : Math.min(LONGEST_WAIT_S, 2 ** failures);
+      failures = problem.status && problem.status < 500 ? 1 : failures + 1;
+      told.state({ kind: "waiting", until: Date.now() + seconds * 1000, failures });
+      wait(seconds * 1000);
+      if (problem.status) told.problem(problem);
     }
   }
-}
-
-/** Pass on one event. A problem ends the stream, as if the request had been refused. */
-function handle(state, event) {
-  if (event.id !== null) state.last = event.id;
-  if (event.name === "update") state.told.update(JSON.parse(event.data));
-  if (event.name !== "problem") return;
-  const body = JSON.parse(event.data);
-  throw new Problem(body.status || 500, body.detail || body.title || "The stream ended.", body.code);
-}
-
-function pause(state, seconds) {
-  return new Promise((done) => {
-    const timer = setTimeout(done, seconds * 1000);
-    state.wake = () => {
+  told.state({ kind: "connecting", failures });
+  ask();
+  return {
+    close() {
+      closed = true;
       clearTimeout(timer);
-      done();
-    };
-  });
-}
-
-/** Cuts the text of an event stream into events. */
-class EventParser {
-  constructor() {
-    this.rest = "";
-    this.seen = false;
-    this.clear();
-  }
-
-  clear() {
-    this.event = { name: "message", id: null, data: [] };
-  }
-
-  take(text) {
-    const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
-    this.rest = lines.pop();
-    return lines.map((line) => this.line(line)).filter(Boolean);
-  }
-
-  line(line) {
-    if (line === "") return this.finish();
-    if (line.startsWith(":")) return null;
-    const cut = line.indexOf(":");
-    const field = cut < 0 ? line : line.slice(0, cut);
-    const value = cut < 0 ? "" : line.slice(cut + 1).replace(/^ /, "");
-    if (field === "event") this.event.name = value;
-    if (field === "id") this.event.id = value;
-    if (field === "data") this.event.data.push(value);
-    return null;
-  }
-
-  finish() {
-    const { name, id, data } = this.event;
-    this.clear();
-    return data.length ? { name, id, data: data.join("\n") } : null;
-  }
+    },
+    /** Ask now; `anew` for everything, as if nothing were known. */
+    nudge(anew = false) {
+      if (anew) tag = null;
+      wait(0);
+    },
+  };
 }

@@ -1,10 +1,7 @@
-// One chart over rounds or time, in SVG: band, dots, line, bounds, crosses, and a cursor that all charts share.
+// One chart over rounds or time, in SVG; the charts of a study share a cursor.
 
-import { niceStep, steps } from "./axis.js";
-import { make, setAttribute, setText, svg } from "./dom.js";
-import { formatFor, isNumber, number } from "./words.js";
-
-const SPEAK_EVERY_MS = 10_000;
+import { isNumber, make, setAttribute, setText, svg } from "./dom.js";
+import { niceStep, steps } from "./series.js";
 
 /**
  * A chart in a `<figure>`.
@@ -114,15 +111,13 @@ export class Chart {
   }
 
   setSlider(round, text) {
-    setAttribute(this.slider, "aria-valuemin", this.model.first);
-    setAttribute(this.slider, "aria-valuemax", this.model.last);
-    setAttribute(this.slider, "aria-valuenow", round);
-    setAttribute(this.slider, "aria-valuetext", text);
+    const values = { min: this.model.first, max: this.model.last, now: round, text };
+    for (const [name, value] of Object.entries(values)) setAttribute(this.slider, `aria-value${name}`, value);
   }
 
   // --- drawing ------------------------------------------------------------------------------------
 
-  /** Show a model; see `study.js` for its parts. */
+  /** Show a model; see `series.js` for its parts. */
   show(model) {
     this.model = model;
     this.draw();
@@ -132,7 +127,7 @@ export class Chart {
   /** The summary for screen readers; seldom, as some of them read each change aloud. */
   speak() {
     const now = performance.now();
-    if (now - this.spoken < SPEAK_EVERY_MS) return;
+    if (now - this.spoken < 10_000) return;
     this.spoken = now;
     setAttribute(this.image, "aria-label", this.model.summary);
     if (this.at == null) this.setSlider(this.model.last, this.model.at(this.model.last).text);
@@ -258,20 +253,8 @@ function bandPath(rows, x, y) {
   return `M${upper.join("L")}L${lower.join("L")}Z`;
 }
 
-function linePath(rows, x, y) {
-  let pen = "M";
-  let path = "";
-  for (const [round, value] of rows) {
-    if (value === null) pen = "M";
-    else {
-      path += `${pen}${fine(x(round))} ${fine(y(value))}`;
-      pen = "L";
-    }
-  }
-  return path;
-}
-
-// --- ticks ----------------------------------------------------------------------------------------
+const linePath = (rows, x, y) => rows.map(([round, value], i) =>
+  (value === null ? "" : `${i && rows[i - 1][1] !== null ? "L" : "M"}${fine(x(round))} ${fine(y(value))}`)).join("");
 
 function valueTicks({ domain: [low, high], log }, height, rem) {
   const most = Math.max(4, Math.floor(height / (2.4 * rem)));
@@ -283,11 +266,3 @@ function valueTicks({ domain: [low, high], log }, height, rem) {
     .flatMap((power) => [1, 2, 5].map((nice) => nice * 10 ** Math.round(power)))
     .filter((v) => v >= low && v <= high);
 }
-
-/** A formatter for the numbers beside an axis. */
-export function tickFormat([low, high], log) {
-  return log ? number : trimmed(formatFor((high - low) * 2));
-}
-
-/** Ticks are round numbers, so zeros behind the point say nothing. */
-const trimmed = (format) => (v) => format(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");

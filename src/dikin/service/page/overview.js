@@ -1,186 +1,108 @@
 // The overview: every study as a card.
 
-import { get } from "./api.js";
-import { icon, make, setAttribute, setIcon, setText } from "./dom.js";
-import { ago, bestPairs, count, duration, intervalText, isNumber, plural, sense, stateOf, steady, upliftText } from "./words.js";
+import { poll } from "./api.js";
+import { ago, count, duration, icon, intervalText, isNumber, make, pairs, plural, sense, setText, showState, stateOf, steady, upliftText } from "./dom.js";
 
-const EVERY_MS = 5000;
+const LIST_EVERY_MS = 5000;
 const SHOWN_NAMES = 6;
-const PAGE = 50;
 
 /** Show all studies in `main`; returns what the page needs to remove it. */
 export function openOverview(main, page) {
-  const view = new Overview(main, page);
-  return { close: () => (view.closed = true), tick: () => view.tick(), nudge: () => view.load() };
-}
+  const summary = make("p", { class: "summary" });
+  const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
+  const list = make("ul", { class: "cards" });
+  const wait = make("p", { class: "plain", text: "Reading the studies …" });
+  const empty = emptyState();
+  main.replaceChildren(make("div", { class: "overview-head" }, make("h1", { text: "Studies", tabindex: "-1" }), summary), trouble, wait, empty, list);
+  document.title = "Studies · dikin";
+  const cards = new Map();
+  let found = [];
 
-class Overview {
-  constructor(main, page) {
-    this.page = page;
-    this.cards = new Map();
-    this.failures = 0;
-    this.loaded = -Infinity;
-    this.build(main);
-    page.connection({ kind: "connecting", failures: 0 });
-    this.load();
-  }
-
-  build(main) {
-    this.title = make("h1", { text: "Studies", tabindex: "-1" });
-    this.summary = make("p", { class: "summary" });
-    this.trouble = make("p", { class: "trouble", role: "alert", hidden: true });
-    this.list = make("ul", { class: "cards" });
-    this.empty = emptyState();
-    this.wait = make("p", { class: "plain", text: "Reading the studies …" });
-    main.replaceChildren(
-      make("div", { class: "overview-head" }, this.title, this.summary),
-      this.trouble, this.wait, this.empty, this.list);
-    document.title = "Studies · dikin";
-  }
-
-  tick() {
-    if (document.hidden) return;
-    for (const card of this.cards.values()) card.tick();
-    if (performance.now() - this.loaded >= EVERY_MS - 100) this.load();
-  }
-
-  async load() {
-    if (this.loading || this.closed) return;
-    this.loading = true;
-    this.loaded = performance.now();
-    try {
-      this.show(await allStudies());
-    } catch (problem) {
-      this.fail(problem);
-    } finally {
-      this.loading = false;
-    }
-  }
-
-  fail(problem) {
-    if (this.closed || this.page.refused(problem)) return;
-    this.failures += 1;
-    this.page.connection({ kind: "waiting", until: Date.now() + EVERY_MS, failures: this.failures });
-    if (problem.status === 0) return;
-    setText(this.trouble, problem.message);
-    this.trouble.hidden = false;
-    this.wait.hidden = true;
-  }
-
-  show(studies) {
-    if (this.closed) return;
-    this.failures = 0;
-    this.page.connection({ kind: "live", failures: 0 });
-    this.trouble.hidden = this.wait.hidden = true;
-    this.empty.hidden = studies.length > 0;
-    this.keep(studies.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })));
-    this.summarize();
+  function update(content) {
+    // All pages are read before they are shown.
+    found.push(...content.studies);
+    if (content.next !== null) return polling.nudge(true);
+    show(found);
+    found = [];
   }
 
   /** Change the cards in place, so that focus and scroll stay where they are. */
-  keep(studies) {
+  function show(studies) {
+    trouble.hidden = wait.hidden = true;
+    empty.hidden = studies.length > 0;
     const names = new Set(studies.map((study) => study.name));
-    for (const [name, card] of this.cards) {
+    for (const [name, card] of cards) {
       if (names.has(name)) continue;
       card.element.remove();
-      this.cards.delete(name);
+      cards.delete(name);
     }
-    studies.forEach((study, i) => {
-      if (!this.cards.has(study.name)) this.cards.set(study.name, new Card(study.name));
-      const card = this.cards.get(study.name);
+    studies.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })).forEach((study, i) => {
+      if (!cards.has(study.name)) cards.set(study.name, new Card(study.name));
+      const card = cards.get(study.name);
       card.update(study);
-      if (this.list.children[i] !== card.element) this.list.insertBefore(card.element, this.list.children[i] ?? null);
+      if (list.children[i] !== card.element) list.insertBefore(card.element, list.children[i] ?? null);
     });
+    const running = [...cards.values()].filter((card) => card.kind === "playing").length;
+    setText(summary, studies.length ? `${plural(studies.length, "study", "studies")}, ${count(running)} running` : "");
   }
 
-  summarize() {
-    const total = this.cards.size;
-    const playing = [...this.cards.values()].filter((card) => card.kind === "playing").length;
-    setText(this.summary, total ? `${plural(total, "study", "studies")}, ${count(playing)} running` : "");
-  }
+  const path = () => `/v1/studies?after=${encodeURIComponent(found.at(-1)?.name ?? "")}`;
+  const polling = poll(path, {
+    update,
+    state: page.connection,
+    problem(problem) {
+      found = [];
+      if (page.refused(problem)) return;
+      setText(trouble, problem.message);
+      trouble.hidden = false;
+      wait.hidden = true;
+    },
+  }, LIST_EVERY_MS);
+  return { close: polling.close, nudge: () => polling.nudge(), tick: () => cards.forEach((card) => card.tick()) };
 }
 
-/** All pages of the list. */
-async function allStudies() {
-  const found = [];
-  let after = null;
-  do {
-    const query = after === null ? "" : `&after=${encodeURIComponent(after)}`;
-    const page = await get(`/v1/studies?limit=${PAGE}${query}`);
-    found.push(...page.studies);
-    after = page.next ?? null;
-  } while (after !== null);
-  return found;
-}
+const emptyState = () => make("div", { class: "empty-state", hidden: true },
+  make("h2", { text: "No studies yet" }),
+  make("p", { text: "A study keeps a tuner and all its rounds. Make one on the machine of this service:" }),
+  make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })),
+  make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study then appears here automatically." }));
 
-function emptyState() {
-  return make("div", { class: "empty-state", hidden: true },
-    make("h2", { text: "No studies yet" }),
-    make("p", { text: "A study keeps a tuner and all its rounds. Make one on the machine of this service:" }),
-    make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })),
-    make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study then appears here automatically." }));
-}
+const fact = (label, node) => make("div", {}, make("dt", { text: label }), node);
+const paragraph = (kind, text) => (text ? make("p", { class: kind, text }) : null);
 
 /** The status of one study. */
 class Card {
   constructor(name) {
+    this.state = make("p");
+    this.rest = make("div", { class: "card-rest" });
+    [this.open, this.told] = [make("dd"), make("dd")];
     const link = make("a", { href: `#/study/${encodeURIComponent(name)}`, text: name });
-    this.stateIcon = icon("fresh");
-    this.stateWord = make("span");
-    this.state = make("p", { class: "state" }, this.stateIcon, this.stateWord);
-    this.problem = make("p", { class: "card-problem", hidden: true });
-    this.mean = make("p", { class: "card-mean" });
-    this.meanNote = make("p", { class: "card-note" });
-    this.gain = make("p", { class: "card-note", hidden: true });
-    this.bestLabel = make("p", { class: "card-label" });
-    this.best = make("dl", { class: "card-best" });
-    this.facts = { rounds: fact("Rounds"), open: fact("Open trials"), told: fact("Last answer") };
-    this.warned = make("p", { class: "card-warned", hidden: true }, icon("warning"), make("span"));
-    this.rest = make("div", { class: "card-rest" }, this.mean, this.meanNote, this.gain, this.bestLabel, this.best,
-      make("dl", { class: "card-facts" }, ...Object.values(this.facts).map((f) => f.element)), this.warned);
-    this.element = make("li", { class: "card" },
-      make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.problem, this.rest);
+    this.element = make("li", { class: "card" }, make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.rest);
   }
 
   update(study) {
-    this.study = study;
-    this.received = Date.now();
-    this.problem.hidden = !study.problem;
-    this.rest.hidden = Boolean(study.problem);
-    setText(this.problem, study.problem ?? "");
-    if (!study.problem) this.fill(study);
+    [this.study, this.received] = [study, Date.now()];
+    this.rest.replaceChildren(...(study.problem ? [paragraph("card-problem", study.problem)] : this.content(study)).filter(Boolean));
     this.tick();
   }
 
-  fill(study) {
-    const rounds = Math.min(study.rounds, study.recent_rounds || 100);
-    setText(this.mean, steady(study.recent_mean, 4));
-    setText(this.meanNote, isNumber(study.recent_mean) ? `mean of the last ${count(rounds)}, ${sense(study)}` : sense(study));
-    this.gain.hidden = !study.uplift;
-    if (study.uplift) {
-      const { value, sure } = upliftText(study.uplift);
-      setText(this.gain, `gain over the control ${value} (${sure})`);
-    }
-    setText(this.facts.rounds.value, count(study.rounds));
-    this.fillBest(study);
-    const warnings = study.warnings?.length ?? 0;
-    this.warned.hidden = !warnings;
-    setText(this.warned.lastChild, plural(warnings, "warning"));
-  }
-
-  fillBest(study) {
+  content(study) {
+    const mean = isNumber(study.recent_mean) ? `mean of the last ${count(Math.min(study.rounds, study.recent_rounds || 100))}, ` : "";
+    const gain = study.uplift && upliftText(study.uplift);
     const expected = intervalText(study.best_value);
     const worth = expected ? `, expected value ${expected.value} (${expected.sure})` : study.contexts ? " in the mean of contexts" : "";
-    setText(this.bestLabel, study.rounds ? `Best setting${worth}` : "Start");
-    const pairs = bestPairs(study);
-    const key = JSON.stringify(pairs);
-    if (key === this.bestKey) return;
-    this.bestKey = key;
-    const pair = ([name, text]) => make("div", {}, make("dt", { text: name }), make("dd", { text }));
-    const shown = pairs.slice(0, SHOWN_NAMES).map(pair);
-    const more = pairs.length - SHOWN_NAMES;
-    if (more > 0) shown.push(make("div", {}, make("dt", { text: "and" }), make("dd", { text: `${more} more` })));
-    this.best.replaceChildren(...shown);
+    const all = pairs(study, study.center);
+    const shown = all.slice(0, SHOWN_NAMES).concat(all.length > SHOWN_NAMES ? [["and", `${all.length - SHOWN_NAMES} more`]] : []);
+    const warnings = study.warnings.length;
+    return [
+      paragraph("card-mean", steady(study.recent_mean, 4)),
+      paragraph("card-note", mean + sense(study)),
+      gain && paragraph("card-note", `gain over the control ${gain.value} (${gain.sure})`),
+      paragraph("card-label", study.rounds ? `Best setting${worth}` : "Start"),
+      make("dl", { class: "card-best" }, ...shown.map(([name, text]) => fact(name, make("dd", { text })))),
+      make("dl", { class: "card-facts" }, fact("Rounds", make("dd", { text: count(study.rounds) })), fact("Open trials", this.open), fact("Last answer", this.told)),
+      warnings ? make("p", { class: "card-warned" }, icon("warning"), make("span", { text: plural(warnings, "warning") })) : null,
+    ];
   }
 
   /** Texts that change between two answers of the server. */
@@ -189,19 +111,10 @@ class Card {
     const later = (Date.now() - this.received) / 1000;
     const state = stateOf(study, later);
     this.kind = state.kind;
-    setAttribute(this.state, "class", `state state-${state.kind}`);
-    setIcon(this.stateIcon, state.kind);
-    setText(this.stateWord, state.word);
+    showState(this.state, "state", state);
     if (study.problem) return;
-    const told = study.last_told_seconds;
-    setText(this.facts.told.value, isNumber(told) ? ago(told + later) : "never");
-    const { count: waiting, oldest_seconds: oldest } = study.open ?? {};
-    const since = waiting && isNumber(oldest) ? `, oldest ${duration(oldest + later)}` : "";
-    setText(this.facts.open.value, `${waiting ? count(waiting) : "none"}${since}`);
+    setText(this.told, isNumber(study.last_told_seconds) ? ago(study.last_told_seconds + later) : "never");
+    const { count: waiting, oldest_seconds: oldest } = study.open;
+    setText(this.open, waiting ? `${count(waiting)}${isNumber(oldest) ? `, oldest ${duration(oldest + later)}` : ""}` : "none");
   }
-}
-
-function fact(label) {
-  const value = make("dd");
-  return { value, element: make("div", {}, make("dt", { text: label }), value) };
 }

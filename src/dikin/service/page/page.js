@@ -1,32 +1,25 @@
 // The page: which view is open, who looks at it, and whether the server answers.
 
-import { forgetToken, get, keepToken, token } from "./api.js";
-import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
+import { get, keepToken, token } from "./api.js";
+import { make, say, setText, showState } from "./dom.js";
 import { openOverview } from "./overview.js";
 import { openStudy } from "./study.js";
 
 const RIGHTS = ["read", "play", "admin"];
 const AWAY_AFTER = 3;
+const AWAY = "server unavailable";
 
 const main = document.getElementById("main");
 let view = null;
 let visitor = null;
 let link = { kind: "connecting", failures: 0 };
 
-// --- the bar at the top -----------------------------------------------------------------------------
+// --- the bar at the top ---------------------------------------------------------------------------
 
-const linkIcon = icon("waiting");
-const linkText = make("span", { text: "connecting" });
-const linkBox = make("p", { class: "link link-waiting", hidden: true }, linkIcon, linkText);
+const linkBox = make("p", { hidden: true });
 const who = make("p", { class: "who", hidden: true });
 const signOut = make("button", { type: "button", class: "button quiet", text: "Sign out", hidden: true, click: leave });
-
-function buildBar() {
-  document.getElementById("side").append(linkBox, who, signOut);
-  const version = document.querySelector('meta[name="dikin-version"]').content;
-  // Without a server that fills it in, the text in braces is still there.
-  setText(document.getElementById("version"), version.startsWith("{") ? "dikin" : `dikin ${version}`);
-}
+document.getElementById("side").append(linkBox, who, signOut);
 
 function showVisitor() {
   who.hidden = !visitor?.name;
@@ -34,26 +27,16 @@ function showVisitor() {
   signOut.hidden = !visitor || !token();
 }
 
-// --- the connection ---------------------------------------------------------------------------------
-
-const AWAY = "server unavailable";
-
-function linkWords({ kind, until, failures }) {
-  if (kind === "live") return "live";
-  const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  if (failures >= AWAY_AFTER) return kind === "waiting" ? `${AWAY}, next try in ${left} s` : AWAY;
-  return kind === "waiting" ? `reconnecting in ${left} s` : "connecting";
-}
-
 function showLink() {
-  const away = link.kind !== "live" && link.failures >= AWAY_AFTER;
-  const name = link.kind === "live" ? "live" : away ? "broken" : "waiting";
+  const { kind, until, failures } = link;
+  const away = kind !== "live" && failures >= AWAY_AFTER;
+  const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const waiting = away ? `${AWAY}, next try in ${left} s` : `reconnecting in ${left} s`;
+  const word = kind === "live" ? "live" : kind === "waiting" ? waiting : "connecting";
   linkBox.hidden = false;
-  setAttribute(linkBox, "class", `link link-${name}`);
-  setIcon(linkIcon, name);
-  setText(linkText, linkWords(link));
-  // One failure is often only a stream that ended; it comes back within a second.
-  document.body.classList.toggle("not-live", link.kind !== "live" && link.failures > 1);
+  showState(linkBox, "link", { kind: kind === "live" ? "live" : away ? "broken" : "waiting", word });
+  // One failure is often only a request that was lost; the next one follows within a second.
+  document.body.classList.toggle("not-live", kind !== "live" && failures > 1);
 }
 
 /** Set a new state of the connection; announce only that it was lost or is back. */
@@ -65,7 +48,7 @@ function connection(next) {
   showLink();
 }
 
-// --- the token --------------------------------------------------------------------------------------
+// --- the token ------------------------------------------------------------------------------------
 
 /** Ask for a token if this problem is the lack of one. */
 function refused(problem) {
@@ -81,33 +64,30 @@ function askToken(trouble) {
   visitor = null;
   showVisitor();
   document.title = "Token needed · dikin";
-  const title = make("h1", { text: "This service needs a token", tabindex: "-1" });
   const input = make("input", { type: "password", id: "token", autocomplete: "off", required: true, spellcheck: "false", "aria-describedby": "token-help" });
   const remember = make("input", { type: "checkbox", id: "remember" });
-  const form = make("form", { class: "token-form", submit: (event) => enter(event, input.value.trim(), remember.checked) },
-    title,
+  const enter = (event) => {
+    event.preventDefault();
+    if (!input.value.trim()) return;
+    keepToken(input.value.trim(), remember.checked);
+    start();
+  };
+  main.replaceChildren(make("form", { class: "token-form", submit: enter },
+    make("h1", { text: "This service needs a token", tabindex: "-1" }),
     make("p", { id: "token-help" }, "Paste one below. This command creates a read-only token: ", make("code", { text: "dikin token create --right read wall" })),
     trouble ? make("p", { class: "trouble", role: "alert", text: trouble }) : null,
     make("label", { for: "token", text: "Token" }), input,
     make("label", { class: "check", for: "remember" }, remember, make("span", { text: "Remember on this device" })),
-    make("button", { type: "submit", class: "button strong", text: "Show the studies" }));
-  main.replaceChildren(form);
+    make("button", { type: "submit", class: "button strong", text: "Show the studies" })));
   input.focus();
 }
 
-function enter(event, text, remember) {
-  event.preventDefault();
-  if (!text) return;
-  keepToken(text, remember);
-  start();
-}
-
 function leave() {
-  forgetToken();
+  keepToken(null);
   start();
 }
 
-// --- views ------------------------------------------------------------------------------------------
+// --- views ----------------------------------------------------------------------------------------
 
 const page = { connection, refused, may: (right) => RIGHTS.indexOf(visitor?.right) >= RIGHTS.indexOf(right) };
 
@@ -116,75 +96,67 @@ function closeView() {
   view = null;
 }
 
-function wantedStudy() {
-  const found = /^#\/study\/(.+)$/.exec(location.hash);
-  try {
-    return found ? decodeURIComponent(found[1]) : null;
-  } catch {
-    return null;
-  }
-}
-
 function openView() {
   closeView();
   say("");
   link = { kind: "connecting", failures: 0 };
-  const name = wantedStudy();
+  const found = /^#\/study\/(.+)$/.exec(location.hash);
+  let name = null;
+  try {
+    name = found && decodeURIComponent(found[1]);
+  } catch {
+    // No name can be written so: the overview.
+  }
   view = name === null ? openOverview(main, page) : openStudy(main, name, page);
 }
 
-async function start() {
+/** Learn the rights of this visitor; false if a token is asked for now. */
+async function learnVisitor() {
   try {
     visitor = await get("/v1/token");
   } catch (problem) {
-    if (refused(problem)) return;
-    // The view shows that the server is unavailable; the right is asked for again when it is back.
-    visitor = null;
+    // If the server is unavailable, the view shows it; the right is asked for again when it is back.
+    if (refused(problem)) return false;
   }
   showVisitor();
-  openView();
+  return true;
 }
 
-/** The server was unavailable at the start: learn the right later. */
-async function learnVisitor() {
-  if (visitor || !view || link.kind !== "live" || learnVisitor.busy) return;
-  learnVisitor.busy = true;
-  try {
-    visitor = await get("/v1/token");
-    showVisitor();
-  } catch (problem) {
-    refused(problem);
-  } finally {
-    learnVisitor.busy = false;
-  }
+async function start() {
+  visitor = null;
+  if (await learnVisitor()) openView();
 }
 
-// --- start ------------------------------------------------------------------------------------------
+// --- start ----------------------------------------------------------------------------------------
 
-function onHash() {
-  // The skip link also changes the hash; it must not close the view.
-  if (location.hash && !location.hash.startsWith("#/")) return;
-  if (!view) return;
-  openView();
-  scrollTo(0, 0);
-  main.querySelector("h1")?.focus({ preventScroll: true });
+function live() {
+  addEventListener("hashchange", () => {
+    // The skip link also changes the hash; it must not close the view.
+    if (!view || (location.hash && !location.hash.startsWith("#/"))) return;
+    openView();
+    scrollTo(0, 0);
+    main.querySelector("h1")?.focus({ preventScroll: true });
+  });
+  addEventListener("online", () => view?.nudge());
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) view?.nudge();
+  });
+  setInterval(() => {
+    if (link.kind === "waiting" && view) showLink();
+    view?.tick();
+    if (!visitor && view && link.kind === "live") learnVisitor();
+  }, 1000);
+  start();
 }
 
-function onSkip(event) {
+document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
-}
-
-buildBar();
-addEventListener("hashchange", onHash);
-addEventListener("online", () => view?.nudge());
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) view?.nudge();
 });
-document.querySelector(".skip").addEventListener("click", onSkip);
-setInterval(() => {
-  if (link.kind === "waiting" && view) showLink();
-  view?.tick();
-  learnVisitor();
-}, 1000);
-start();
+// A page that was written as a file has its data in it.
+const inlined = document.getElementById("data");
+if (inlined) {
+  const data = JSON.parse(inlined.textContent);
+  document.body.classList.add("file");
+  view = openStudy(main, data.study.name, page, data);
+} else live();

@@ -1,80 +1,68 @@
-// The page of one study: numbers, warnings, charts, open trials.
+// The page of one study: numbers, warnings, the best setting, charts, open trials.
 
-import { follow, get, post, studyPath } from "./api.js";
-import { BestSetting } from "./best.js";
+import { poll, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
-import { extent, History, KEEP } from "./data.js";
-import { icon, make, say, setAttribute, setIcon, setText } from "./dom.js";
-import { certificateOf, decisionModel, frameOf, valueModel } from "./models.js";
-import { ago, count, duration, intervalText, isNumber, sense, settingText, stateOf, steady, upliftText } from "./words.js";
+import { ago, count, duration, icon, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
+import { decisionModel, extent, frameOf, History, KEEP, valueModel } from "./series.js";
 
 const FIRST_CHARTS = 6;
-const OPEN_EVERY_MS = 5000;
-/** So many contexts has a status. */
 const MOST_CONTEXTS = 16;
-const GONE = [403, 404, 410];
+const HINT = "Point at a chart, or focus it and use the arrow keys, to read one round.";
 
 // The reader's choice is kept while other studies are shown.
-const choice = { rounds: KEEP, timed: false, fitted: false };
+const choice = { rounds: KEEP, timed: false };
 
-/** Show one study in `main`; returns what the page needs to remove it. */
-export function openStudy(main, name, page) {
-  const view = new StudyView(main, name, page);
+/** Show one study in `main`, or the data that a file has; returns what the page needs to remove it. */
+export function openStudy(main, name, page, data = null) {
+  const view = new StudyView(main, name, page, data);
   return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
 }
 
 class StudyView {
-  constructor(main, name, page) {
-    Object.assign(this, { main, name, page });
-    this.study = null;
-    this.history = null;
+  constructor(main, name, page, data) {
+    Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null, all: false });
     this.charts = [];
-    this.cursor = null;
-    this.all = false;
-    this.opened = -Infinity;
     this.known = { state: null, warnings: new Set() };
     this.build();
-    this.stream = follow(studyPath(name, "/events"), {
-      update: (update) => this.update(update),
-      problem: (problem) => this.problem(problem),
-      state: (state) => page.connection(state),
-    });
     this.outside = (event) => {
       if (!event.target.closest?.(".slider")) this.setCursor(null);
     };
     document.addEventListener("pointerdown", this.outside);
+    if (data) return this.update(data);
+    this.polling = poll(() => studyPath(name, `/page?after=${this.history?.last ?? 0}`), {
+      update: (content) => this.update(content),
+      problem: (problem) => this.problem(problem),
+      state: page.connection,
+    });
   }
 
   close() {
     this.closed = true;
-    this.stream.close();
+    this.polling?.close();
     this.charts.forEach((chart) => chart.close());
     document.removeEventListener("pointerdown", this.outside);
   }
 
   nudge() {
-    this.stream.nudge();
+    this.polling?.nudge();
     this.redraw();
   }
 
   // --- building -----------------------------------------------------------------------------------
 
   build() {
-    this.title = make("h1", { text: this.name, tabindex: "-1" });
-    this.stateIcon = icon("fresh");
-    this.stateWord = make("span");
-    this.state = make("p", { class: "state state-fresh", hidden: true }, this.stateIcon, this.stateWord);
+    this.state = make("p", { hidden: true });
     this.kind = make("p", { class: "kind" });
     this.trouble = make("p", { class: "trouble", role: "alert", hidden: true });
     this.warnings = make("ul", { class: "warnings", "aria-label": "Warnings", hidden: true });
-    this.body = make("div", { class: "study-body", hidden: true });
+    this.numbers = make("dl", { class: "numbers" });
     this.wait = make("p", { class: "plain", text: "Reading the study …" });
+    this.body = make("div", { class: "study-body", hidden: true }, this.numbers, this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), ...this.buildTables());
     const head = make("div", { class: "study-head" },
       make("div", { class: "study-name" },
-        make("a", { class: "back", href: "#/", text: "All studies" }),
-        make("div", { class: "study-line" }, this.title, this.state, this.kind)),
+        this.data ? null : make("a", { class: "back", href: "#/", text: "All studies" }),
+        make("div", { class: "study-line" }, make("h1", { text: this.name, tabindex: "-1" }), this.state, this.kind)),
       this.buildPause());
-    this.body.append(this.buildNumbers(), this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), this.buildContexts(), this.buildOpen());
     this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.wait, this.body), this.buildDialog());
   }
 
@@ -85,81 +73,41 @@ class StudyView {
     return this.pauseBox;
   }
 
-  buildNumbers() {
-    const item = (label) => {
-      const value = make("dd", { class: "number-value" });
-      const note = make("dd", { class: "number-note" });
-      const name = make("dt", { text: label });
-      return { name, value, note, element: make("div", { class: "number" }, name, value, note) };
-    };
-    this.numbers = {
-      uplift: item("Gain over the control"), expected: item("Expected value"), rounds: item("Rounds"),
-      mean: item("Mean of the last rounds"), certificate: item("Certificate per round"),
-      failed: item("Failed trials"), leftOut: item("Values left out"),
-    };
-    return make("dl", { class: "numbers" }, ...Object.values(this.numbers).map((n) => n.element));
-  }
-
   buildTools() {
-    this.cursorText = make("p", { class: "cursor-text" });
-    setText(this.cursorText, "Point at a chart, or focus it and use the arrow keys, to read one round.");
+    this.cursorText = make("p", { class: "cursor-text", text: HINT });
     return make("div", { class: "tools" }, this.cursorText,
       radios("Rounds", "rounds", [["last 200", 200], ["last 2,000", KEEP]], choice.rounds, (v) => this.choose({ rounds: v })),
-      radios("Over", "over", [["rounds", false], ["time", true]], choice.timed, (v) => this.choose({ timed: v })),
-      radios("Axes of decisions", "axes", [["whole range", false], ["close up", true]], choice.fitted, (v) => this.choose({ fitted: v })));
+      radios("Over", "over", [["rounds", false], ["time", true]], choice.timed, (v) => this.choose({ timed: v })));
   }
 
   buildOutcome() {
     this.value = this.chart("Value", "value");
-    this.best = new BestSetting();
-    this.outcomeBox = make("div", { class: "charts charts-outcome" }, this.value.element, this.best.element);
+    this.best = table("Best setting", ["Decision", "At the start", "Best", "95 % interval", "Effect over its range"]);
+    this.bestBox = make("div", { class: "best", hidden: true }, make("h3", { text: "Best setting" }), this.best.element);
     this.grey = make("p", { class: "legend", text: "Grey: paused.", hidden: true });
-    return make("section", { "aria-labelledby": "h-outcome" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-outcome", text: "Outcome" }), this.grey), this.buildFirst(), this.outcomeBox);
-  }
-
-  /** What to do before anything has been played. */
-  buildFirst() {
-    const at = `${location.origin}${studyPath(this.name, "")}`;
-    const lines = [
-      `curl -X POST ${at}/ask`,
-      `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`,
-    ];
-    return make("div", { class: "first" },
+    const at = `${location.origin}${studyPath(this.name)}`;
+    const lines = [`curl -X POST ${at}/ask`, `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`];
+    const first = make("div", { class: "first" },
       make("p", { text: "The charts begin with the first answer. Ask for a setting, use it, and tell the value that it gave:" }),
-      make("pre", { tabindex: "0", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
+      make("pre", { tabindex: "0", role: "group", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
+    return section("Outcome", {}, this.grey, first, make("div", { class: "charts charts-outcome" }, this.value.element, this.bestBox));
   }
 
   buildDecisions() {
     this.decisionBox = make("div", { class: "charts" });
     this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
     this.legend = make("p", { class: "legend" });
-    return make("section", { class: "decisions", "aria-labelledby": "h-decisions" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-decisions", text: "Decisions" }), this.legend),
-      this.decisionBox, this.more);
+    return section("Decisions", { class: "decisions" }, this.legend, this.decisionBox, this.more);
   }
 
-  /** The best setting in each context, if the tuner has any. */
-  buildContexts() {
-    this.contextRows = make("tbody");
-    this.contextName = make("th", { scope: "col" });
-    const head = make("tr", {}, this.contextName, make("th", { scope: "col", text: "Best setting" }));
+  buildTables() {
+    this.contexts = table("Settings by context", ["Context", "Best setting"]);
     this.contextNote = make("p", { class: "legend" });
-    this.contextBox = make("section", { class: "contexts", "aria-labelledby": "h-contexts", hidden: true },
-      make("div", { class: "section-head" }, make("h2", { id: "h-contexts", text: "Settings by context" }), this.contextNote),
-      make("table", { "aria-labelledby": "h-contexts" }, make("thead", {}, head), this.contextRows));
-    return this.contextBox;
-  }
-
-  buildOpen() {
-    this.openRows = make("tbody");
-    const head = ["Trial", "Setting", "Asked by", "Age"].map((text) => make("th", { scope: "col", text }));
-    this.openTable = make("table", { "aria-labelledby": "h-open", hidden: true }, make("thead", {}, make("tr", {}, ...head)), this.openRows);
+    this.contextBox = section("Settings by context", { class: "contexts", hidden: true }, this.contextNote, this.contexts.element);
+    this.open = table("Open trials", ["Trial", "Setting", "Asked by", "Age"]);
     this.openNote = make("p", { class: "open-note", text: "none" });
-    return make("section", { class: "open", "aria-labelledby": "h-open" },
-      make("div", { class: "section-head" }, make("h2", { id: "h-open", text: "Open trials" }),
-        make("p", { class: "legend", text: "Trials that wait for a value, oldest first." })),
-      this.openTable, this.openNote);
+    this.openBox = section("Open trials", { class: "open" }, make("p", { class: "legend", text: "Trials that wait for a value, oldest first." }), this.open.element, this.openNote);
+    return [this.contextBox, this.openBox];
   }
 
   buildDialog() {
@@ -181,31 +129,21 @@ class StudyView {
 
   // --- what comes from the server -----------------------------------------------------------------
 
-  update({ study, rounds }) {
-    if (this.closed) return;
-    this.received = Date.now();
+  update({ study, rounds, recommendation, open }) {
+    Object.assign(this, { study, recommendation, received: Date.now() });
     this.trouble.hidden = true;
-    const before = this.study;
-    this.study = study;
-    if (study.problem) return this.unreadable();
-    if (this.isAnother(before)) {
+    // It was created again, or has other parameters: all its rounds are needed.
+    const others = this.columns !== String(study.columns);
+    if (others || this.history.last > study.rounds) {
+      const again = this.history !== null && others;
       this.begin();
-      this.stream.restart();
-      return;
+      if (again) return this.polling?.nudge(true);
     }
-    if (!this.history) this.begin();
     this.history.add(rounds);
-    const first = this.body.hidden;
+    this.showOpen(open);
     this.body.hidden = false;
     this.wait.hidden = true;
     this.redraw();
-    if (first) this.tick();
-  }
-
-  /** The study was deleted and created again, or has become readable: all its rounds are needed. */
-  isAnother(before) {
-    if (!before) return false;
-    return !this.history || this.columns !== String(this.study.columns) || before.rounds > this.study.rounds;
   }
 
   /** A new history, and a chart for each of the first columns. */
@@ -243,33 +181,16 @@ class StudyView {
     this.decisions[next]?.slider.focus();
   }
 
-  unreadable() {
-    this.hideAll();
-    this.fail(this.study.problem);
-    this.showState();
-  }
-
-  hideAll() {
-    this.wait.hidden = this.body.hidden = this.pauseBox.hidden = true;
-  }
-
   problem(problem) {
-    if (this.closed || this.page.refused(problem)) return;
+    if (this.page.refused(problem)) return;
     this.wait.hidden = true;
-    if (GONE.includes(problem.status)) this.gone();
-    this.fail(problem.message);
-  }
-
-  /** The study was deleted, or is not for this visitor: drop everything known about it. */
-  gone() {
-    this.hideAll();
-    this.state.hidden = true;
-    setText(this.kind, "");
-    document.title = `${this.name} · dikin`;
-  }
-
-  fail(text) {
-    setText(this.trouble, text);
+    // Deleted, not for this visitor, or damaged: drop everything known about it.
+    if ([403, 404, 410, 500].includes(problem.status)) {
+      this.body.hidden = this.pauseBox.hidden = this.state.hidden = true;
+      setText(this.kind, "");
+      document.title = `${this.name} · dikin`;
+    }
+    setText(this.trouble, problem.message);
     this.trouble.hidden = false;
   }
 
@@ -285,7 +206,7 @@ class StudyView {
 
   /** Draw once with the next frame, however often this is called; not while the page is hidden. */
   redraw() {
-    if (this.planned || this.closed || document.hidden || !this.history || this.study.problem) return;
+    if (this.planned || document.hidden || !this.history) return;
     this.planned = true;
     requestAnimationFrame(() => {
       this.planned = false;
@@ -294,23 +215,15 @@ class StudyView {
   }
 
   draw() {
-    this.showState();
+    this.showHead();
     this.showWarnings();
     this.showPause();
+    this.showBest();
     this.showContexts();
     const empty = !this.history.length;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
-    this.showNumbers();
-  }
-
-  showContexts() {
-    const settings = Object.entries(this.study.by_context ?? {});
-    this.contextBox.hidden = !settings.length;
-    setText(this.contextName, Object.keys(this.study.contexts ?? {}).join(", "));
-    setText(this.contextNote, settings.length === MOST_CONTEXTS ? `The first ${MOST_CONTEXTS}.` : "");
-    this.contextRows.replaceChildren(...settings.map(([label, params]) => make("tr", {},
-      make("th", { scope: "row", text: label }), make("td", { class: "setting", text: settingText(params) }))));
+    this.numbers.replaceChildren(...this.numberItems());
   }
 
   showCharts() {
@@ -320,7 +233,7 @@ class StudyView {
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.value.show(valueModel(frame));
     setText(this.legend, this.study.contexts ? "Dots: best guess in the context of a round. Shade: what was tried." : "Line: best guess. Shade: what was tried, to explore.");
-    this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i, choice.fitted)));
+    this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i)));
     this.showCursorText();
   }
 
@@ -337,80 +250,64 @@ class StudyView {
   }
 
   showCursorText() {
-    const at = this.cursor === null ? null : this.value.model?.at(this.cursor);
-    this.cursorText.classList.toggle("at-cursor", Boolean(at));
-    setText(this.cursorText, at ? upper(at.text) : "Point at a chart, or focus it and use the arrow keys, to read one round.");
+    const text = this.cursor === null ? HINT : this.value.model?.at(this.cursor).text ?? HINT;
+    this.cursorText.classList.toggle("at-cursor", text !== HINT);
+    setText(this.cursorText, text[0].toUpperCase() + text.slice(1));
   }
 
   get later() {
-    return (Date.now() - this.received) / 1000;
+    return this.data ? 0 : (Date.now() - this.received) / 1000;
   }
 
-  showState() {
-    const state = stateOf(this.study, this.later);
+  showHead() {
+    const { study } = this;
+    const state = this.data ? { kind: study.paused ? "paused" : "fresh", word: `as of ${this.data.written}` } : stateOf(study, this.later);
     this.state.hidden = false;
-    setAttribute(this.state, "class", `state state-${state.kind}`);
-    setIcon(this.stateIcon, state.kind);
-    setText(this.stateWord, state.word);
+    showState(this.state, "state", state);
     document.title = `${this.name} · ${state.word} · dikin`;
     // That a study waits between two answers is no news.
     const kind = state.kind === "idle" ? "playing" : state.kind;
     if (this.known.state && this.known.state !== kind) say(`${this.name}: ${state.word}`);
     this.known.state = kind;
-    if (this.study.problem) return setText(this.kind, "");
-    setText(this.kind, [sense(this.study), ...(this.study.limits ?? [])].join(", "));
+    setText(this.kind, [sense(study), ...(study.limits ?? [])].join(", "));
   }
 
-  showNumbers() {
-    const { study, numbers } = this;
-    const seen = extent(this.history.value);
-    const fill = ({ value, note }, x, words, digits = 3) => {
-      setText(value, steady(x, digits));
-      setText(note, isNumber(x) ? words : "not known yet");
-    };
-    this.showUplift();
-    setText(numbers.mean.name, `Mean of the last ${count(study.recent_rounds || 100)}`);
-    this.showAges();
-    fill(numbers.mean, study.recent_mean, sense(study), 4);
-    const expected = intervalText(study.best_value);
-    setText(numbers.expected.value, expected?.value ?? "–");
-    setText(numbers.expected.note, expected ? `at the best setting; ${expected.sure}` : "not known yet");
-    // With contexts, each has a best setting of its own.
-    numbers.expected.element.hidden = Boolean(study.contexts);
-    fill(numbers.certificate, certificateOf(study), seen ? `proved; range of the values: ${steady(seen[1] - seen[0])}` : "proved");
-    numbers.certificate.element.hidden = !isNumber(study.certificate);
-    const some = ({ element, value, note }, n, words) => {
-      setText(value, count(n));
-      setText(note, words);
-      element.hidden = !n;
-    };
-    some(numbers.failed, study.failed, "of the last 10,000");
-    some(numbers.leftOut, study.left_out, `of ${count(study.rounds)}, in whole or in part: they look like faults`);
+  /** The numbers at the top: the gain over the control first, where it is measured. */
+  numberItems() {
+    const { study } = this;
+    const item = (name, value, note) => make("div", { class: "number" }, make("dt", { text: name }), make("dd", { class: "number-value", text: value }), note instanceof Node ? note : make("dd", { class: "number-note", text: note }));
+    const known = (x, words) => (isNumber(x) ? words : "not known yet");
+    const items = [];
+    if (study.uplift) {
+      const { value, sure } = upliftText(study.uplift);
+      const arms = `${count(study.uplift.tuned_rounds)} tuned, ${count(study.uplift.held_back_rounds)} held back at ${settingText(study.control)}`;
+      items.push(item("Gain over the control", value, `${sure}; ${arms}`));
+    }
+    if (!study.contexts) {
+      const expected = intervalText(study.best_value);
+      items.push(item("Expected value", expected?.value ?? "–", expected ? `at the best setting; ${expected.sure}` : "not known yet"));
+    }
+    this.told = make("dd", { class: "number-note", text: this.toldText() });
+    items.push(item("Rounds", count(study.rounds), this.told));
+    items.push(item(`Mean of the last ${count(study.recent_rounds || 100)}`, steady(study.recent_mean, 4), known(study.recent_mean, sense(study))));
+    if (isNumber(study.certificate)) {
+      const seen = extent(this.history.value);
+      items.push(item("Certificate per round", steady(study.certificate / Math.max(1, study.rounds)), seen ? `proved; range of the values: ${steady(seen[1] - seen[0])}` : "proved"));
+    }
+    if (study.failed) items.push(item("Failed trials", count(study.failed), "timeouts and crashes"));
+    if (study.left_out) items.push(item("Values left out", count(study.left_out), `of ${count(study.rounds)}, in whole or in part: they look like faults`));
+    return items;
   }
 
-  /** What a tuned round gains over the control, where there is one: the first number. */
-  showUplift() {
-    const { study: { uplift }, numbers: { uplift: item } } = this;
-    item.element.hidden = !uplift;
-    if (!uplift) return;
-    const { value, sure } = upliftText(uplift);
-    setText(item.value, value);
-    setText(item.note, `${sure}; ${count(uplift.tuned_rounds)} tuned, ${count(uplift.held_back_rounds)} held back`);
-  }
-
-  /** Texts that change between two events. */
-  showAges() {
-    const { study, later } = this;
-    setText(this.numbers.rounds.value, count(study.rounds));
-    const told = isNumber(study.last_told_seconds) ? `last answer ${ago(study.last_told_seconds + later)}` : "no answer yet";
-    setText(this.numbers.rounds.note, told);
+  toldText() {
+    const told = this.study.last_told_seconds;
+    return isNumber(told) ? `last answer ${ago(told + this.later)}` : "no answer yet";
   }
 
   showWarnings() {
-    const texts = this.study.warnings ?? [];
+    const reason = this.study.guard_reason;
+    const texts = [...(reason ? [reason] : []), ...this.study.warnings.filter((text) => text !== reason)];
     this.warnings.hidden = !texts.length;
-    if (texts.join("\n") === this.warned) return;
-    this.warned = texts.join("\n");
     this.warnings.replaceChildren(...texts.map((text) => make("li", {}, icon("warning"), make("span", { text }))));
     // The numbers in a warning move; only a warning of a new kind is news.
     const kinds = texts.map((text) => text.replace(/[\d.,]+/g, "#"));
@@ -419,57 +316,61 @@ class StudyView {
     this.known.warnings = new Set(kinds);
   }
 
-  // --- each second --------------------------------------------------------------------------------
+  /** The best setting: its interval, its effect, and what is expected of metrics with a limit. */
+  showBest() {
+    const { study, recommendation: found } = this;
+    this.bestBox.hidden = !found || !study.rounds;
+    if (!found) return;
+    const value = (text) => make("td", { class: "best-value", text });
+    const effect = (name) => {
+      const known = intervalText(found.importance[name]);
+      return !known ? "–" : found.importance[name][1] > 0 ? `${known.value} (${known.ends})` : "none is known";
+    };
+    const decisions = pairs(study, study.center).map(([name, text]) =>
+      [name, settingText({ "": startOf(study.start, name) }).trim(), value(text), intervalText(found.intervals[name])?.ends ?? "–", effect(name)]);
+    const metrics = Object.entries(found.limits).map(([text, interval]) => {
+      const known = intervalText(interval);
+      const never = found.broken.includes(text);
+      return [text, "", value(known?.value ?? "–"), known?.ends ?? "–", make("td", { class: never ? "broken" : null, text: never ? "no setting is known to keep it" : "" })];
+    });
+    this.best.fill([...decisions, ...metrics]);
+  }
 
+  showContexts() {
+    const settings = Object.entries(this.study.by_context ?? {});
+    this.contextBox.hidden = !settings.length;
+    setText(this.contexts.head.firstChild, Object.keys(this.study.contexts ?? {}).join(", ") || "Context");
+    setText(this.contextNote, settings.length === MOST_CONTEXTS ? `The first ${MOST_CONTEXTS}.` : "");
+    this.contexts.fill(settings.map(([label, params]) => [label, make("td", { class: "setting", text: settingText(params) })]));
+  }
+
+  showOpen(trials) {
+    const { count: total } = this.study.open;
+    this.open.element.hidden = !trials.length;
+    this.open.fill(trials.map((trial) => [
+      String(trial.id), make("td", { class: "setting", text: settingText(trial.params) }),
+      make("td", { class: "client", text: trial.client }), duration(trial.age_seconds),
+    ]));
+    this.openNote.hidden = trials.length > 0 && total <= trials.length;
+    setText(this.openNote, trials.length ? `and ${count(total - trials.length)} more` : "none");
+  }
+
+  /** Each second: texts that change between two answers. */
   tick() {
-    if (this.body.hidden || document.hidden) return;
-    this.showState();
-    this.showAges();
-    if (performance.now() - this.opened > OPEN_EVERY_MS) this.load();
-  }
-
-  /** What is not part of the stream, every few seconds. */
-  load() {
-    this.opened = performance.now();
-    this.loadOpen();
-    // With contexts, each has a best setting of its own.
-    if (this.study.rounds && !this.study.contexts) this.best.load(this.study, (problem) => this.page.refused(problem));
-  }
-
-  async loadOpen() {
-    try {
-      const open = await get(studyPath(this.name, "/open?limit=20"));
-      if (!this.closed) this.showOpen(open);
-    } catch (problem) {
-      // The connection already shows that the server is unavailable; this must only not look up to date.
-      if (!this.closed && !this.page.refused(problem)) this.openTable.classList.add("stale");
-    }
-  }
-
-  showOpen({ queries, total }) {
-    this.openTable.classList.remove("stale");
-    this.openTable.hidden = !queries.length;
-    this.openRows.replaceChildren(...queries.map((query) => make("tr", {},
-      make("td", { class: "digits", text: String(query.id) }),
-      make("td", { class: "setting", text: settingText(query.params) }),
-      make("td", { class: "client", text: query.client ?? "" }),
-      make("td", { class: "digits", text: duration(query.age_seconds) }))));
-    const more = total - queries.length;
-    this.openNote.hidden = queries.length > 0 && more <= 0;
-    setText(this.openNote, queries.length ? `and ${count(more)} more` : "none");
+    if (this.data || this.body.hidden || !this.told || document.hidden) return;
+    this.showHead();
+    setText(this.told, this.toldText());
   }
 
   // --- pause and resume ---------------------------------------------------------------------------
 
   showPause() {
-    const { study } = this;
-    this.pauseBox.hidden = false;
+    this.pauseBox.hidden = Boolean(this.data);
     const may = this.page.may("play");
     this.pause.disabled = !may;
-    setText(this.pause, study.paused ? "Resume …" : "Pause …");
-    setText(this.pauseWhy, may ? "" : `Your token may only read. To ${study.paused ? "resume" : "pause"}, use one with the right play.`);
-    if (!may) setAttribute(this.pause, "aria-describedby", "pause-why");
-    else this.pause.removeAttribute("aria-describedby");
+    setText(this.pause, this.study.paused ? "Resume …" : "Pause …");
+    setText(this.pauseWhy, may ? "" : `Your token may only read. To ${this.study.paused ? "resume" : "pause"}, use one with the right play.`);
+    setAttribute(this.pause, "aria-describedby", may ? "" : "pause-why");
   }
 
   ask() {
@@ -486,10 +387,9 @@ class StudyView {
   async switchPause() {
     this.dialogDo.disabled = true;
     try {
-      const { paused } = await post(studyPath(this.name, this.toPause ? "/pause" : "/resume"));
-      this.study = { ...this.study, paused };
+      await post(studyPath(this.name, this.toPause ? "/pause" : "/resume"));
       this.dialog.close();
-      this.redraw();
+      this.polling.nudge();
     } catch (problem) {
       if (this.page.refused(problem)) return;
       setText(this.dialogTrouble, problem.message);
@@ -500,7 +400,12 @@ class StudyView {
   }
 }
 
-const upper = (text) => text[0].toUpperCase() + text.slice(1);
+/** The value at the start of a column: `traffic.new` is a share of `traffic`. */
+function startOf(start, column) {
+  if (column in start) return start[column];
+  const name = Object.keys(start).find((each) => column.startsWith(`${each}.`));
+  return name === undefined ? "" : start[name][column.slice(name.length + 1)] ?? "";
+}
 
 /** A row of radio buttons that looks like a switch. */
 function radios(legend, name, options, chosen, onChoose) {

@@ -1,9 +1,4 @@
-"""What a tuner asks of a parameter, whatever its kind.
-
-A parameter has *coordinates*, in which the tuner searches, and *values*, the numbers of
-`trial.point` that stand for what is played. There is one of each for every column of a history.
-Only the kind knows how one becomes the other, and what the user reads in `trial.params`.
-"""
+"""The base of every kind of parameter."""
 
 from __future__ import annotations
 
@@ -20,17 +15,19 @@ from dikin.vectors import Array
 
 
 class ParameterKind(ABC):
-    """What a parameter of any kind answers; derive a kind of one number from `Interval` instead.
+    """A parameter with one number, which is searched on [0, 1]; derive a kind of your own from it.
 
     An object is one parameter. It keeps each argument of its constructor as an attribute of the
-    same name: a value that JSON knows, or a tuple of such values. One argument is `start`.
+    same name: a value that JSON knows, or a tuple of such values. One argument is `start`. A kind
+    gives the coordinate of a number (`to_unit`) and the number at a coordinate (`best`). One whose
+    values are no numbers also gives the `number` of a value, and the value as `shown`.
 
     Attributes
     ----------
     kind : str
         The name of the class in lower case, which stands for it in files.
     start : object
-        Today's value as the user gave it; None without one.
+        The value in use today as the user gave it; None without one.
     """
 
     kind: ClassVar[str] = ""
@@ -40,101 +37,114 @@ class ParameterKind(ABC):
         super().__init_subclass__(**options)
         cls.kind = cls.__name__.lower()
 
-    # --- coordinates and values ------------------------------------------------------------------
+    # --- the search ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_unit(self, value: float) -> float:
+        """Return the coordinate of a number.
+
+        Parameters
+        ----------
+        value : float
+            Between the bounds.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+
+    @abstractmethod
+    def best(self, u: float) -> float:
+        """Return the number to settle on at a coordinate.
+
+        Parameters
+        ----------
+        u : float
+            In [0, 1].
+
+        Returns
+        -------
+        float
+            Between the bounds.
+        """
 
     @property
     def options(self) -> int:
-        """Number of values that are searched without an order; 0 where there are coordinates."""
+        """Number of values that are searched without an order; 0 where there is a coordinate."""
         return 0
 
     @property
     def grid(self) -> Array | None:
-        """Return the coordinates that can be used, where they are few; None for all of [0, 1]."""
+        """The coordinates that can be used, where they are few; None for all of [0, 1]."""
         return None
 
     @property
     def linear_range(self) -> tuple[float, float] | None:
-        """The values at coordinates 0 and 1, if values are exactly linear in between.
-
-        None otherwise: then no constraint can name the parameter.
-        """
+        """The numbers at coordinates 0 and 1 if those between are linear; None: no constraint."""
         return None
 
-    def columns(self, name: str) -> tuple[str, ...]:
-        """The name of each value.
+    # --- values ----------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the shares of a whole, each with a number of its own; empty elsewhere."""
+        return ()
+
+    def number(self, value: Any) -> float:
+        """Return the number of a value that the user gave, such as the start.
 
         Parameters
         ----------
-        name : str
-            What the parameter is called.
+        value : object
+            Such as the start.
 
         Returns
         -------
-        tuple of str
-            One for each coordinate; the name alone, if there is one.
+        float
+            Between the bounds.
         """
-        return (name,)
+        return float(value)
 
-    def values_at(self, coordinates: Sequence[float]) -> Sequence[float]:
-        """Return the values at some coordinates, whole ones where only these can be used.
+    def shown(self, value: float) -> Any:
+        """Return the value of a number, as the user reads it in `trial.params`.
 
         Parameters
         ----------
-        coordinates : sequence of float
-            One for each column.
-
-        Returns
-        -------
-        sequence of float
-            The values.
-        """
-        raise NotImplementedError
-
-    def coordinates(self, values: Sequence[float]) -> Sequence[float]:
-        """Return the coordinates of some values.
-
-        Parameters
-        ----------
-        values : sequence of float
-            One for each column.
-
-        Returns
-        -------
-        sequence of float
-            The coordinates.
-        """
-        raise NotImplementedError
-
-    @abstractmethod
-    def start_values(self) -> Sequence[float] | None:
-        """The values of the start; None without one."""
-
-    @abstractmethod
-    def setting(self, values: Sequence[float]) -> Any:
-        """What the user reads in `trial.params`.
-
-        Parameters
-        ----------
-        values : sequence of float
-            One for each column; they may come from outside, and be anything finite.
+        value : float
+            Anything finite.
 
         Returns
         -------
         object
             A value that JSON knows.
         """
+        return float(value)
 
-    # --- what is shown ---------------------------------------------------------------------------
+    def setting(self, numbers: Sequence[float]) -> Any:
+        """Return what stands in `trial.params` for some numbers: for shares, each by its part.
+
+        Parameters
+        ----------
+        numbers : sequence of float
+            One, or one for each part.
+
+        Returns
+        -------
+        object
+            A value that JSON knows.
+        """
+        return dict(zip(self.parts, numbers, strict=True)) if self.parts else self.shown(numbers[0])
 
     @property
-    @abstractmethod
     def axis(self) -> Axis:
-        """How the values are drawn; the same for all columns."""
+        """The scale on which the numbers are drawn."""
+        return Axis(self.best(0.0), self.best(1.0))
 
     # --- as a value ------------------------------------------------------------------------------
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the constructor by name: what is saved, printed and compared."""
+        """Return the arguments of the constructor by name: what is saved, printed and compared."""
         return {name: getattr(self, name) for name in arguments_of(type(self))}
 
     def __eq__(self, other: object) -> bool:
@@ -146,19 +156,12 @@ class ParameterKind(ABC):
         return hash((type(self), *self.arguments().values()))
 
     def __repr__(self) -> str:
-        """A constructor's call without what is left at its default."""
         defaults = arguments_of(type(self))
-        arguments = {k: v for k, v in self.arguments().items() if v is not defaults[k]}
-        return (
-            f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in arguments.items())})"
-        )
-
-    def without_start(self) -> Self:
-        """The same parameter with no start."""
-        return self.with_start(None)
+        given = {k: v for k, v in self.arguments().items() if v is not defaults[k]}
+        return f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in given.items())})"
 
     def with_start(self, start: Any) -> Self:
-        """The same parameter with another start.
+        """Return the same parameter with another start.
 
         Parameters
         ----------
@@ -169,16 +172,11 @@ class ParameterKind(ABC):
         -------
         ParameterKind
             The parameter.
-
-        Raises
-        ------
-        ParameterError
-            If it cannot be one.
         """
         return type(self)(**self.arguments() | {"start": start})
 
     def spec(self) -> dict[str, Any]:
-        """The kind and the arguments as JSON values, of which an equal parameter can be made."""
+        """Return the kind and the arguments as JSON values."""
         PARAMETER_KINDS.require(type(self))
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in self.arguments().items()}
         return {"kind": self.kind} | plain
@@ -186,12 +184,12 @@ class ParameterKind(ABC):
     @classmethod
     @abstractmethod
     def examples(cls) -> Iterator[Self]:
-        """A few small parameters of this kind, on which its tests run."""
+        """Yield a few small parameters of this kind, on which its tests run."""
 
 
 @cache
 def arguments_of(cls: type[ParameterKind]) -> Mapping[str, Any]:
-    """The arguments of a constructor with their defaults; `inspect.Parameter.empty` for none."""
+    """Return the arguments of a constructor with their defaults; `inspect.Parameter.empty` else."""
     return {name: each.default for name, each in inspect.signature(cls).parameters.items()}
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 from dikin.errors import ParameterError
-from dikin.plotting.axes import Axis
-from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.parameters.levels import Level, different_levels
+from dikin.tuning.parameters.levels import Levels
 
 MOST = 16
 """Values of a choice: each needs rounds of its own."""
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Choice(ParameterKind):
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Levels):
     """One of 2 to 16 values without an order: a codec, an algorithm, a layout.
 
     Each value has a level and a best setting of the other parameters of its own, and both resemble
@@ -42,31 +40,18 @@ class Choice(ParameterKind):
     Choice(values=('lz4', 'zstd'), start='zstd')
     """
 
-    values: tuple[Level, ...]
-    start: Level | None = None
-
-    def __init__(self, values: Sequence[Level], start: Level | None = None) -> None:
-        levels, first = different_levels(values, start, "Choice")
-        if len(levels) > MOST:
-            raise ParameterError(f"a Choice has 2 to {MOST} values, got {len(levels)}")
-        object.__setattr__(self, "values", levels)
-        object.__setattr__(self, "start", first)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.values) > MOST:
+            raise ParameterError(f"a Choice has 2 to {MOST} values, got {len(self.values)}")
 
     @property
     def options(self) -> int:
-        """The number of values."""
         return len(self.values)
 
-    def start_values(self) -> Sequence[float]:
-        return (0.0 if self.start is None else float(self.values.index(self.start)),)
-
-    def setting(self, values: Sequence[float]) -> Level:
-        return self.values[int(min(max(values[0], 0.0), len(self.values) - 1.0))]
-
     @property
-    def axis(self) -> Axis:
-        ends = 0, len(self.values) - 1
-        return Axis(*ends, whole=True, labels=tuple(map(str, self.values)))
+    def grid(self) -> None:
+        return None
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -1,4 +1,4 @@
-"""A parameter whose numbers are whole."""
+"""Parameters whose numbers are whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dikin.plotting.axes import Axis
-from dikin.tuning.parameters.interval import Interval
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.vectors import Array
 
 FEW = 4
@@ -18,11 +18,10 @@ MOST = 10_000
 """Beyond so many numbers the nearest one is as good as any."""
 
 
-class Grid(Interval):
+class Grid(ParameterKind):
     """Whole numbers on [0, 1], at equal distances unless a kind says otherwise.
 
-    Few numbers are searched as a `Choice` is, more of them along a coordinate. What is used, and
-    what the tuner learns from, is always a whole number.
+    Few numbers are searched as a `Choice` is, more of them along a coordinate.
     """
 
     @property
@@ -48,11 +47,7 @@ class Grid(Interval):
 
     def best(self, u: float) -> float:
         low, high = self.ends
-        return self._within(floor(low + u * (high - low) + 0.5))
-
-    def _within(self, value: int) -> float:
-        low, high = self.ends
-        return float(min(max(value, low), high))
+        return float(min(max(floor(low + u * (high - low) + 0.5), low), high))
 
     def shown(self, value: float) -> Any:
         return int(value)

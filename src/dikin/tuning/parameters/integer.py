@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import floor, log
-from typing import Any, Self
+from typing import Self
 
-from dikin.arguments import is_whole, true_or_false
+from dikin.arguments import is_whole
 from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.grid import Grid
-from dikin.tuning.parameters.interval import check_bounds
+from dikin.tuning.parameters.real import check_bounds
 
 MOST_WHOLE = 2**53
 """Beyond it neighbouring whole numbers are the same float."""
@@ -26,9 +26,9 @@ class Integer(Grid):
     Parameters
     ----------
     low, high : int
-        The bounds; both may be played.
+        The bounds; both may be used.
     start : int, optional
-        The value in use today, with which tuning begins. The middle of the range without one.
+        The value in use today, with which tuning begins. The middle of the range by default.
     log : bool, default False
         Whether to search in the logarithm, for a range over powers of ten such as 1 to 1000.
 
@@ -50,29 +50,33 @@ class Integer(Grid):
 
     def __post_init__(self) -> None:
         for name in ("low", "high") if self.start is None else ("low", "high", "start"):
-            _check_whole(getattr(self, name), name)
+            value = getattr(self, name)
+            if not is_whole(value):
+                raise ParameterError(
+                    f"{name} of an Integer must be a whole number, got {shown(value)}"
+                )
+            if abs(int(value)) > MOST_WHOLE:
+                bits = int(value).bit_length()
+                raise ParameterError(
+                    f"{name} must be between -2^53 and 2^53, got a number of {bits} bits"
+                )
         check_bounds(self, int)
-        if true_or_false(self.log, "log") and self.low <= 0:
-            raise ParameterError(
-                f"log=True needs a low above 0, got low={self.low}; begin at 1, or leave log out"
-            )
 
     @property
     def ends(self) -> tuple[int, int]:
         return self.low, self.high
 
     def to_unit(self, value: float) -> float:
-        if self.log:
-            return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
-        return super().to_unit(value)
+        if not self.log:
+            return super().to_unit(value)
+        return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
 
     def best(self, u: float) -> float:
         if not self.log:
             return super().best(u)
-        between = self.low * (self.high / self.low) ** u
-        below = floor(self._within(floor(between)))
-        near = min((below, below + 1), key=lambda value: abs(self.to_unit(max(value, 1)) - u))
-        return self._within(near)
+        below = min(max(floor(self.low * (self.high / self.low) ** u), self.low), self.high)
+        near = min((below, below + 1), key=lambda value: abs(self.to_unit(value) - u))
+        return float(min(near, self.high))
 
     @property
     def axis(self) -> Axis:
@@ -84,12 +88,3 @@ class Integer(Grid):
         yield cls(-3, 9)
         yield cls(0, 1)
         yield cls(1, 1000, start=8, log=True)
-
-
-def _check_whole(value: Any, name: str) -> None:
-    if not is_whole(value):
-        raise ParameterError(f"{name} of an Integer must be a whole number, got {shown(value)}")
-    if abs(int(value)) > MOST_WHOLE:
-        raise ParameterError(
-            f"{name} must be between -2^53 and 2^53, got a number of {int(value).bit_length()} bits"
-        )

@@ -16,7 +16,7 @@ from dikin.tuning.parameters.grid import Grid
 Level = int | float | str
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Levels(Grid):
     """One of several values in an order: batch sizes, machine types from small to large.
 
@@ -30,7 +30,7 @@ class Levels(Grid):
     values : sequence of float or str
         Two or more different numbers or texts, in the order in which they are searched.
     start : float or str, optional
-        Today's level, where tuning begins. The middle of the order without one.
+        The level in use today, with which tuning begins. The middle of the order by default.
 
     Raises
     ------
@@ -43,13 +43,24 @@ class Levels(Grid):
     Levels(values=(16, 32, 64, 128), start=32)
     """
 
-    values: tuple[Level, ...]
+    values: Sequence[Level]
     start: Level | None = None
 
-    def __init__(self, values: Sequence[Level], start: Level | None = None) -> None:
-        levels, first = different_levels(values, start, "Levels")
+    def __post_init__(self) -> None:
+        kind, plain = type(self).__name__, plain_tuple(self.values)
+        if not isinstance(plain, tuple) or len(plain) < 2:
+            raise ParameterError(
+                f"{kind} needs two or more values, such as {kind}([16, 32, 64]), got {shown(plain)}"
+            )
+        levels = tuple(_level(value, f"a value of {kind}") for value in plain)
+        for value, count in Counter(levels).items():
+            if count > 1:
+                raise ParameterError(f"the value {shown(value)} is there twice")
+        start = None if self.start is None else _level(self.start, "start")
+        if start is not None and start not in levels:
+            raise ParameterError(f"start must be one of the values {shown(levels)}, got {start!r}")
         object.__setattr__(self, "values", levels)
-        object.__setattr__(self, "start", first)
+        object.__setattr__(self, "start", start)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -72,25 +83,7 @@ class Levels(Grid):
         yield cls([0.1, "auto", 7], start="auto")
 
 
-def different_levels(values: Any, start: Any, kind: str) -> tuple[tuple[Level, ...], Level | None]:
-    """Return values and start as Python's own, checked."""
-    plain = plain_tuple(values)
-    if not isinstance(plain, tuple) or len(plain) < 2:
-        raise ParameterError(
-            f"{kind} needs two or more values, such as {kind}([16, 32, 64]), got {shown(plain)}"
-        )
-    levels = tuple(_level(value, f"a value of {kind}") for value in plain)
-    for value, count in Counter(levels).items():
-        if count > 1:
-            raise ParameterError(f"the value {shown(value)} is there twice")
-    first = None if start is None else _level(start, "start")
-    if first is not None and first not in levels:
-        raise ParameterError(f"start must be one of the values {shown(levels)}, got {first!r}")
-    return levels, first
-
-
 def _level(value: Any, name: str) -> Level:
-    """A level as Python's own text or number."""
     if isinstance(value, str) and value.isprintable() and value:
         return str(value)
     number = as_float(value)

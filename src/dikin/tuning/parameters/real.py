@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import exp, log
-from typing import Self
+from math import exp, isfinite, log
+from typing import Any, Self
 
-from dikin.arguments import plain_number, true_or_false
-from dikin.errors import ParameterError
+from dikin.arguments import LARGEST, number, plain_number, true_or_false
+from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
-from dikin.tuning.parameters.interval import Interval, check_bounds
+from dikin.tuning.parameters.base import ParameterKind
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Real(Interval):
+class Real(ParameterKind):
     """A number between two bounds: a price, a timeout, a rate.
 
     Parameters
     ----------
     low, high : float
-        The bounds; both may be played.
+        The bounds; both may be used.
     start : float, optional
-        Today's value, where tuning begins. The middle of the range without one.
+        The value in use today, with which tuning begins. The middle of the range by default.
     log : bool, default False
-        Whether to search in the logarithm, for a range over powers of ten such as 0.001 to 10. The
-        guarantee is then for values that are convex (concave, if large values are good) in the
-        logarithm of the parameter: many are in one of the two scales only.
+        Whether to search in the logarithm, for a range over powers of ten such as 0.001 to 10. A
+        certificate is then for values that are convex (concave, if large values are good) in the
+        logarithm of the parameter.
 
     Raises
     ------
@@ -46,11 +46,6 @@ class Real(Interval):
 
     def __post_init__(self) -> None:
         check_bounds(self, plain_number)
-        if true_or_false(self.log, "log") and self.low <= 0:
-            raise ParameterError(
-                f"log=True needs a low above 0, got low={self.low}; give a small positive low, or "
-                "leave log out"
-            )
 
     @property
     def linear_range(self) -> tuple[float, float] | None:
@@ -77,3 +72,30 @@ class Real(Interval):
         yield cls(1, 14, start=4)
         yield cls(-2, 0.5)
         yield cls(0.001, 10, log=True)
+
+
+def check_bounds(parameter: Any, plain: Callable[[Any], float]) -> None:
+    """Refuse unusable `low`, `high`, `start` and `log`; keep the numbers as Python's own.
+
+    NumPy's have other digits, and may overflow.
+    """
+    low, high, start = number(parameter.low, "low"), number(parameter.high, "high"), parameter.start
+    for name, bound in (("low", low), ("high", high)):
+        if not (isfinite(bound) and abs(bound) < LARGEST):
+            raise ParameterError(
+                f"{name} must be a finite number between {-LARGEST:g} and {LARGEST:g}, got {bound}"
+            )
+    given = f"low={parameter.low} and high={parameter.high}"
+    if not low < high:
+        raise ParameterError(f"low must be below high, got {given}")
+    if start is not None and not low <= number(start, "start") <= high:
+        raise ParameterError(
+            f"start={shown(start)} lies outside its range, {parameter.low} to {parameter.high}; "
+            "widen the range, or begin inside"
+        )
+    if true_or_false(parameter.log, "log") and low <= 0:
+        raise ParameterError(
+            f"log=True needs a low above 0, got {given}; give a positive low, or leave log out"
+        )
+    for name in ("low", "high") if start is None else ("low", "high", "start"):
+        object.__setattr__(parameter, name, plain(getattr(parameter, name)))

@@ -1,0 +1,124 @@
+"""Who is let in: visitors with a token, or of this machine alone, and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from math import ceil
+
+from dikin.errors import AccessError
+from dikin.service import limits
+from dikin.service.problems import Problem
+from dikin.service.tokens import EVERYTHING, Access, Token, TokenCheck, is_loopback
+
+SAFE = ("GET", "HEAD")
+PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
+"""Prefixes of the headers that a proxy adds to a request."""
+
+
+class Gate:
+    """Lets requests in: with a token, or from this machine while there are none."""
+
+    def __init__(self, read: Callable[[], Awaitable[list[Token]]]) -> None:
+        self._read = read
+        self._check: asyncio.Future[TokenCheck] | None = None
+        self._fresh_until = 0.0
+        self._guarded = False
+
+    async def check(self) -> TokenCheck:
+        """Return the tokens, or raise the error of reading them; requests share each read."""
+        now = time.monotonic()
+        if self._check is None or (self._check.done() and now > self._fresh_until):
+            self._check = asyncio.ensure_future(self._read_tokens())
+            self._fresh_until = now + limits.TOKENS_FRESH
+        return await asyncio.shield(self._check)
+
+    async def _read_tokens(self) -> TokenCheck:
+        return TokenCheck(await self._read())
+
+    async def access(self, method: str, headers: Mapping[str, str], server: str) -> Access:
+        """Return what a request may do; raise a problem if it may do nothing."""
+        check = await self.check()
+        # If there once were tokens, a missing table must not let everyone in.
+        self._guarded = self._guarded or not check.open
+        if not self._guarded:
+            _refuse_strangers(method, headers, server)
+            return EVERYTHING
+        try:
+            return check.access(headers.get("authorization"))
+        except AccessError as error:
+            raise Problem(401, str(error), "access", WWW_Authenticate="Bearer") from error
+
+
+def _refuse_strangers(method: str, headers: Mapping[str, str], server: str) -> None:
+    """Without tokens, answer only programs and pages on this machine.
+
+    The address alone is not enough: a foreign page, open in a browser here, may send requests to
+    this machine, and a proxy may forward them from anywhere.
+    """
+    host, origin = headers.get("host", ""), headers.get("origin")
+    near = is_loopback(server) and is_loopback(_host(host))
+    forwarded = any(name.startswith(PROXIES) for name in headers)
+    foreign = origin is not None and origin.partition("://")[2] != host
+    if not near or forwarded or (foreign and method not in SAFE):
+        raise AccessError(
+            "this service has no tokens, so it answers only the machine that it runs on. "
+            "To let others in: dikin token create NAME --right read --url URL"
+        )
+
+
+def _host(header: str) -> str:
+    """Return the host of a Host header such as `localhost:8000` or `[::1]:8000`."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0]
+
+
+# --- how often -----------------------------------------------------------------------------------
+
+
+def _too_many(what: str, seconds: int) -> Problem:
+    text = f"{what}; wait {seconds} s and send it again"
+    return Problem(429, text, "busy", Retry_After=str(seconds))
+
+
+class Quotas:
+    """The requests that each token has under way, and those that it may still send at once."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._in_flight: Counter[str] = Counter()
+        self._allowed: dict[str, tuple[float, float]] = {}
+        """Requests that a token might send at once, and when that was so."""
+
+    @contextmanager
+    def request(self, token: str | None) -> Iterator[None]:
+        """Count a request of a token while it is answered; without tokens there is no limit."""
+        if token is None:
+            yield
+            return
+        self._take(token)
+        self._in_flight[token] += 1
+        try:
+            yield
+        finally:
+            self._in_flight[token] -= 1
+
+    def _take(self, token: str) -> None:
+        if self._in_flight[token] >= limits.IN_FLIGHT_EACH:
+            raise _too_many(
+                f"token {token!r} has {limits.IN_FLIGHT_EACH} requests under way, the most", 1
+            )
+        now = time.monotonic()
+        allowed, then = self._allowed.get(token, (self._rate, now))
+        allowed = min(self._rate, allowed + self._rate * (now - then))
+        if allowed < 1.0:
+            raise _too_many(
+                f"token {token!r} sent more than {self._rate:g} requests a second, which is the "
+                "most (dikin serve --rate)",
+                ceil((1.0 - allowed) / self._rate),
+            )
+        self._allowed[token] = allowed - 1.0, now

@@ -1,0 +1,353 @@
+// The rounds that the page remembers, the axis below them, and the content of each chart.
+
+import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./dom.js";
+
+export const KEEP = 2000;
+const COLUMNS = ["round", "value", "failed", "paused", "time"];
+
+/** The last rounds of one study, as columns. */
+export class History {
+  constructor(width) {
+    for (const key of COLUMNS) this[key] = [];
+    for (const key of ["played", "best"]) this[key] = Array.from({ length: width }, () => []);
+  }
+
+  get length() {
+    return this.round.length;
+  }
+
+  get last() {
+    return this.round.at(-1) ?? 0;
+  }
+
+  /** Add new rounds; those that are known already may come again. */
+  add(rounds) {
+    const { last } = this;
+    const from = rounds.round.findIndex((round) => round > last);
+    if (from < 0) return;
+    const joined = (old, more) => old.concat(more.slice(from)).slice(-KEEP);
+    for (const key of COLUMNS) this[key] = joined(this[key], rounds[key]);
+    for (const key of ["played", "best"]) this[key] = this[key].map((column, i) => joined(column, rounds[key][i]));
+  }
+
+  /** The index of a round, or of the nearest known one. */
+  indexOf(round) {
+    return nearest(this.round, round);
+  }
+}
+
+function nearest(values, wanted) {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && wanted - values[low - 1] < values[low] - wanted ? low - 1 : low;
+}
+
+// --- statistics -----------------------------------------------------------------------------------
+
+/** The mean of the last `width` entries at each entry; null where there is none. */
+function rollingMean(values, width, whole) {
+  // If there are older rounds that the page does not have, the first means would use too few values.
+  const first = whole || values.length <= width ? 0 : width - 1;
+  let [sum, known] = [0, 0];
+  return values.map((value, i) => {
+    if (isNumber(value)) [sum, known] = [sum + value, known + 1];
+    const old = values[i - width];
+    if (isNumber(old)) [sum, known] = [sum - old, known - 1];
+    return known && i >= first ? sum / known : null;
+  });
+}
+
+/** Cut the entries from `from` on at multiples of `size` rounds, which do not move when new rounds come. */
+function buckets(round, from, size) {
+  const found = [];
+  for (let i = from; i < round.length; i++) {
+    const key = Math.floor(round[i] / size);
+    if (found.at(-1)?.key === key) found.at(-1).to = i + 1;
+    else found.push({ key, from: i, to: i + 1 });
+  }
+  return found;
+}
+
+const sorted = (values) => values.filter(isNumber).sort((a, b) => a - b);
+
+/** A quantile of sorted values. */
+function quantile(values, q) {
+  const place = (values.length - 1) * q;
+  const low = Math.floor(place);
+  const high = Math.min(low + 1, values.length - 1);
+  return values[low] + (values[high] - values[low]) * (place - low);
+}
+
+/** The values with null for those that are far off: two at most, or a fiftieth, and fewer than half. */
+function withoutFarOff(values) {
+  const seen = sorted(values);
+  const n = seen.length;
+  if (!n) return values;
+  const middle = quantile(seen, 0.5);
+  const order = seen.map((value) => Math.abs(value - middle)).sort((a, b) => a - b);
+  // Ten times as far from the median as all others. If most values are equal, none is far off.
+  const few = Math.max(n - Math.max(2, Math.floor(n / 50)), Math.floor((n + 1) / 2) + 1);
+  const far = order.findIndex((distance, i) => i >= few && distance > 10 * order[i - 1] && order[i - 1] > 1e-9 * Math.abs(middle));
+  return far < 0 ? values : values.map((value) => (isNumber(value) && Math.abs(value - middle) >= order[far] ? null : value));
+}
+
+/** The range of the values in each bucket, as `[round, low, high]`: 5 to 95 % of many, all of few. */
+function band(round, values, from, size) {
+  const found = buckets(round, from, size);
+  // The newest rounds join the last full bucket, as few rounds say little.
+  if (found.length > 1 && found.at(-1).to - found.at(-1).from < size / 2) found.at(-2).to = found.pop().to;
+  const rows = found.flatMap((bucket) => {
+    const inside = sorted(values.slice(bucket.from, bucket.to));
+    if (!inside.length) return [];
+    const cut = inside.length >= 20 ? 0.05 : 0;
+    return [[(round[bucket.from] + round[bucket.to - 1]) / 2, quantile(inside, cut), quantile(inside, 1 - cut)]];
+  });
+  // A band begins and ends with the window, not half a bucket inside of it.
+  return rows.length ? [[round[from], ...rows[0].slice(1)], ...rows, [round.at(-1), ...rows.at(-1).slice(1)]] : rows;
+}
+
+/** The last value of each bucket as `[round, value]`; null breaks the line. */
+const line = (round, values, from, size) =>
+  buckets(round, from, size).map(({ to }) => [round[to - 1], isNumber(values[to - 1]) ? values[to - 1] : null]);
+
+const points = ({ round }, values, from) =>
+  round.flatMap((each, i) => (i >= from && isNumber(values[i]) ? [[each, values[i]]] : []));
+
+/** The values outside 5 to 95 % of their bucket, which would be hidden otherwise. */
+const outliers = ({ history: { round, value }, from, wide }) => buckets(round, from, wide).flatMap((bucket) => {
+  const values = sorted(value.slice(bucket.from, bucket.to));
+  if (values.length < 20) return [];
+  const [low, high] = [quantile(values, 0.05), quantile(values, 0.95)];
+  return points({ round: round.slice(0, bucket.to) }, value, bucket.from).filter(([, v]) => v < low || v > high);
+});
+
+/** The pauses as `[first round, last round]`. */
+function pauses({ round, paused }, from) {
+  const found = [];
+  for (let i = from; i < round.length; i++) {
+    if (!paused[i]) continue;
+    if (i > from && paused[i - 1]) found.at(-1)[1] = round[i];
+    else found.push([round[i], round[i]]);
+  }
+  return found;
+}
+
+/** The smallest and the largest of some numbers; null if there are none. */
+export function extent(values) {
+  const seen = values.filter(isNumber);
+  return seen.length ? [seen.reduce((a, b) => Math.min(a, b)), seen.reduce((a, b) => Math.max(a, b))] : null;
+}
+
+/** Some margin above and below; never a domain without width. */
+function padded(seen, log = false) {
+  const [low, high] = seen ?? [0, 1];
+  if (log && low > 0) return [low / (high / low) ** 0.08 / 1.05, high * (high / low) ** 0.08 * 1.05];
+  const air = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
+  return [low - air, high + air];
+}
+
+/** The range of the values; a few wild ones must not make all others flat. */
+function robustDomain(values, path) {
+  const order = sorted(values);
+  if (!order.length) return [0, 1];
+  const [low, high] = [quantile(order, 0.02), quantile(order, 0.98)];
+  const wild = order.at(-1) - order[0] > 4 * (high - low) && high > low;
+  const inner = wild ? [low - (high - low) * 0.3, high + (high - low) * 0.3] : [order[0], order.at(-1)];
+  return padded(extent([...inner, ...path.map(([, v]) => v)]));
+}
+
+// --- the axis: rounds, or the time of day at which they were told ---------------------------------
+//
+// It has: key, share (of a round, from 0 at the left to 1), round (at a share), and ticks(most): shares and texts.
+
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
+const STEPS = [
+  1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
+  HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 364 * DAY,
+];
+
+/** A step of 1, 2 or 5 times a power of ten that cuts `width` into at most `most` parts. */
+export function niceStep(width, most) {
+  const rough = width / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].find((nice) => nice * power >= rough * (1 - 1e-9)) * power;
+}
+
+export function steps(low, high, step) {
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step || 0);
+  return found;
+}
+
+function roundAxis(first, last) {
+  const width = Math.max(1, last - first);
+  const share = (round) => (round - first) / width;
+  const rounds = (most) => (last <= first ? [first] : steps(first, last, Math.max(1, niceStep(last - first, Math.min(6, most)))));
+  return {
+    key: `rounds ${first} ${last}`,
+    share,
+    round: (at) => Math.round(first + at * width),
+    ticks: (most) => rounds(most).map((round) => [share(round), count(round)]),
+  };
+}
+
+/** The times of the rounds from index `from` on; rounds in place of it if they were told at once. */
+function clockAxis(history, from) {
+  // Clients' clocks may differ: a round is not shown before the one before it.
+  let latest = -Infinity;
+  const times = history.time.slice(from).map((time) => (latest = Math.max(latest, time ?? latest)));
+  const [first, last] = [times[0], times.at(-1)];
+  if (!(last - first >= 1)) return roundAxis(history.round[from], history.last);
+  const share = (time) => (time - first) / (last - first);
+  return {
+    key: `times ${first} ${last}`,
+    share: (round) => share(times[Math.max(0, history.indexOf(round) - from)]),
+    round: (at) => history.round[from + nearest(times, first + at * (last - first))],
+    ticks: (most) => {
+      // The longest text has twice the letters of a number of rounds.
+      const step = STEPS.find((each) => (last - first) / each <= Math.max(2, most / 1.6)) ?? STEPS.at(-1);
+      const zone = -60 * new Date(1000 * first).getTimezoneOffset();
+      return steps(first + zone, last + zone, step).map((local) => [share(local - zone), timeText(local - zone, step)]);
+    },
+  };
+}
+
+function timeText(seconds, step) {
+  const moment = new Date(1000 * seconds);
+  const time = moment.toLocaleTimeString("en-GB");
+  if (step >= DAY || time === "00:00:00") return moment.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return step < MINUTE ? time : time.slice(0, 5);
+}
+
+// --- the charts -----------------------------------------------------------------------------------
+//
+// A model has: axis, first, last (rounds), step (rounds of one drawn position), domain, log, bounds, pauses, band, dots,
+// outside (dots beyond the domain), failed (rounds), line, ticks, format (of the label at the end), tick (of the axis),
+// note, summary, and at(round), which gives the round, the height of the mark and the texts at the cursor.
+
+const POSITIONS = 400;
+const BAND_POSITIONS = 70;
+
+/** What all charts of one redraw share. */
+export function frameOf(study, history, wanted, timed) {
+  const from = Math.max(0, history.length - wanted);
+  const shown = history.length - from;
+  const [first, last] = [history.round[from], history.last];
+  const times = timed ? `, ${clock(history.time[from])} to ${clock(history.time.at(-1))}` : "";
+  return {
+    study, history, from, shown, first, last,
+    few: shown <= POSITIONS,
+    recent: study.recent_rounds || 100,
+    whole: history.round[0] <= 1,
+    axis: timed ? clockAxis(history, from) : roundAxis(first, last),
+    step: Math.max(1, Math.ceil(shown / POSITIONS)),
+    wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
+    pauses: pauses(history, from),
+    reach: `over rounds ${count(first)} to ${count(last)}${times}`,
+  };
+}
+
+/** A formatter for the numbers beside an axis, which are round: zeros behind the point say nothing. */
+function tickFormat([low, high], log) {
+  const format = formatFor((high - low) * 2);
+  return log ? number : (v) => format(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+}
+
+function base({ axis, first, last, step, pauses }, domain, log = false) {
+  return { axis, first, last, step, pauses, domain, log, tick: tickFormat(domain, log) };
+}
+
+/** The text of a model at the cursor: short beside its title, in full for screen readers. */
+function reading({ history }, i, y, short) {
+  const time = clock(history.time[i]);
+  return { round: history.round[i], y, short, text: `round ${count(history.round[i])}${time && ` at ${time}`}: ${short}` };
+}
+
+export function decisionModel(frame, column) {
+  const { study, history, from } = frame;
+  const name = study.columns[column];
+  const range = study.ranges?.[column] ?? null;
+  const log = Boolean(study.log?.[column]) && (!range || range[0] > 0);
+  const [best, played] = [history.best[column], history.played[column]];
+  const labels = study.labels?.[column] ?? [];
+  // Of values without an order a band says nothing: each that was tried is a dot.
+  const orderless = study.space?.parameters?.[name]?.kind === "choice";
+  const tube = orderless ? [] : band(history.round, played, from, frame.wide);
+  // With contexts the best guess is another one from round to round.
+  const path = study.contexts ? [] : line(history.round, best, from, frame.step);
+  const guesses = study.contexts ? points(history, best, from) : [];
+  const seen = extent([...tube.flatMap(([, low, high]) => [low, high]), ...[...path, ...guesses].map(([, v]) => v)]);
+  const domain = labels.length ? padded(range) : range ?? padded(seen, log);
+  const format = range ? columnFormat(study, column) : formatFor(seen ? seen[1] - seen[0] : 0);
+  const late = sorted(played.slice(-frame.recent));
+  const between = !late.length ? "nothing" : labels.length ? shares(late, labels) : `${format(late[0])} to ${format(late.at(-1))}`;
+  const span = labels.length ? labels.join(", ") : range ? `${number(range[0])} to ${number(range[1])}` : "";
+  return {
+    ...base(frame, domain, log),
+    ...(labels.length ? labelled(labels, format) : {}),
+    bounds: range && !labels.length ? range : [],
+    band: tube,
+    dots: study.contexts ? guesses : orderless || frame.few ? points(history, played, from) : [],
+    line: path,
+    format,
+    note: `last ${late.length} tried: ${between}`,
+    summary: `${name} ${frame.reach}. Best guess ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
+      + `The last ${late.length} tried: ${between}.${span && ` Allowed: ${span}.`}`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      return reading(frame, i, best[i], `tried ${format(played[i])}, best ${format(best[i])}`);
+    },
+  };
+}
+
+/** The axis of a column with a label at each whole number; all of them where there are few. */
+function labelled(labels, format) {
+  const every = Math.ceil(labels.length / 8);
+  const ticks = labels.map((_, i) => i).filter((i) => i % every === 0 || i === labels.length - 1);
+  return { ticks, tick: (v) => short(format(v), 7) };
+}
+
+/** How often each label was tried, the most frequent first. */
+function shares(values, labels) {
+  const times = labels.map((label, i) => [label, values.filter((v) => v === i).length]).filter(([, n]) => n);
+  return times.sort((a, b) => b[1] - a[1]).slice(0, 4).map(([label, n]) => `${label} ${Math.round((100 * n) / values.length)} %`).join(", ");
+}
+
+export function valueModel(frame) {
+  const { study, history, from, few, recent } = frame;
+  const usual = withoutFarOff(history.value);
+  const mean = rollingMean(usual, recent, frame.whole);
+  const path = line(history.round, mean, from, frame.step);
+  const domain = robustDomain(usual.slice(from), path);
+  const within = ([, v]) => v >= domain[0] && v <= domain[1];
+  const outside = points(history, history.value, from).filter((point) => !within(point));
+  const failed = history.round.filter((_, i) => i >= from && history.failed[i]);
+  const above = outside.filter(([, v]) => v > domain[1]).length;
+  const beyond = [above && `${count(above)} above`, outside.length - above && `${count(outside.length - above)} below`].filter(Boolean);
+  const more = (beyond.length ? ` ${beyond.join(", ")} the axis.` : "") + (failed.length ? ` ${count(failed.length)} failed.` : "");
+  const far = usual.filter((v, i) => i >= from && v === null && isNumber(history.value[i])).length;
+  const without = far ? ` without ${count(far)} far off` : "";
+  return {
+    ...base(frame, domain),
+    band: few ? [] : band(history.round, history.value, from, frame.wide),
+    dots: (few ? points(history, history.value, from) : outliers(frame)).filter(within),
+    outside,
+    line: path,
+    format: (v) => steady(v, 4),
+    failed,
+    failuresAbove: !study.maximize,
+    namesPauses: true,
+    note: `mean of ${recent}${without}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
+    summary: `Value ${frame.reach}. Mean of the last ${recent} rounds${without}: ${number(mean.at(-1))}, `
+      + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${study.maximize ? "Larger" : "Smaller"} is better.${more}`,
+    at: (round) => {
+      const i = history.indexOf(round);
+      const value = history.failed[i] ? "failed" : `value ${number(history.value[i])}`;
+      return reading(frame, i, mean[i], `${value}, mean ${number(mean[i])}${history.paused[i] ? ", paused" : ""}`);
+    },
+  };
+}
