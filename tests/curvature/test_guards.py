@@ -12,7 +12,7 @@ import pytest
 from curvature.exact import exact, is_semidefinite, shifted
 from dikin import Affine, Ball
 from dikin.curvature import Curvature, contexts, of_contexts, spectrum
-from dikin.curvature.gram import Gram
+from dikin.curvature.contexts import Gram
 from dikin.errors import CheckFailedError
 
 UNIT = 2.0**-53

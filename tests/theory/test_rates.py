@@ -18,7 +18,6 @@ from dikin.theory import rates, schedules, theorems
 from paper.charts import holds
 
 OTHER = {"smooth": "lipschitz", "lipschitz": "smooth"}
-SETTING = {"smooth": schedules.smooth, "lipschitz": schedules.lipschitz}
 ORDER = {"smooth": schedules.SMOOTH, "lipschitz": schedules.LIPSCHITZ}
 TABLE = {kind: functools.partial(rates.table, order) for kind, order in ORDER.items()}
 EXPONENT = {kind: functools.partial(rates.decaying_exponent, k) for kind, k in ORDER.items()}
@@ -30,7 +29,7 @@ both = pytest.mark.parametrize("kind", OTHER)
 
 
 def regret(kind: str, sigmas: np.ndarray, dim: int, nu: float, constant: float) -> float:
-    return theorems.regret(SETTING[kind](dim, constant), sigmas, nu)
+    return theorems.regret(schedules.Setting(ORDER[kind], dim, constant), sigmas, nu)
 
 
 def sequences(kind: str, horizon: int) -> Iterator[np.ndarray]:

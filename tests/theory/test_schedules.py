@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from functools import partial
 from fractions import Fraction
 
 import cvxpy as cp
@@ -29,8 +30,9 @@ class Setting:
         self.order = order  # lambda^order S = target
         self.numerator = numerator  # as the paper writes it
         self.target = lambda dim, constant: numerator(dim, constant) ** order
-        self.made = getattr(schedules, name)
-        self.root = getattr(schedules, f"{name}_regularisation")
+        self.name = name
+        self.made = partial(schedules.Setting, order)
+        self.root = partial(schedules.regularisation, order=order)
 
     def objective(self, lambdas, sigmas, first, dim, constant) -> float:
         return self.made(dim, constant).objective(lambdas, sigmas, first)

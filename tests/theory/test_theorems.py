@@ -24,11 +24,11 @@ from theory.test_schedules import patterns
 
 
 def smooth_regret(sigmas, dim, nu, beta, first=None) -> float:
-    return theorems.regret(schedules.smooth(dim, beta), sigmas, nu, first)
+    return theorems.regret(schedules.Setting(schedules.SMOOTH, dim, beta), sigmas, nu, first)
 
 
 def lipschitz_regret(sigmas, dim, nu, lip, first=None) -> float:
-    return theorems.regret(schedules.lipschitz(dim, lip), sigmas, nu, first)
+    return theorems.regret(schedules.Setting(schedules.LIPSCHITZ, dim, lip), sigmas, nu, first)
 
 
 both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])

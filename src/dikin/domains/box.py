@@ -6,7 +6,7 @@ Each interval's barrier has nu = 1 (not the 2 one gets by counting its two ends)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums
 from dikin.domains.roots import cold_start_gap
-from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import choose, compilable, looped
 
@@ -184,14 +183,6 @@ class BoxGeometry(BoxNumbers, Geometry):
 
     def preimage(self, displacement: Array) -> Array:
         return displacement / self.stretch
-
-    def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
-    ) -> float:
-        iterate[0], deviation = interval_moments(self.half, theta, precision)
-        iterate[1], metric[2] = nan, 1.0 / deviation
-        diagonal_metric(noise, metric)
-        return float(noise.dot(noise))
 
 
 @compilable

@@ -1,7 +1,6 @@
 """Algorithms: a learner is asked for a point and told its loss."""
 
 from dikin.learners.adaptive import AdaptiveLipschitz, AdaptiveSmooth
-from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
 from dikin.learners.aogd import AOGD
 from dikin.learners.bandit_newton import BanditNewton
 from dikin.learners.barrier_family import (
@@ -12,15 +11,16 @@ from dikin.learners.barrier_family import (
     Scrible,
 )
 from dikin.learners.corral import Corral
-from dikin.learners.fkm import FKM
-from dikin.learners.ito import Ito
+from dikin.learners.descent import (
+    FKM,
+    AgarwalDekelXiao,
+    OneMeasurementSPSA,
+    PseudoLine,
+    TwoPoint,
+)
 from dikin.learners.kernel_line import KernelLine
-from dikin.learners.lifted_linear import LiftedLinear
-from dikin.learners.one_measurement_spsa import OneMeasurementSPSA
 from dikin.learners.predictive import Predictive
-from dikin.learners.pseudo_line import PseudoLine
 from dikin.learners.tewa import Tewa
-from dikin.learners.two_point import TwoPoint
 
 __all__ = [
     "AOGD",
@@ -32,9 +32,7 @@ __all__ = [
     "Corral",
     "Discard",
     "HazanLevy",
-    "Ito",
     "KernelLine",
-    "LiftedLinear",
     "LipschitzBarrier",
     "OneMeasurementSPSA",
     "Predictive",

@@ -200,9 +200,7 @@ class AdaptiveSchedule(NamedTuple):
     least: float = 0.0
 
     def regularisation(self, total: float) -> float:
-        if self.order == schedules.SMOOTH:
-            return schedules.smooth_regularisation(total, self.target)
-        return schedules.lipschitz_regularisation(total, self.target)
+        return schedules.regularisation(total, self.target, self.order)
 
     def rate(self, total: float, round: int) -> float:
         floor = self.floor

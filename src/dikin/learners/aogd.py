@@ -35,8 +35,7 @@ class AOGD(Learner):
     -----
     Published: the algorithm and its bound.
 
-    Ours: only the units. The formula for lambda_t was checked by algebra and against the text of
-    Luo, Zhang and Zhao (COLT 2022).
+    Ours: only the units.
 
     References
     ----------
@@ -62,9 +61,7 @@ class AOGD(Learner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self._iterate = self.geometry.start()
-        self._total = 0.0
-        """H_{1:t} + lambda_{1:t}."""
+        self._iterate, self._total = self.geometry.start(), 0.0  # H_{1:t} + lambda_{1:t}
 
     @property
     def center(self) -> Array:
@@ -81,10 +78,6 @@ class AOGD(Learner):
     def _scaled_answer(self, answer: Any) -> Array:
         loss, gradient = self.feedback.parts(type(self).__name__, answer)
         self._scaled_loss(loss)
-        return self._scaled_gradient(gradient)
-
-    def _scaled_gradient(self, gradient: Any) -> Array:
-        """A gradient in the paper's units, as a working vector within the set's plane."""
         shape = self.domain.point_shape
         try:
             slope = np.array(gradient, dtype=float)
@@ -99,9 +92,8 @@ class AOGD(Learner):
             scaled = self.units.slope(1.0) * slope
         if not np.abs(scaled).max() < LARGEST:
             raise FeedbackError(
-                f"the gradient {shown(gradient)} is too steep to compute with: in units of the "
-                f"domain's radius and the losses' range its entries must be below {LARGEST:g}. "
-                "Nothing was changed."
+                f"the gradient {shown(gradient)} is too steep: in units of the domain's radius and "
+                f"the losses' range its entries must be below {LARGEST:g}. Nothing was changed."
             )
         return self.geometry.inward(scaled)
 
