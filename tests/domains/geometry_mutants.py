@@ -144,7 +144,7 @@ class OneSided(BoxGeometry):
 
 
 def short_ball(domain: Any, scale: float) -> BallGeometry:
-    return ShortBallGeometry(domain.dim, domain.radius / scale, 3, 4)
+    return ShortBallGeometry(domain.dim, domain.radius / scale, 3, 5)
 
 
 GEOMETRY: dict[str, list[Wrong]] = {

@@ -8,8 +8,7 @@ from typing import Any, Self
 from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
 from dikin.errors import LossError, LossRangeError
-from dikin.learners.adaptive import AdaptiveSmooth
-from dikin.learners.adaptive import SPENT
+from dikin.learners.adaptive import SPENT, AdaptiveSmooth
 from dikin.learners.range_search import Range, RangeSearch
 
 

@@ -96,7 +96,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, 3, 4)
+        return BallGeometry(self.dim, self.radius / scale, 3, 5)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -118,9 +118,10 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r;   metric = (z, a, b, g.y).
+    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r.  metric = (s, across, along, part, |s|^2).
 
-    H has one eigenvalue across the radius and one along it, so that g = a z + b y.
+    H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
+    of their roots, and `part` y is the part of s along the radius.
     """
 
     @property
@@ -144,22 +145,26 @@ class BallGeometry(BallNumbers, Geometry):
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         r, factor = float(iterate[1, 0]), 2.0 * kappa / (self.rho * self.rho)
-        square, radial = radial_products(s, iterate)
+        square, radial = set_direction(s, iterate, metric)
         across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
-        distance = self.rho * r
-        part = radial / (distance * distance) if r > 0.0 else 0.0
-        add_vectors(across, s, part * (along - across), iterate, metric)
-        outer, inner = 1.0 / (along * along), 1.0 / (across * across)
-        metric[1, 0], metric[2, 0], metric[3, 0] = inner, part * along * (outer - inner), radial
-        metric[3, 0] /= along
+        metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
+        metric[3, 0] = radial / (self.rho * r) ** 2 if r > 0.0 else 0.0
         return square, (self.size - 1) * across * across + along * along
+
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        across, part = scale * float(metric[1, 0]), float(metric[3, 0])
+        along, away = 1.0 + scale * float(metric[2, 0]) * part, self.rho * float(iterate[1, 0])
+        set_rows(across, metric, along - across * part, iterate, u)
+        across_square = max(float(metric[4, 0]) - (part * away) ** 2, 0.0)
+        return across * across * across_square + (along * away) ** 2
 
     def linear_update(
         self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        distance = self.rho * float(iterate[1, 0])
-        add_rows(scale * metric[1, 0], metric, scale * metric[2, 0] - damping, iterate, out)
-        return scale * float(metric[3, 0]), distance * distance
+        across, away = scale / float(metric[1, 0]), self.rho * float(iterate[1, 0])
+        along = scale * float(metric[3, 0]) / float(metric[2, 0])
+        add_rows(across, metric, along - across * float(metric[3, 0]) - damping, iterate, out)
+        return along * away * away, away * away
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2, 0])
@@ -189,29 +194,33 @@ def scale_into(factor: float, linear: Array, iterate: Array) -> None:
     np.multiply(linear, factor, iterate[0])
 
 
-def _radial_products(s: Array, iterate: Array) -> tuple[float, float]:
+def _set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
     square = product = 0.0
+    for i in range(s.size):
+        metric[0, i] = s[i]
     for i in range(s.size):
         square += s[i] * s[i]
         product += s[i] * iterate[0, i]
     return square, product
 
 
-@looped(_radial_products, order_free=True)
-def radial_products(s: Array, iterate: Array) -> tuple[float, float]:
-    """The products s.s and s.y."""
+@looped(_set_direction, order_free=True)
+def set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
+    """Write s, and return the products s.s and s.y."""
+    metric[0] = s
     return float(s.dot(s)), float(s.dot(iterate[0]))
 
 
-def _add_vectors(a: float, s: Array, b: float, iterate: Array, metric: Array) -> None:
-    for i in range(s.size):
-        metric[0, i] = a * s[i] + b * iterate[0, i]
+def _set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
+    for i in range(u.size):
+        u[i] = a * metric[0, i] + b * iterate[0, i]
 
 
-@looped(_add_vectors)
-def add_vectors(a: float, s: Array, b: float, iterate: Array, metric: Array) -> None:
-    """Set z to a s + b y."""
-    np.add(a * s, b * iterate[0], metric[0])
+@looped(_set_rows)
+def set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
+    """Set u to a s + b y."""
+    np.multiply(metric[0], a, u)
+    u += b * iterate[0]
 
 
 def _add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
@@ -221,6 +230,6 @@ def _add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> 
 
 @looped(_add_rows)
 def add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
-    """Add a z + b y to out."""
+    """Add a s + b y to out."""
     out += a * metric[0]
     out += b * iterate[0]

@@ -2,9 +2,9 @@
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
 current point y as an *iterate*, a table whose first row is y, and H = kappa Hessian(psi)(y) + shift
-I at a direction s as a *metric*, a table with the rows z = H^(-1/2) s and g = H^(1/2) s (a set that
-writes another row has its own `linear_update`). The other rows are the geometry's own. A single
-number is the first entry of its row. A round is
+I at a direction s as a *metric*, a table with the rows z = H^(-1/2) s and g = H^(1/2) s. The other
+rows are the geometry's own. A single number is the first entry of its row. A set that keeps another
+metric has its own `point` and `linear_update`. A round is
 
     explore        turn noise into a direction s of the set's plane, and write the metric
     point          the vector to play, y + scale z

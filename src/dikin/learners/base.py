@@ -169,7 +169,8 @@ class Learner(Player[Query]):
         queries = self._open
         queries.acquire(type(self).__name__)
         try:
-            self._take_context(context)
+            if context is not None or self.feedback is Feedback.CONTEXT:
+                self._take_context(context)
             if forecast is not None:
                 self._expect(forecast)
             u, square, memo = self._propose()
@@ -186,9 +187,8 @@ class Learner(Player[Query]):
 
     def _take_context(self, context: Any) -> None:
         """Take the context of the query that is about to be asked."""
-        if context is not None:
-            name = type(self).__name__
-            raise FeedbackError(f"{name} does not use a context: call ask() without one")
+        name = type(self).__name__
+        raise FeedbackError(f"{name} does not use a context: call ask() without one")
 
     def _expect(self, forecast: Any) -> None:
         """Take the forecast of the query that is about to be asked."""
@@ -395,7 +395,8 @@ class Learner(Player[Query]):
 
     def _scaled_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
-        f = self.units.loss(value)
+        units = self.units
+        f = (value - units.loss_offset) * (1.0 / units.loss_scale)
         if -1.0 <= f <= 1.0:
             return f
         if not isfinite(value):
