@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import partial
 from fractions import Fraction
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
