@@ -20,7 +20,7 @@ def of(kind: type[BoxGeometry]) -> Any:
 
 class Displaced(BoxGeometry):
     def start(self) -> Array:
-        return super().start() + [[1e-12], [0.0]]
+        return super().start() + np.array([[1e-12], [0.0]])
 
 
 class Stretched(BoxGeometry):

@@ -90,7 +90,7 @@ def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:
     after = learner._state
     sigma = schedule.trust * learner.units.curvature(_counted_curvature(learner)) + schedule.assumed
     lam = after.numbers[TOTAL] - before.numbers[TOTAL] - sigma
-    trace = _direction(learner, memo.state, memo.noise).trace
+    trace = _direction(learner, memo.state, np.ones(learner.geometry.size)).trace
     y = learner.geometry.vector(memo.state.iterate)
     return Surrogate(y, after.linear - before.linear, sigma, lam, schedule.reach**2 * trace)
 

@@ -18,10 +18,9 @@ import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
-from dikin.learners import base
+from dikin.learners import base, range_search
 from dikin.learners.adaptive import HELD, RATE
-from dikin.learners.base import Learner
-from dikin.learners.range_search import RangeSearch, StaleQuery, Variation, first_range
+from dikin.learners.range_search import STALE, RangeSearch, Variation, first_range
 from dikin.theory.certificate import Part
 from learners.unknown_range_laws import without_range
 
@@ -208,19 +207,20 @@ STEEP = 20.0  # a Lipschitz constant: L D is twice as much as the last range is 
 LOSSES = [3.0, 3.0, 8.0, *[4.0, 4.5, 3.5] * 20, 50.0, *[40.0, 0.0, -30.0] * 20]
 
 
-class Unclipped:
+class Unclipped(RangeSearch):
     """A round that ends a range is not learnt from."""
 
-    def _search_range(self, search: RangeSearch, memo: Any, *answer: Any) -> None:
-        stale = StaleQuery(self._played(memo))  # type: ignore[attr-defined]
-        super()._search_range(search, stale, *answer)  # type: ignore[misc]
+    def learn(self, learner: Any, memo: Any, answer: Any, curvature: float) -> None:
+        super().learn(
+            learner, memo if self.has_room(learner, memo, answer) else STALE, answer, curvature
+        )
 
 
-class Accounting:
+class Accounting(RangeSearch):
     """Changes what is kept of a range that has ended."""
 
-    def _begin_anew(self, fresh: Learner, search: RangeSearch, stale: Any) -> None:
-        super()._begin_anew(fresh, self.changed(search), stale)  # type: ignore[misc]
+    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
+        super().begin_anew(learner, fresh, self.changed(search))
 
     def changed(self, search: RangeSearch) -> RangeSearch:
         raise NotImplementedError
@@ -271,11 +271,12 @@ class LastOnly(Accounting):
 def test_the_certificate_adds_up(
     kind: Any, constant: float, most: float, steepest: Callable[[float], float]
 ) -> None:
-    def adds_up(*wrong: type) -> None:
-        mutant = type(kind.__name__, (*wrong, kind), {})
-        require_sum(mutant(BOX, constant, loss_range=None, seed=3), most, steepest)
+    def adds_up(search: type[RangeSearch]) -> None:
+        learner = kind(BOX, constant, loss_range=None, seed=3)
+        learner._search = search()
+        require_sum(learner, most, steepest)
 
-    adds_up()
+    adds_up(RangeSearch)
     for wrong in (Unclipped, ShortGames, NoComparator, NothingIdle, LastOnly):
         with pytest.raises(AssertionError):
             adds_up(wrong)
@@ -319,7 +320,7 @@ def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
     low, high = learner.units.loss_range
     assert 1.5 * (high - low) < STEEP * ACROSS
     whole = learner.certificate
-    monkeypatch.setattr(base.Variation, "of", as_wide_as_the_range)
+    monkeypatch.setattr(range_search.Variation, "of", as_wide_as_the_range)
     assert learner.certificate < whole
     with pytest.raises(AssertionError):
         require_sum(steep(), STEEP * ACROSS, lambda width: STEEP * ACROSS)

@@ -118,7 +118,7 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.   iterate = (y, r, slack), |y| = rho r.  metric = (s, across, along, part, |s|^2).
+    """|u| <= rho.  iterate = (y, r, slack), |y| = rho r;  metric = (s, across, along, part, |s|^2).
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
     of their roots, and `part` y is the part of s along the radius.

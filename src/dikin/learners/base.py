@@ -228,7 +228,7 @@ class Learner(Player[Query]):
             if self._search is None:
                 self._learn(memo, self._scaled_answer(loss), self._scaled_curvature(curvature))
             else:
-                range_search.learn(self, memo, loss, curvature)
+                self._search.learn(self, memo, loss, curvature)
             del queries[asked.id]
         except CANNOT_COMPUTE as reason:
             self._refuse_altered_state(reason)
@@ -315,7 +315,7 @@ class Learner(Player[Query]):
         if part is None:
             return nan
         if self._search is not None:
-            return range_search.certificate(self, part)
+            return self._search.certificate(self, part)
         return part.bound(self.domain, self._rounds_in_range, RANGE * part.scale)
 
     # --- points --------------------------------------------------------------------------------
@@ -426,8 +426,15 @@ class Learner(Player[Query]):
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
         if self._search is not None:
-            limit = min(limit, range_search.curvature_limit(self))
+            limit = min(limit, self._safe_limit())
         return self.units.curvature(min(value, limit))
+
+    def _safe_limit(self) -> float:
+        """As much curvature as a range holds that may yet be widened: less than told is safe."""
+        own = type(self).curvature_limit is not Learner.curvature_limit
+        if own or self._declared_limit() is not None:
+            return inf
+        return range_limit(self.units, self.domain)[0]
 
     def _assumed_curvature(self, curvature: float) -> float:
         """A strong convexity that is assumed of every loss, in the paper's units."""
@@ -496,7 +503,7 @@ class Learner(Player[Query]):
                 for id, (query, memo) in self._open.items()
             ],
         }
-        return state if self._search is None else state | range_search.state(self)
+        return state if self._search is None else state | self._search.state(self)
 
     def _written(self, memo: Memo) -> tuple[Any, ...]:
         """The memo's state, or nothing where it is not learnt from."""

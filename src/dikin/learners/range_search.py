@@ -6,7 +6,7 @@ from its own stream. Before that it learns from the loss outside, clipped to the
 Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
 (docs/mathematics.md, 5.5).
 
-`Learner` calls the functions of this file where a range is searched for, and nowhere else.
+A learner that knows its range has no `RangeSearch`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from math import inf, isfinite, nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dikin.arguments import LARGEST, real_number
-from dikin.domains.base import Domain
 from dikin.errors import LossError, LossRangeError, SlowLearnerWarning
-from dikin.learners.parameters import range_limit
 from dikin.learners.threads import ignored
 from dikin.theory.certificate import Account, Part
 
@@ -108,10 +106,6 @@ class RangeSearch:
         """Whether a loss has been told, so that a range exists."""
         return self.rounds > 0
 
-    def with_idle_round(self) -> Self:
-        """The search after an answer inside the range that is not learnt from."""
-        return replace(self, rounds=self.rounds + 1, idle=self.idle + 1)
-
     def after_range(self, rounds: int, part: Part | None, idle: bool) -> Self:
         """The search after the current range has ended.
 
@@ -131,33 +125,99 @@ class RangeSearch:
             return replace(after, restarts=self.restarts + 1, certified=False)
         return replace(after, restarts=self.restarts + 1, parts=(*self.parts, part))
 
-    def certificate(
-        self, present: Part, domain: Domain, rounds: int, variation: Variation
-    ) -> float:
+    # --- what a learner does that searches for its range ---------------------------------------
+
+    def learn(self, learner: Learner, memo: Any, answer: Any, curvature: float) -> None:
+        """Take in an answer, inside the present range or outside."""
+        if self.has_room(learner, memo, answer):
+            f = learner._scaled_answer(answer)
+            learner._learn(memo, f, learner._scaled_curvature(curvature))
+            return
+        wider = self.range_around(learner, answer)
+        if memo is STALE and wider == learner.units.loss_range:
+            learner._scaled_answer(answer)
+            learner._scaled_curvature(curvature)
+            learner._search = replace(self, rounds=self.rounds + 1, idle=self.idle + 1)
+            return
+        fresh = self.successor(learner, wider)
+        fresh._scaled_answer(answer)
+        sigma, rounds = learner._scaled_curvature(curvature), learner.rounds + 1
+        part = None if memo is STALE else learner._certificate_part()
+        learns = self.begun and part is not None
+        if learns:
+            low, high = learner.units.loss_range
+            learner._learn(memo, learner._scaled_answer(min(max(float(answer), low), high)), sigma)
+        # Everything that can fail has been done: from here on the state changes.
+        ended = self.after_range(rounds, learner._certificate_part(), idle=not learns)
+        self.begin_anew(learner, fresh, ended)
+        if learner.restarts:
+            logger.info(
+                "%s begins anew for losses in (%g, %g) after %d rounds; restarts so far: %d",
+                *(type(learner).__name__, *wider, rounds, learner.restarts),
+            )
+
+    def has_room(self, learner: Learner, memo: Any, answer: Any) -> bool:
+        """Whether an answer can be learnt from in the present range."""
+        if not self.begun or memo is STALE:
+            return False
+        try:
+            learner._scaled_answer(answer)
+        except LossRangeError:
+            return False
+        return True
+
+    def range_around(self, learner: Learner, answer: Any) -> Range:
+        """The range that has room for the losses of an answer."""
+        with suppress(LossRangeError):
+            learner._scaled_answer(answer)  # is it an answer at all?
+        told = learner.feedback.losses(answer)
+        losses = [real_number(part, "loss", LossError) for part in told]
+        finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
+        if self.begun:
+            return widened(learner.units.loss_range, finite)
+        slope = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
+        return widened(first_range(finite[0], slope), finite)
+
+    def successor(self, learner: Learner, loss_range: Range) -> Learner:
+        """A learner with the same arguments for another range, before its first round."""
+        arguments = learner.arguments() | {"loss_range": list(loss_range)}
+        with ignored(SlowLearnerWarning):  # said when it was built
+            return learner._anew(learner.domain, arguments, learner._noise.seed())
+
+    def begin_anew(self, learner: Learner, fresh: Learner, search: RangeSearch) -> None:
+        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
+        kind = type(learner)
+        own = {name: value for name, value in vars(learner).items() if not hasattr(kind, name)}
+        protocol = {"_open": learner._open, "_restored": learner._restored}
+        for id, (query, _) in learner._open.items():
+            learner._open[id] = query, STALE
+        # In one assignment: whoever reads an attribute without the lock sees all old or all new.
+        learner.__dict__ = own | _searching(fresh, search) | protocol
+
+    def certificate(self, learner: Learner, part: Part) -> float:
         """The bound on the regret of all rounds: the theorem of docs/mathematics.md, 5.5.
 
-        Parameters
-        ----------
-        present
-            The certificate's part of the current range.
-        domain
-            The set that is played on.
-        rounds
-            All rounds so far.
-        variation
-            How much one loss may vary over the domain.
-
-        Returns
-        -------
-        float
-            The bound; NaN before the first loss, and if an earlier range has no bound.
+        `part` is that of the present range. NaN before the first loss, and if an earlier range has
+        no bound.
         """
         if not (self.begun and self.certified):
             return nan
-        parts = (*self.parts, present)
-        bounds = sum(part.bound(domain, rounds, variation.most) for part in parts)
+        low, high = learner.units.loss_range
+        smoothness = getattr(learner, "smoothness", nan)
+        lipschitz = getattr(learner, "lipschitz", None)
+        variation = Variation.of(high - low, 2.0 * learner.units.radius, smoothness, lipschitz)
+        domain, rounds = learner.domain, learner.rounds
+        bounds = sum(each.bound(domain, rounds, variation.most) for each in (*self.parts, part))
         bias = 2 * domain.dim * variation.slope * self.restarts if self.restarts else 0.0
         return bounds + bias + self.idle * variation.most
+
+    def state(self, learner: Learner) -> dict[str, Any]:
+        """Return the part of a saved state that only such a learner has."""
+        return {
+            "arguments": learner.arguments() | {"loss_range": None},
+            "range": list(learner.units.loss_range),
+            "range_search": self.encoded(),
+        }
 
     def encoded(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -210,95 +270,6 @@ def widened(loss_range: Range, losses: list[float]) -> Range:
     return low, high
 
 
-# --- what a learner does that searches for its range ---------------------------------------------
-
-
-def learn(learner: Learner, memo: Any, answer: Any, curvature: float) -> None:
-    """Take in an answer, inside the present range or outside."""
-    search = _search_of(learner)
-    if search.begun and memo is not STALE:
-        with suppress(LossRangeError):
-            f = learner._scaled_answer(answer)
-            learner._learn(memo, f, learner._scaled_curvature(curvature))
-            return
-    wider = range_around(learner, search, answer)
-    if memo is STALE and wider == learner.units.loss_range:
-        learner._scaled_answer(answer)
-        learner._scaled_curvature(curvature)
-        learner._search = search.with_idle_round()
-        return
-    arguments = learner.arguments() | {"loss_range": list(wider)}
-    with ignored(SlowLearnerWarning):  # said when it was built
-        fresh = learner._anew(learner.domain, arguments, learner._noise.seed())
-    fresh._scaled_answer(answer)
-    sigma, rounds = learner._scaled_curvature(curvature), learner.rounds + 1
-    part = None if memo is STALE else learner._certificate_part()
-    learns = search.begun and part is not None
-    if learns:
-        low, high = learner.units.loss_range
-        learner._learn(memo, learner._scaled_answer(min(max(float(answer), low), high)), sigma)
-    # Everything that can fail has been done: from here on the state changes.
-    ended = search.after_range(rounds, learner._certificate_part(), idle=not learns)
-    begin_anew(learner, fresh, ended)
-    if learner.restarts:
-        logger.info(
-            "%s begins anew for losses in (%g, %g) after %d rounds; restarts so far: %d",
-            *(type(learner).__name__, *wider, rounds, learner.restarts),
-        )
-
-
-def range_around(learner: Learner, search: RangeSearch, answer: Any) -> Range:
-    """The range that has room for the losses of an answer."""
-    with suppress(LossRangeError):
-        learner._scaled_answer(answer)  # is it an answer at all?
-    told = learner.feedback.losses(answer)
-    losses = [real_number(part, "loss", LossError) for part in told]
-    finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
-    if search.begun:
-        return widened(learner.units.loss_range, finite)
-    slope = (getattr(learner, "lipschitz", None) or 0.0) * learner.units.radius
-    return widened(first_range(finite[0], slope), finite)
-
-
-def begin_anew(learner: Learner, fresh: Learner, search: RangeSearch) -> None:
-    """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
-    kind = type(learner)
-    own = {name: value for name, value in vars(learner).items() if not hasattr(kind, name)}
-    protocol = {"_open": learner._open, "_restored": learner._restored}
-    for id, (query, _) in learner._open.items():
-        learner._open[id] = query, STALE
-    # In one assignment: whoever reads an attribute without the lock sees all old or all new.
-    learner.__dict__ = own | _searching(fresh, search) | protocol
-
-
-def certificate(learner: Learner, part: Part) -> float:
-    """The bound on the regret of all rounds, from the part of the present range."""
-    low, high = learner.units.loss_range
-    smoothness = getattr(learner, "smoothness", nan)
-    lipschitz = getattr(learner, "lipschitz", None)
-    variation = Variation.of(high - low, 2.0 * learner.units.radius, smoothness, lipschitz)
-    return _search_of(learner).certificate(part, learner.domain, learner.rounds, variation)
-
-
-def curvature_limit(learner: Learner) -> float:
-    """As much curvature as a range holds that may yet be widened: less than told is safe."""
-    from dikin.learners.base import Learner
-
-    own = type(learner).curvature_limit is not Learner.curvature_limit
-    if own or learner._declared_limit() is not None:
-        return inf
-    return range_limit(learner.units, learner.domain)[0]
-
-
-def state(learner: Learner) -> dict[str, Any]:
-    """Return the part of a saved state that only such a learner has."""
-    return {
-        "arguments": learner.arguments() | {"loss_range": None},
-        "range": list(learner.units.loss_range),
-        "range_search": _search_of(learner).encoded(),
-    }
-
-
 def known_range(state: dict[str, Any]) -> dict[str, Any]:
     """Return the argument of a restored learner that knows its range for the time being."""
     return {"loss_range": state["range"]} if "range" in state else {}
@@ -310,11 +281,6 @@ def restore(learner: Learner, state: dict[str, Any]) -> None:
         schedule = type(getattr(learner, "_schedule", None))
         search = RangeSearch.decoded(state["range_search"], schedule)
         learner.__dict__ = _searching(learner, search)
-
-
-def _search_of(learner: Learner) -> RangeSearch:
-    assert learner._search is not None
-    return learner._search
 
 
 def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
