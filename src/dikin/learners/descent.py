@@ -57,7 +57,8 @@ class Pace(NamedTuple):
 @compilable
 def reach_of(pace: Pace, state: LearnerState) -> float:
     """delta_t."""
-    return pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    reach: float = pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    return reach
 
 
 class DescentKernel(NamedTuple):
