@@ -216,38 +216,6 @@ def test_what_is_never_tracked_has_a_value() -> None:
     assert [trial.id for trial in played.open_queries] == [2, 3]
 
 
-class Meanwhile(Broken):
-    """Another request comes while a value is being told, which then fails."""
-
-    provider: TunerProvider
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.down, self.failing = False, True
-
-    def tell(self, trial: Any, value: float, **more: Any) -> None:
-        if self.failing:
-            self.provider.resolve_float_details("price", 4.0, visit("b"))
-            raise dikin.errors.StoreError("the database is down")
-        self._tuner.tell(trial, value, **more)
-
-
-def test_a_key_that_comes_back_is_not_given_up() -> None:
-    """One key too many is open then: the next new one puts that right."""
-    played = Meanwhile()
-    played.provider = TunerProvider(played, "revenue", most_open=1)  # type: ignore[arg-type]
-    host = client(played.provider)
-    price(host, "a")
-    track(host, "a", 500.0)
-    assert host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"] == 0
-    assert [trial.id for trial in played.open_queries] == [0, 1]
-    played.failing = False
-    track(host, "a", 500.0)
-    assert played.rounds == 1
-    price(host, "c")
-    assert [trial.id for trial in played.open_queries] == [2]
-
-
 def test_attributes_are_contexts_and_covariates() -> None:
     """As by hand: contexts and covariates by name, of the request and of the event; no others."""
     declared: dict[str, Any] = {
@@ -358,7 +326,7 @@ class Slow(Broken):
         self.down, self._barrier = False, threading.Barrier(threads)
 
     def ask(self, *given: Any, **named: Any) -> dikin.Trial:
-        self._barrier.wait(timeout=600)
+        self._barrier.wait(timeout=30)
         trial: dikin.Trial = self._tuner.ask(*given, **named)
         return trial
 
@@ -370,18 +338,19 @@ def test_threads_of_one_key_share_a_trial() -> None:
     host = client(provider)
     with ThreadPoolExecutor(8) as pool:
         found = [pool.submit(price, host, "a") for _ in range(8)]
-        slow._barrier.wait(timeout=600)
-        assert len({each.result(timeout=600) for each in found}) == 1
+        slow._barrier.wait(timeout=30)
+        assert len({each.result(timeout=30) for each in found}) == 1
     assert slow.asked == 1
 
 
 def test_threads_of_different_keys_ask_at_once() -> None:
     """Each waits for the others while it asks: one after the other they would wait for ever."""
     slow = Slow(4)
-    host = client(TunerProvider(slow, "revenue"))  # type: ignore[arg-type]
+    provider = TunerProvider(slow, "revenue")  # type: ignore[arg-type]
+    host, keys = client(provider), {id(provider._lock_of(str(key))): str(key) for key in range(99)}
     with ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(price, host, str(key)) for key in range(4)]
-        assert all(1 <= each.result(timeout=600) <= 14 for each in found)
+        found = [pool.submit(price, host, key) for key in [*keys.values()][:4]]
+        assert all(1 <= each.result(timeout=30) <= 14 for each in found)
     assert slow.asked == 4
 
 
@@ -399,26 +368,6 @@ def test_many_threads_tell_each_trial_once() -> None:
         list(pool.map(requests, range(8)))
     assert 100 <= played.asked <= 200
     assert played.rounds + len(played.open_queries) == played.asked
-
-
-def test_who_waits_for_a_thread_that_is_interrupted_gets_an_error() -> None:
-    class Interrupted(Slow):
-        def ask(self, *given: Any, **named: Any) -> dikin.Trial:
-            self._barrier.wait(timeout=600)
-            self._barrier.wait(timeout=600)
-            raise KeyboardInterrupt
-
-    slow = Interrupted(2)
-    provider = TunerProvider(slow, "revenue")  # type: ignore[arg-type]
-    with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(provider.resolve_float_details, "price", 4.0, visit("a"))
-        slow._barrier.wait(timeout=600)
-        waiting = provider._open._waiting["a"]
-        slow._barrier.wait(timeout=600)
-        with pytest.raises(KeyboardInterrupt):
-            asking.result(timeout=600)
-    assert isinstance(waiting.exception(), InterruptedError)  # no interrupt of its own
-    assert provider._open._waiting == {}
 
 
 def test_an_event_loop_does_not_wait() -> None:

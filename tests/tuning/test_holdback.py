@@ -181,25 +181,11 @@ def test_with_contexts_cycles_and_late_answers():
 # --- what is known of the gain -------------------------------------------------------------------
 
 
-def literal(rows, q):
-    """The mean over rounds of the estimates of the gain; no value is far off here."""
-    gains, off, tuned = [], 0.0, 0
-    for row in rows:
-        expected, control = row["expected"] + off, row["expected_control"]
-        if np.isfinite(expected + control):
-            away = row["value"] - (control if row["held_back"] else expected)
-            gains.append(expected - control + away / (-q if row["held_back"] else 1 - q))
-            tuned += not row["held_back"]
-            off += 0.0 if row["held_back"] else away / min(tuned + 1, 50)
-    return sum(gains) / len(gains)
-
-
 def test_the_uplift_is_that_of_the_history():
     tuner = played(made(), 600)
-    again = of_history(tuner)
-    assert again.uplift() == tuner.uplift
-    assert tuner.comparison.estimate.clipped == 0
-    assert tuner.uplift.mean == pytest.approx(literal(tuner.history(), 0.2))
+    assert of_history(tuner).uplift() == tuner.uplift
+    truth = np.mean([revenue(row) for row in tuner.history()[~tuner.history()["held_back"]]])
+    assert tuner.uplift.low < truth - revenue(tuner.control) < tuner.uplift.high
 
 
 @pytest.mark.parametrize("is_told", [True, False], ids=["declared", "mutant: not passed on"])
@@ -219,11 +205,11 @@ def test_a_fault_counts_as_an_end_of_the_declared_range(is_told, monkeypatch):
 
 def test_the_course_of_the_gain_ends_with_what_is_known_now():
     tuner = made()
-    played(tuner, 200)
+    played(tuner, 700)
     course, unit = uplift_course(tuner.history(), tuner.summary())
     uplift = tuner.uplift
     now = (uplift.mean_percent, uplift.low_percent, uplift.high_percent)
-    assert (course["round"][-1], unit) == (200, " %")
+    assert (course["round"][-1], unit) == (700, " %")
     assert tuple(course[["mean", "low", "high"]][-1]) == now
 
 
@@ -374,8 +360,9 @@ def test_a_tuner_that_is_restored_goes_on_bit_for_bit():
     [
         lambda c: c.update(control=[nan, 1.0]),
         lambda c: c["estimate"].update(holdback=7),
-        lambda c: c["estimate"].pop("windows"),
-        lambda c: c["guard"].pop("limit"),
+        lambda c: c["estimate"].pop("arms"),
+        lambda c: c["estimate"].update(guarded=[]),
+        lambda c: c.pop("missing"),
     ],
 )
 def test_an_altered_state_is_refused(change):
@@ -395,7 +382,8 @@ def test_answers_that_get_lost_in_one_arm_are_a_warning():
         else:
             tuner.tell(trial, revenue(trial.params))
     (warning,) = tuner.summary().warnings
-    assert "answers of one arm get lost" in warning
+    assert "Answers of one arm get lost" in warning
+    assert "missing values" in str(tuner.uplift)
     assert dikin.restore(tuner.state()).summary().warnings == (warning,)
     assert not tuner.comparison.draws
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -19,11 +21,21 @@ MOST = 0.05 + 6 * (0.05 * 0.95 / LOOPS) ** 0.5
 """Six standard deviations above 5 %: a valid interval fails less than once in 10^6 runs."""
 
 
-@pytest.mark.parametrize("name", ["season", "tiny holdback", "bounded"])
+@pytest.mark.parametrize(
+    "name", ["season", "bounded", "rare 2 %, harm", "big buyers 2 %, harm", "lost values"]
+)
 def test_the_truth_is_inside_at_all_times(coverage: Any, name: str) -> None:
     row = coverage.cover(name, LOOPS, ROUNDS)
-    missed = [row.missed, row.missed_realised, row.missed_recent, row.missed_percent]
-    assert max(missed) < MOST
+    assert max(row.missed, row.missed_percent) < MOST
+
+
+def test_levels_that_are_a_quantile_miss_rare_values(
+    coverage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: no arm holds its level up, and nothing is withheld."""
+    monkeypatch.setattr(coverage.ManySums, "is_clear", lambda sums, q, alpha: sums.first_spread > 0)
+    monkeypatch.setattr(coverage, "RARE", inf)
+    assert coverage.cover("big buyers 2 %, harm", LOOPS, ROUNDS).missed > 0.5
 
 
 def share_outside(
@@ -39,12 +51,11 @@ def share_outside(
     for _ in range(ROUNDS):
         held = chance.random(LOOPS) < 0.2
         value = np.where(held, 100.0, 104.0) + 10.0 * chance.standard_normal(LOOPS)
-        if many.forecast is not None:
-            many.forecast = many.forecast + peek * (value - many.forecast)
-        if many.add(value, held):
-            middle = many.all.values[0] - many.all.values[1]
-            seen = np.isfinite(many.all.interval(many.q, 0.05)[1])
-            outside |= seen & (np.abs(middle - 4.0 * many.all.rounds) > half(many))
+        many.forecast = many.forecast + peek * (value - many.forecast)
+        many.add(value, held)
+        middle = many.all.values[0] - many.all.values[1]
+        seen = np.isfinite(many.all.interval(many.q, 0.05)[1])
+        outside |= seen & (np.abs(middle - 4.0 * many.all.rounds) > half(many))
     return float(outside.mean())
 
 
@@ -57,7 +68,14 @@ def for_one_round(many: Any) -> Any:
 def test_another_interval_coin_or_guess_is_noticed(coverage: Any, mutant: dict[str, Any]) -> None:
     """The sound one is inside; not so where the coin is another, or a guess knows the value."""
     assert share_outside(coverage) < MOST
-    assert share_outside(coverage, **mutant) > 2 * MOST
+    assert share_outside(coverage, **mutant) > MOST
+
+
+def test_false_holds_are_rare(coverage: Any) -> None:
+    """400 loops at the limit, where it is hardest: six standard deviations above 5 %."""
+    kind = coverage.Kind("", partial(coverage.steady, gain=lambda t: -2.0), 0.1)
+    row = coverage.guard_loops("at the limit", kind, 400, 0, 99, rounds=1500)
+    assert row.held < 0.05 + 6 * (0.05 * 0.95 / 400) ** 0.5
 
 
 # --- the arrays are the estimate -----------------------------------------------------------------
@@ -65,46 +83,33 @@ def test_another_interval_coin_or_guess_is_noticed(coverage: Any, mutant: dict[s
 
 @pytest.mark.parametrize("value_range", [None, (0.0, 5000.0)])
 def test_many_loops_are_single_ones(coverage: Any, value_range: tuple[float, float] | None) -> None:
-    """The same sums, windows, levels and intervals: two texts of the same formulas."""
+    """The same sums, windows, levels and doubts: two texts of the same formulas."""
     loops, q, chance = 3, 0.2, np.random.default_rng(6)
     many = coverage.ManyEstimates(loops, q, value_range)
-    single = [UpliftEstimate(q, maximize=True, value_range=value_range) for _ in range(loops)]
-    for t in range(900):
+    single = [
+        UpliftEstimate(q, maximize=True, value_range=value_range, guard=0.01) for _ in range(loops)
+    ]
+    short = np.zeros(loops, dtype=bool)
+    for _ in range(900):
         held = chance.random(loops) < q
-        value = 100.0 + 10.0 * np.abs(chance.standard_t(2.5, loops)) + 4.0 * ~held
-        forecast = np.full(loops, np.nan) if many.forecast is None else many.forecast.copy()
+        value = 100.0 + 10.0 * np.abs(chance.standard_t(2.5, loops)) - 15.0 * ~held
+        expected = [float(each) for each in many.forecast]
         for i, each in enumerate(single):
-            expected = float(forecast[i])
-            each.add(float(value[i]), bool(held[i]), expected, each.control_guess(expected))
+            each.add(float(value[i]), bool(held[i]), expected[i], expected[i])
         many.add(value, held)
-        if t % 97 == 0:
-            compare(many, single)
-    compare(many, single)
-    assert many.first_window == single[0]._first_window == 2
-    assert (value_range is not None) or min(each.clipped for each in single) > 0
-
-
-def compare(many: Any, single: list[UpliftEstimate]) -> None:
-    pairs = [(many.all, 0.05, lambda e: e.uplift())]
-    pairs.append(
-        (
-            many.windows[0],
-            many.window_alpha(0),
-            lambda e: e._uplift(e._windows[0], e._window_alpha(0)),
-        )
-    )
-    for sums, alpha, uplift in pairs:
-        middle, half = sums.interval(many.q, alpha)
+        middle, half = many.all.interval(q, 0.05)
+        short |= many.is_short(0.01)
         for i, each in enumerate(single):
-            found = uplift(each)
-            assert found.held_back_rounds == sums.held_back[i]
-            if sums.rounds and found.held_back_rounds:
-                ends = (middle[i] - half[i]) / sums.rounds, (middle[i] + half[i]) / sums.rounds
-                assert (found.low, found.high) == pytest.approx(ends, rel=1e-6, abs=1e-6)
-    for i, each in enumerate(single):
-        assert each.level == pytest.approx(many.level[i])
-        short = many.is_short(0.01)[i]
-        assert (each.shortfall(0.01) is not None) == short
+            assert each._all.interval(q, 0.05) == pytest.approx(
+                tuple(
+                    (middle[i] + sign * half[i]) / max(many.all.rounds[i], 1) for sign in (-1, 1)
+                ),
+                rel=1e-6,
+            )
+            assert (each.doubt() is None) == many.is_printed()[i]
+            assert (each.reason is not None) == short[i]
+    assert short.any()
+    assert many.first_window == single[0]._first_window == 2
 
 
 # --- power ---------------------------------------------------------------------------------------
@@ -150,5 +155,5 @@ def test_the_page_has_the_tables_of_its_csvs(coverage: Any) -> None:
     for block in blocks:
         assert block.markdown().strip() in page, f"make worth PAGE=1 writes {block.name}"
     assert {row.kind for row in covered} == {*coverage.KINDS}
-    assert all(row.loops == 2000 and row.missed <= 0.05 for row in covered)
+    assert all(row.loops == 2000 and max(row.missed, row.missed_percent) <= 0.05 for row in covered)
     assert coverage.power_rows() == read("power.csv", coverage.Power)

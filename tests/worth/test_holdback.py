@@ -79,12 +79,11 @@ def test_the_counts_are_a_martingale_under_the_coin() -> None:
             assert (mean == pytest.approx(1.0, rel=1e-9)) == is_one
 
 
-def test_answers_of_one_arm_that_get_lost() -> None:
-    assert lost_answers(0.1, 900, 100) is None
-    assert lost_answers(0.1, 900, 70) is None
-    notice = lost_answers(0.1, 900, 30)
+def test_values_that_are_missing_in_one_arm() -> None:
+    assert lost_answers(0.1, 90, 10) is None
+    assert lost_answers(0.1, 90, 20) is None
+    assert lost_answers(0.1, 0, 5) is None
+    notice = lost_answers(0.1, 2, 9)
     assert notice is not None
-    assert notice.startswith(
-        "Of 930 answers 30 came from rounds that were held back, where about 93"
-    )
-    assert lost_answers(0.1, 600, 200) is not None
+    assert notice.startswith("of 11 missing values 9 are of the control, where about 1.1 are")
+    assert lost_answers(0.1, 400, 0) is not None

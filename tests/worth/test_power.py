@@ -10,14 +10,15 @@ import pytest
 
 from dikin.errors import ParameterError
 from dikin.worth import rounds_to_see
-from dikin.worth.intervals import best_scale, half_width
+from dikin.worth.sums import best_product, mixture_factor
 
 
 def test_it_is_the_round_at_which_the_interval_has_left_zero() -> None:
     gain, noise, q = 2.0, 10.0, 0.1
     rounds = rounds_to_see(gain, noise, q)
     variance = noise**2 / (q * (1 - q))
-    half = half_width(rounds * variance, best_scale(60 / q * variance, 0.05), 0.05)
+    grown = rounds * q / 60 * best_product(0.05)
+    half = sqrt(mixture_factor(grown, 0.05) * rounds * variance)
     above = NormalDist().inv_cdf(0.8) * sqrt(rounds * variance)
     assert half + above == pytest.approx(rounds * gain, rel=1e-3)
 
@@ -37,7 +38,7 @@ def test_more_is_needed_for_less() -> None:
     assert rounds_to_see(2.0, 10.0, 0.05, power=0.5) < at
     assert rounds_to_see(2.0, 10.0, 0.05, confidence=0.99) > at
     assert rounds_to_see(0.0, 10.0, 0.05) == inf
-    assert rounds_to_see(1e6, 10.0, 0.05) == pytest.approx(200.0)  # ten control answers
+    assert rounds_to_see(1e6, 10.0, 0.05) == pytest.approx(400.0)  # twenty control answers
 
 
 @pytest.mark.parametrize(

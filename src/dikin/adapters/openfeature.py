@@ -1,20 +1,18 @@
-"""A provider of OpenFeature: flags whose values a tuner chooses, and tracking that tells it.
+"""A provider of OpenFeature: flags whose values a tuner chooses, and tracking that reports.
 
 A flag is a parameter, and a targeting key a trial: all flags that are evaluated under one key come
-from one trial, until that is tracked. Attributes of the evaluation context are the tuner's contexts
-and covariates, by their names. No call raises an error, as the host must go on.
+from one trial, until that is tracked. No call raises an error, as the host must go on.
 """
 
 from __future__ import annotations
 
 from asyncio import to_thread
 from copy import deepcopy
-from functools import wraps
+from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters._attributes import AttributeNames
-from dikin.adapters._open_trials import OpenTrials
+from dikin.adapters import AttributeNames
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
@@ -43,42 +41,24 @@ from openfeature.track import TrackingEventDetails
 SETTING = "setting"
 """The key of the object flag with all parameters."""
 TRIAL = "trial"
-"""Where the id of a trial stands: in the metadata of a flag and in the attributes of an event."""
+"""The name of a trial's id in the metadata of a flag and in the attributes of an event."""
 TYPES: dict[type, set[type]] = {
     float: {float, int}, int: {int}, str: {str}, dict: {dict}, bool: {int},
 }  # fmt: skip
-"""Which values a flag of each type can have; a boolean flag has 0 and 1."""
+"""The values that a flag of each type can have; a boolean flag has 0 and 1."""
 
 
-def _resolvers(kind: type) -> Any:
-    """What the SDK calls for flags of one type, and its form for `async` hosts."""
+def _resolvers(kind: type) -> tuple[Any, Any]:
+    """Return what the SDK calls for flags of one type, and its form for `async` hosts."""
 
-    def resolve(  # noqa: D417, self is no argument
+    def resolve(
         self: TunerProvider,
         flag_key: str,
         default_value: Any,
         evaluation_context: EvaluationContext | None = None,
     ) -> FlagResolutionDetails[Any]:
-        """Resolve a flag: the value of a parameter in the trial of the targeting key.
+        return self.resolve(kind, flag_key, default_value, evaluation_context)
 
-        Parameters
-        ----------
-        flag_key : str
-            The name of a parameter, or "setting" for an object with all of them.
-        default_value : object
-            What the host plays where there is an error; today's setting is a good choice.
-        evaluation_context : EvaluationContext
-            Its targeting key identifies the request. Of the attributes, those with the name of a
-            context or covariate of the tuner are passed on when a trial begins.
-
-        Returns
-        -------
-        FlagResolutionDetails
-            The value, with the id of the trial in its metadata; or the default and an error code.
-        """
-        return self._resolve(kind, flag_key, default_value, evaluation_context)
-
-    @wraps(resolve)
     async def resolve_async(*given: Any, **named: Any) -> FlagResolutionDetails[Any]:
         # In a thread: a study waits for a disk or for a service, and the event loop must not.
         return await to_thread(resolve, *given, **named)
@@ -89,31 +69,32 @@ def _resolvers(kind: type) -> Any:
 class TunerProvider(AbstractProvider):
     """Give OpenFeature flags the values of a tuner, and report what is tracked.
 
-    Evaluate flags as usual, with a targeting key that identifies the request; later `track` the
-    event under the same key, with the value. What was tracked before, was never evaluated or has no
-    finite value changes nothing, and is logged. Threads may share a provider.
+    Evaluate flags as usual, with a targeting key that identifies the request. Later `track` the
+    event under the same key, with the value. An event that was tracked before, was never evaluated
+    or has no finite value changes nothing, and is logged. Threads may share a provider.
 
     A tuner that was declared with contexts and covariates finds them among the attributes of the
-    evaluation context, and covariates that are known only later among those of the event, as well
-    as the metrics that have a limit. An event with the attribute "failed" set to True has no value.
+    evaluation context, and among those of the event the covariates that are known only later and
+    the metrics that have a limit. An event with the attribute "failed" set to True has no value.
     Other attributes are not looked at.
 
     Parameters
     ----------
     tuner : Tuner or Study
-        What is asked and told: a tuner, or the study of one in a database or behind an address.
+        A tuner, or the study of one in a database or behind an address.
     event : str
-        The name of the tracking event whose value is told; other events are ignored.
+        The name of the tracking event whose value is reported; other events are ignored.
     untracked : float, optional
         The value of a request that is never tracked, such as 0 where only sales are tracked.
         Without it such a request is forgotten.
     most_open : int, default 10000
-        How many keys may wait for their event; beyond it the oldest one counts as never tracked.
+        Number of keys that may wait for their event. Beyond it the oldest one counts as never
+        tracked.
 
     Raises
     ------
     ParameterError
-        If an argument is not what is written here.
+        If an argument is unusable.
 
     Examples
     --------
@@ -147,15 +128,15 @@ class TunerProvider(AbstractProvider):
         self.untracked = None if untracked is None else number(untracked, "untracked")
         self._names = AttributeNames(tuner)
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
-        most = whole(most_open, "most_open", 1, "how many keys may wait")
-        self._open = OpenTrials(most, self._give_up)
+        self._most = whole(most_open, "most_open", 1, "the number of keys that may wait")
+        self._open: dict[str, Trial] = {}
+        """The open trial of each key, oldest first."""
+        self._locks = [Lock() for _ in range(64)]
+        """Those of keys by their hash: threads of one key share a trial, others need not wait."""
         self._log_limit = LogLimit()
 
     def get_metadata(self) -> Metadata:
-        """The name of the provider."""
         return Metadata(name="dikin")
-
-    # --- flags -----------------------------------------------------------------------------------
 
     resolve_boolean_details, resolve_boolean_details_async = _resolvers(bool)
     resolve_string_details, resolve_string_details_async = _resolvers(str)
@@ -163,13 +144,20 @@ class TunerProvider(AbstractProvider):
     resolve_float_details, resolve_float_details_async = _resolvers(float)
     resolve_object_details, resolve_object_details_async = _resolvers(dict)
 
-    def _resolve(
+    def resolve(
         self, kind: type, flag: str, default: Any, context: EvaluationContext | None
     ) -> FlagResolutionDetails[Any]:
+        """Return the value of a parameter in the trial of the key; the default after an error."""
         try:
-            self._refuse_flag(kind, flag)
-            key, about = _key_of(context), context.attributes if context else {}
-            trial = self._open.find(key, lambda: self.tuner.ask(**self._names.asked_with(about)))
+            if flag not in self._flags:
+                unknown = f"no parameter {flag!r}.{did_you_mean(flag, self._flags)}"
+                raise exception.FlagNotFoundError(unknown)
+            if kind not in self._flags[flag]:
+                known = " or ".join(sorted(each.__name__ for each in self._flags[flag]))
+                raise exception.TypeMismatchError(
+                    f"{flag!r} is a flag of type {known}, not {kind.__name__}"
+                )
+            trial = self._trial_of(_key_of(context), context.attributes if context else {})
             params = deepcopy(trial.params)  # the host may write into an object
             value = kind(params.get(flag, params))
         except Exception as error:  # a database that is down must not take the host with it
@@ -177,28 +165,29 @@ class TunerProvider(AbstractProvider):
         metadata = {TRIAL: trial.id, "paused": trial.paused}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
-    def _refuse_flag(self, kind: type, flag: str) -> None:
-        if flag not in self._flags:
-            raise exception.FlagNotFoundError(
-                f"no parameter {flag!r}.{did_you_mean(flag, self._flags)}"
-            )
-        if kind not in self._flags[flag]:
-            known = " or ".join(sorted(each.__name__ for each in self._flags[flag]))
-            raise exception.TypeMismatchError(
-                f"{flag!r} is a flag of type {known}, not {kind.__name__}"
-            )
+    def _lock_of(self, key: str) -> Lock:
+        return self._locks[hash(key) % len(self._locks)]
 
-    def _give_up(self, trial: Trial) -> None:
+    def _trial_of(self, key: str, attributes: Any) -> Trial:
+        with self._lock_of(key):
+            trial = self._open.get(key)
+            if trial is not None:
+                return trial
+            asked: Trial = self.tuner.ask(**self._names.for_ask(attributes))
+            self._open[key] = asked
+        while len(self._open) > self._most:
+            self._give_up(self._open.pop(next(iter(self._open)), None))
+        return asked
+
+    def _give_up(self, trial: Trial | None) -> None:
         """Close a trial whose event will not be waited for."""
         try:
-            if self.untracked is None:
+            if trial is not None and self.untracked is None:
                 self.tuner.forget(trial)
-            else:
+            elif trial is not None:
                 self.tuner.tell(trial, self.untracked)
         except Exception as error:
             self._log_limit.warn(f"a trial that was never tracked is still open: {error}")
-
-    # --- tracking --------------------------------------------------------------------------------
 
     def track(
         self,
@@ -206,45 +195,38 @@ class TunerProvider(AbstractProvider):
         evaluation_context: EvaluationContext | None = None,
         tracking_event_details: TrackingEventDetails | None = None,
     ) -> None:
-        """Tell the value of an event to the trial of the targeting key.
+        """Report the value of an event for the trial of its targeting key; others are ignored.
 
-        Parameters
-        ----------
-        tracking_event_name : str
-            Anything but `event` is ignored.
-        evaluation_context : EvaluationContext
-            With the targeting key under which the flags were evaluated.
-        tracking_event_details : TrackingEventDetails
-            With the value, and covariates and metrics among the attributes. The attribute "trial",
-            the id from a flag's metadata, answers that trial and no later one of the same key; with
-            a study also one of another process.
+        Covariates and metrics are attributes of the event. The attribute "trial", the id from a
+        flag's metadata, answers that trial alone, with a study also one of another process.
         """
         if tracking_event_name == self.event:
             try:
-                self._tell(_key_of(evaluation_context), tracking_event_details)
+                key = _key_of(evaluation_context)
+                with self._lock_of(key):
+                    self._tell(key, tracking_event_details or TrackingEventDetails())
             except Exception as error:  # the SDK catches nothing here
                 self._log_limit.warn(f"the event {self.event!r} was not told: {error}")
 
-    def _tell(self, key: str, details: TrackingEventDetails | None) -> None:
-        details = details or TrackingEventDetails()
+    def _tell(self, key: str, details: TrackingEventDetails) -> None:
         id: Any = details.attributes.get(TRIAL)
-        trial = self._open.take(key, id)
+        trial = self._open.get(key)
         if trial is None and id is None:
             raise UnknownQueryError(
                 f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
                 "tracked, or has waited for too long"
             )
+        is_ours = trial is not None and id in (None, trial.id)
+        failed = details.attributes.get(FAILED) is True
+        told: Any = trial if is_ours else id
+        value, known = None if failed else details.value, self._names.for_tell(details.attributes)
         try:
-            known = self._names.told_with(details.attributes)
-            failed = details.attributes.get(FAILED) is True
-            value = None if failed else details.value
-            self.tuner.tell(id if trial is None else trial, value, failed=failed, **known)
+            self.tuner.tell(told, value, failed=failed, **known)
         except QueryError:  # answered elsewhere
+            self._open.pop(key if is_ours else "", None)
             raise
-        except BaseException:  # the right value may still come
-            if trial is not None:
-                self._open.put_back(key, trial)
-            raise
+        if is_ours:  # after another error the right value may still come
+            self._open.pop(key, None)
 
 
 def _code_of(error: Exception) -> exception.ErrorCode:
@@ -264,7 +246,7 @@ def _key_of(context: EvaluationContext | None) -> str:
 
 
 def _flag_types(parameter: ParameterKind) -> set[type]:
-    """The types of flags that can have every value of a parameter."""
+    """Return the types of flags that can have every value of a parameter."""
     axis, columns = parameter.axis, max(len(parameter.parts), 1)
     places = range(len(axis.labels)) if axis.labels else (axis.low, axis.high)
     values = [parameter.setting(columns * [float(place)]) for place in places]

@@ -119,7 +119,7 @@ def check_learner(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is of another type, or the class has no examples.
+        If an argument is of another type, or the class lacks examples.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def check_environment(
     CheckFailedError
         At the first law that does not hold: its name, the result and the requirement.
     ParameterError
-        If an argument is of another type, or the class has no examples.
+        If an argument is of another type, or the class lacks examples.
 
     Examples
     --------

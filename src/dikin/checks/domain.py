@@ -118,7 +118,7 @@ def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
 
 
 def check_newton_decrement_is_at_most_root_nu(domain: Domain, rng: Generator) -> None:
-    """The square g' H^-1 g is at most nu: the other half of what makes a barrier."""
+    """The square g' H^-1 g is at most nu: the second half of the definition of a barrier."""
     for at in interior(domain, rng):
         square = at.dual(domain.gradient(at.v)) ** 2
         limit = domain.nu * (1 + DIGITS + 100 * (at.rounding + at.hessian_rounding))
@@ -164,7 +164,7 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
 
 
 def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
-    """The gauge of a boundary point is 1, and t times that of t times the point; 0 at the centre.
+    """The gauge of a boundary point is 1, t at t times the point, and 0 at the centre.
 
     `exit_multiple` finds the boundary to 1e-11.
     """
@@ -252,7 +252,7 @@ def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng:
 
 
 def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> None:
-    """-s v belongs to the set for every v of it, 0 < s <= 1; v is known to 1e-11."""
+    """-s v belongs to the set for every v of it, 0 < s <= 1. V is known to 1e-11."""
     s = domain.symmetry
     require(0 < s <= 1, domain, "the symmetry", s, "a number in (0, 1]")
     for end in ends(domain, rng):
@@ -278,7 +278,7 @@ def _farthest(domain: Domain, direction: Array) -> float:
 def check_spec_builds_an_equal_domain(domain: Domain, rng: Generator) -> None:
     """A spec survives JSON, and builds a domain that computes the same numbers, bit for bit.
 
-    A domain made of functions has no spec, and raises `NotSavableError`.
+    A domain made of functions lacks a spec, and raises `NotSavableError`.
     """
     try:
         spec = domain.spec()

@@ -1,8 +1,8 @@
-"""The laws of an environment: what it declares about its losses is true of them.
+"""Laws of an environment: its losses have the declared properties.
 
 Every `check_*` takes a way to set the game up again and a generator, and raises `CheckFailedError`
 with the number that broke the law. Points are boundary points and their mixtures, where losses are
-largest; a loss of a round is read off the environment's kernel at several points.
+largest. A loss of a round is read off the environment's kernel at several points.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Chord(NamedTuple):
 
     @property
     def drop(self) -> float:
-        """By how much the middle of the chord is above the loss."""
+        """Return the height of the middle of the chord above the loss."""
         return sum(self.ends) / 2 - self.middle
 
 
@@ -105,7 +105,7 @@ def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
 
 
 def check_steady_losses_have_the_same_constants(setup: Setup, rng: Generator) -> None:
-    """Where an environment is steady, `constants_of` is the same in every round."""
+    """If an environment is steady, `constants_of` is the same in every round."""
     environment = setup()
     first = environment.constants_of(1)
     for t in (2, 3, 50, 1000) if environment.steady else ():
@@ -135,7 +135,7 @@ def check_losses_do_not_depend_on_play(setup: Setup, rng: Generator) -> None:
 
 
 def check_best_is_no_worse_than_any_point(setup: Setup, rng: Generator) -> None:
-    """The best fixed point's total is what it would have suffered, and no point suffers less."""
+    """The best fixed point's total is the sum of its losses, and no point has a smaller one."""
     environment = setup()
     candidates = points(environment.domain, rng)
     rounds, losses = [], []

@@ -10,7 +10,7 @@ from dikin.errors import CheckFailedError
 def require(
     holds: bool, subject: object, quantity: str, found: object, wanted: object, **where: Any
 ) -> None:
-    """Raise a `CheckFailedError` with what was computed and what is required, unless it holds."""
+    """Raise a `CheckFailedError` with the computed and the required number, unless it holds."""
     if not holds:
         place = "".join(f", {name} {value}" for name, value in where.items())
         raise CheckFailedError(
@@ -19,7 +19,7 @@ def require(
 
 
 def at_most(subject: object, quantity: str, found: float, limit: float, **where: Any) -> None:
-    """Require a number that is not above a limit; NaN is."""
+    """Require a number that is at most a limit. NaN is not."""
     require(found <= limit, subject, quantity, found, f"at most {_text(limit)}", **where)
 
 

@@ -1,6 +1,6 @@
 """The laws of a learner, whatever its mathematics: its points, its state and its answers.
 
-Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed; it raises a
+Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed. It raises a
 `CheckFailedError` where the law does not hold.
 """
 
@@ -49,7 +49,7 @@ class Move(NamedTuple):
 
     @property
     def step(self) -> Array:
-        """From the learner's centre to the played point, in the chart."""
+        """Return the vector from the learner's centre to the played point, in the chart."""
         domain = self.learner.domain
         return self.offset - domain.locate(self.learner.center) / domain.radius
 
@@ -68,7 +68,7 @@ PATTERNS: dict[str, Callable[[Move], float]] = {
 
 
 def loss_at(learner: Learner, position: float) -> float:
-    """Return the loss at a position in the range; the ends are the ends to the last bit."""
+    """Return the loss at a position in the range. The ends are the ends to the last bit."""
     low, high = learner.units.loss_range
     ends = {-1.0: low, 1.0: high}
     return ends.get(position, low + (high - low) * (position + 1) / 2)
@@ -143,7 +143,7 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
 
 
 def check_same_seed_same_play(make: LearnerFactory, seed: int) -> None:
-    """One seed gives one game, bit for bit; another seed gives another, if anything is drawn."""
+    """One seed gives one game, bit for bit. Another seed gives another, if anything is drawn."""
     games = [[query.point for query in play(make(s), 30)] for s in (seed, seed, seed + 1)]
     learner = make(seed)
     for one, two in zip(*games[:2], strict=True):
@@ -286,7 +286,7 @@ def check_refused_answer_changes_nothing(make: LearnerFactory, seed: int) -> Non
 
 
 def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> None:
-    """Ids are distinct; each query is open until its answer, and every answer is a round."""
+    """Ids are distinct. Each query is open until its answer, and every answer is a round."""
     learner = make(seed)
     queries = [ask(learner) for _ in range(6)]
     ids = [query.id for query in queries]
@@ -301,7 +301,7 @@ def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> 
 
 
 def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> None:
-    """A forgotten query is closed; it does not affect other queries or later rounds."""
+    """A forgotten query is closed. It does not affect other queries or later rounds."""
     learner, twin = make(seed), make(seed)
     for each in (learner, twin):
         for _ in play(each, 10):

@@ -1,7 +1,7 @@
 """The points at which laws are checked: directions, boundary and interior points, their rounding.
 
 Everything here needs the barrier's oracles alone. Interior points keep a bounded depth: a walk that
-runs into the boundary ends where slacks have no digits left and difference quotients are wrong.
+runs into the boundary ends where slacks have lost all digits and difference quotients are wrong.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class InteriorPoint:
         return EPS * float(magnification(self.hessian).sum())
 
     def point_rounding(self, v: Array) -> float:
-        """How far, in the norm of this point, one rounding of every coordinate can move v."""
+        """Return how far, in the norm of this point, rounding of every coordinate can move v."""
         far = np.abs(self.domain.basis).T @ np.abs(self.domain.center).ravel()
         return EPS * float((np.abs(v) + far) @ np.sqrt(np.abs(np.diag(self.hessian))))
 
@@ -95,13 +95,13 @@ def center_of(domain: Domain) -> InteriorPoint:
 
 
 def finite_inside(domain: Domain, v: Array) -> bool:
-    """Whether the barrier calls a chart vector interior."""
+    """Return whether the barrier calls a chart vector interior."""
     with np.errstate(all="ignore"):  # outside the set a formula may return anything
         return isfinite(domain.barrier(v))
 
 
 def margin_inside(domain: Domain, v: Array) -> bool:
-    """Whether the margin calls the point of a chart vector a point of the set."""
+    """Return whether the margin calls the point of a chart vector a point of the set."""
     with np.errstate(all="ignore"):
         return domain.margin(domain.point(v)) >= 0
 
@@ -114,7 +114,7 @@ def exit_multiple(
 ) -> float:
     """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
 
-    It raises a `CheckFailedError` if the set has no end there, or the centre is not inside.
+    It raises a `CheckFailedError` if the set does not end there, or the centre is not inside.
     """
     low, high = 0.0, 1.0
     while inside(domain, high * direction):
@@ -130,7 +130,7 @@ def exit_multiple(
 def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]:
     """Directions of local norm one: random ones, the axes of the chart, and away from the centre.
 
-    Along the last one a barrier's second derivative changes most; no random direction of many
+    Along the last one a barrier's second derivative changes most. No random direction of many
     dimensions comes near it.
     """
     dim = at.domain.dim

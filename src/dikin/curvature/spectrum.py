@@ -3,8 +3,8 @@
 LAPACK's eigenvalues are good to a modest multiple of the unit roundoff u = 2^-53, which is not
 documented. So they are only guesses here, and Cholesky's factorisation decides. If it completes
 on A in floating point, its factor satisfies R'R = A + D with |D| <= gamma_{d+1} |R'||R| entry by
-entry (Higham, Accuracy and Stability, Theorem 10.3; gamma_k = ku/(1 - ku), in any order of the
-sums). The 2-norm of |R'||R| is at most |R|_F^2 = tr(A + D), and on the diagonal D is at most
+entry (Higham, Accuracy and Stability, Theorem 10.3), with gamma_k = ku/(1 - ku), in any order of
+the sums. The 2-norm of |R'||R| is at most |R|_F^2 = tr(A + D), and on the diagonal D is at most
 gamma_{d+1} times the entry of R'R, hence
 
     lambda_min(A) >= -|D| >= -gamma_{d+1}/(1 - gamma_{d+1}) tr A >= -gamma_{d+2} tr A.
@@ -37,7 +37,7 @@ def gamma(count: int) -> float:
 def least_eigenvalue(matrix: Array, error: float = 0.0) -> float:
     """A bound below the eigenvalues of every semidefinite matrix within `error` of this one.
 
-    `matrix` is symmetric, `error` a bound on the 2-norm of what it may be wrong by. The bound is
+    `matrix` is symmetric, `error` a bound on the 2-norm of its error. The bound is
     proven, rounding included, and exactly 0 where no positive one is.
 
     >>> least_eigenvalue(np.array([[1.0, 1.0], [1.0, 1.0]]))
@@ -64,7 +64,7 @@ def greatest_eigenvalue(matrix: Array, error: float = 0.0) -> float:
 
 
 def proven_below(matrix: Array, guess: float) -> float:
-    """A number below every eigenvalue, next to a guess of the least; 0 if none is positive."""
+    """A number below every eigenvalue, next to a guess of the smallest, or 0."""
     size = len(matrix)
     total = float(np.trace(matrix))
     rounding = SLACK * (gamma(size + 3) * total + size * TINY)
@@ -92,7 +92,7 @@ def proven_above(matrix: Array, guess: float) -> float:
 
 
 def is_positive_definite(matrix: Array) -> bool:
-    """Whether Cholesky's factorisation runs to completion."""
+    """Return whether Cholesky's factorisation runs to completion."""
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:

@@ -33,7 +33,7 @@ class LossKernel(Protocol):
     """The losses of an environment as arithmetic. Points are flattened, in the user's units."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        """f_t(x); `chance` is the round's uniform number in [0, 1)."""
+        """f_t(x). `chance` is the round's uniform number in [0, 1)."""
         ...
 
     def strong_convexity(self, round: int) -> float:
@@ -41,7 +41,7 @@ class LossKernel(Protocol):
         ...
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
-        """Add to the sums, from row 1 on, what the best fixed point depends on."""
+        """Add to the sums for the best fixed point, from row 1 on."""
         ...
 
 
@@ -50,7 +50,7 @@ class HasGradient(Protocol):
     """A kernel with the gradients of its losses, for learners that use them."""
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
-        """The gradient of f_t at x, flattened; any subgradient at a kink."""
+        """The gradient of f_t at x, flattened, or any subgradient at a kink."""
         ...
 
 
@@ -82,7 +82,7 @@ def _constants_of(kernel: Any, round: int) -> tuple[float, float]:
 
 @looped(_constants_of)
 def constants_of(kernel: Any, round: int) -> tuple[float, float]:
-    """The constants of a round's loss; infinite ones, if the kernel does not know them."""
+    """The constants of a round's loss, infinite if the kernel does not know them."""
     constants: Callable[[int], tuple[float, float]] | None = getattr(kernel, "constants", None)
     return UNKNOWN if constants is None else constants(round)
 
@@ -110,7 +110,7 @@ class Environment(ABC):
     domain : Domain
         The set to play on.
     seed : int or None
-        Fixes all losses; with None they differ every time.
+        Fixes all losses. With None they differ every time.
 
     Attributes
     ----------
@@ -119,9 +119,9 @@ class Environment(ABC):
     loss_range : tuple of float
         Bounds (low, high) of every loss on the whole domain.
     smoothness : float
-        The largest smoothness of a loss; infinite if a loss has a kink, NaN if not known.
+        The largest smoothness of a loss, infinite if a loss has a kink, NaN if not known.
     lipschitz : float
-        The largest slope of a loss on the domain; NaN if not known.
+        The largest slope of a loss on the domain, NaN if not known.
     kernel : LossKernel
         The losses as arithmetic, which `dikin.play` can compile.
     rounds : int
@@ -129,7 +129,7 @@ class Environment(ABC):
     chances : numpy.random.Generator
         Gives the uniform number of each round.
     sums : numpy.ndarray
-        Row 0 the losses suffered, the others what `best` depends on; each (total, compensation).
+        Losses suffered in row 0, sums for `best` in the others, each (total, compensation).
     comparator_sums : int
         How many sums, besides the losses suffered, `best` depends on.
     kind : str
@@ -185,7 +185,7 @@ class Environment(ABC):
         Parameters
         ----------
         point : numpy.ndarray
-            The played point, in the user's units and shape; not checked to be inside.
+            The played point, in the user's units and shape. Not checked to be inside.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Environment(ABC):
         return kernel.context(self.rounds + 1).reshape(self.domain.point_shape)
 
     def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
-        """Play the next round at two points; the loss suffered is the mean of both.
+        """Play the next round at two points. The loss suffered is the mean of both.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Environment(ABC):
         return (loss, gradient), self._finish(round, chance, loss)
 
     def _finish(self, round: int, chance: float, suffered: float) -> float:
-        """Count a round once all of it is known; returns its strong convexity."""
+        """Count a round once all of it is known. Returns its strong convexity."""
         sums = self.sums.copy()
         self.kernel.accumulate(round, chance, sums)
         add(sums, 0, suffered)
@@ -291,13 +291,13 @@ class Environment(ABC):
         Returns
         -------
         float
-            A number for which the loss is strongly convex on the whole domain; at least 0.
+            A number for which the loss is strongly convex on the whole domain, at least 0.
         """
         return float(self.kernel.strong_convexity(round))
 
     @property
     def steady(self) -> bool:
-        """Whether `constants_of` is the same for all rounds."""
+        """Return whether `constants_of` is the same for all rounds."""
         return not hasattr(self.kernel, "constants")
 
     def constants_of(self, round: int) -> dict[str, float]:
@@ -327,7 +327,7 @@ class Environment(ABC):
         Parameters
         ----------
         row : int
-            0 for the losses suffered; from 1 on what `LossKernel.accumulate` adds up.
+            0 for the losses suffered, from 1 on for the sums of `LossKernel.accumulate`.
 
         Returns
         -------
@@ -338,10 +338,10 @@ class Environment(ABC):
 
     @abstractmethod
     def best(self) -> tuple[Array, float]:
-        """The best fixed point for the rounds so far, and what it would have suffered."""
+        """Return the best fixed point for the rounds so far, and its total."""
 
     def dynamic_total(self) -> float:
-        """What the best point of each round so far would have suffered; NaN where not known."""
+        """Return the total of the best point of each round so far. NaN if it is not known."""
         return nan
 
     @classmethod

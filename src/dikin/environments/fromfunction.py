@@ -28,15 +28,15 @@ class FromFunction(Environment):
         It must be convex in the point and depend on nothing else. A function compiled with
         `numba.njit` runs in the compiled loop.
     curvature : float or pattern, default 0.0
-        A strong convexity that every loss has; a number, or a pattern such as `Decaying`.
+        A strong convexity that every loss has: a number, or a pattern such as `Decaying`.
     loss_range : tuple of float
         Bounds (low, high) of the losses on the whole domain.
     smoothness : float, default NaN
-        A smoothness that every loss has; NaN if not known.
+        A smoothness that every loss has, NaN if not known.
     lipschitz : float, default NaN
-        A Lipschitz constant of every loss; NaN if not known.
+        A Lipschitz constant of every loss, NaN if not known.
     comparator : array_like, optional
-        The point that regret is measured against; without one the regret is NaN.
+        The point that regret is measured against. Without one the regret is NaN.
     seed : int, optional
         Has no effect on the losses, which are the function's own.
 
@@ -99,7 +99,7 @@ class FromFunction(Environment):
 
 
 class FunctionKernel(NamedTuple):
-    """The user's losses; those of the comparator are added up."""
+    """The user's losses. Those of the comparator are added up."""
 
     loss: Any
     pattern: Any

@@ -5,9 +5,9 @@
 
 so that g is the kink |a.v| for k = 1 and the distance |v| for k = 0, with a a unit vector, theta
 inside, e_t and o_t random signs times small constants, and m a constant that makes the range of the
-losses symmetric. l is what the largest Lipschitz constant leaves after the other terms, and s_t the
-share that the round has of it: the round's own constant is s_t (l + |e_t|) + sigma_t |v|. As
-|e_t| < l the sum of the losses is least at theta.
+losses symmetric. l is the rest of the largest Lipschitz constant after the other terms, and s_t the
+share of the round: its own constant is s_t (l + |e_t|) + sigma_t |v|. Since |e_t| < l, the sum of
+the losses is smallest at theta.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dikin.errors import CurvatureError
 
 
 class SharpKernel(NamedTuple):
-    """The losses themselves; a round's uniform number holds both signs."""
+    """The losses themselves. A round's uniform number holds both signs."""
 
     theta: Array
     a: Array
@@ -75,7 +75,7 @@ class SharpKernel(NamedTuple):
 
 
 class SharpMinimum(Environment):
-    """Losses with a Lipschitz constant and a curvature pattern; subclasses set k."""
+    """Losses with a Lipschitz constant and a curvature pattern. Subclasses set k."""
 
     comparator_sums = 1
     smoothness = inf
@@ -141,13 +141,13 @@ class Kink(SharpMinimum):
     domain : Domain
         The set to play on.
     lipschitz : float or pattern
-        The largest slope of a loss, in loss per unit of length; positive. A pattern such as
-        `Decaying` makes later losses less steep, but for what the curvature adds.
+        The largest slope of a loss, in loss per unit of length, positive. A pattern such as
+        `Decaying` makes later losses less steep, but for the addition of the curvature.
     curvature : float or pattern, default 0.0
         The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
         part of the Lipschitz constant.
     seed : int, optional
-        Fixes the minimum, the plane and the noise; without one they differ every time.
+        Fixes the minimum, the plane and the noise. Without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
@@ -178,7 +178,7 @@ class Distance(SharpMinimum):
     domain, lipschitz, curvature, depth
         As for `Kink`, with the same errors.
     seed : int, optional
-        Fixes the minimum and the noise; without one they differ every time.
+        Fixes the minimum and the noise. Without one they differ every time.
 
     Examples
     --------

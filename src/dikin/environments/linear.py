@@ -23,9 +23,9 @@ class Linear(Environment):
     domain : Domain
         The set to play on.
     lipschitz : float, default 1.0
-        The largest slope of a loss, in loss per unit of length; positive.
+        The largest slope of a loss, in loss per unit of length, positive.
     seed : int, optional
-        Fixes both directions and the signs; without one they differ every time.
+        Fixes both directions and the signs. Without one they differ every time.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How strongly convex the losses are, round by round: the patterns of the paper's two tables.
+"""Strong convexity of the losses, round by round: the patterns of the paper's two tables.
 
 A pattern is a value, `pattern.at(t)` the curvature of round t = 1, 2, ..., and `pattern.sigma` the
 largest. A pattern of your own is a NamedTuple with these two. A smoothness or a Lipschitz constant
@@ -44,7 +44,7 @@ class Constant(NamedTuple):
     Parameters
     ----------
     sigma : float
-        The curvature; finite and not negative.
+        The curvature, finite and not negative.
     """
 
     sigma: float
@@ -59,9 +59,9 @@ class Decaying(NamedTuple):
     Parameters
     ----------
     sigma : float
-        The curvature of the first round; finite and not negative.
+        The curvature of the first round, finite and not negative.
     alpha : float
-        How fast it falls; at least 0.
+        The exponent by which it falls, at least 0.
     """
 
     sigma: float
@@ -78,9 +78,9 @@ class FlatFirst(NamedTuple):
     Parameters
     ----------
     sigma : float
-        The curvature of the later rounds; finite and not negative.
+        The curvature of the later rounds, finite and not negative.
     rounds : int
-        How many rounds at the beginning have none; 0 is allowed.
+        Number of flat rounds at the beginning, possibly 0.
     """
 
     sigma: float
@@ -96,11 +96,11 @@ class FlatLast(NamedTuple):
     Parameters
     ----------
     sigma : float
-        The curvature of the earlier rounds; finite and not negative.
+        The curvature of the earlier rounds, finite and not negative.
     horizon : int
-        How many rounds the game has. There is no curvature after that either.
+        How many rounds the game has. Later rounds are flat, too.
     rounds : int
-        How many rounds at the end have none; 0 is allowed.
+        Number of flat rounds at the end, possibly 0.
     """
 
     sigma: float

@@ -2,10 +2,10 @@
 
     f_t(x) = l |z_t.v| + e_t z_t.v + o_t - m,      v = x - theta,
 
-with z_t, the context, one of a few unit vectors, in turn; theta inside, e_t and o_t random signs
-times small constants, and m a constant that makes the range of the losses symmetric. l is what the
-Lipschitz constant leaves after the tilt. The losses are functions of z_t.x alone, without any
-curvature across z_t. As |e_t| < l their sum is least at theta.
+with z_t, the context, one of a few unit vectors, in turn, theta inside, e_t and o_t random signs
+times small constants, and m a constant that makes the range of the losses symmetric. l is the
+rest of the Lipschitz constant after the tilt. The losses are functions of z_t.x alone, without any
+curvature across z_t. Since |e_t| < l, their sum is smallest at theta.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class PseudoKink(Environment):
     domain : Domain
         The set to play on.
     lipschitz : float, default 1.0
-        The largest slope of a loss, in loss per unit of length; positive.
+        The largest slope of a loss, in loss per unit of length, positive.
     contexts : int, default 64
-        How many different z_t there are; they come in turn.
+        Number of different z_t, which come in turn.
     seed : int, optional
-        Fixes the contexts, the minimum and the noise; without one they differ every time.
+        Fixes the contexts, the minimum and the noise. Without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
@@ -88,7 +88,7 @@ class PseudoKink(Environment):
 
 
 class PseudoKinkKernel(NamedTuple):
-    """The losses themselves; a round's uniform number holds both signs."""
+    """The losses themselves. A round's uniform number holds both signs."""
 
     theta: Array
     table: Array

@@ -30,7 +30,7 @@ class Quadratic(Environment):
     curvature : float or pattern, default 1.0
         Strong convexity and smoothness of the losses: a number, or a pattern such as `Decaying`.
     seed : int, optional
-        Fixes both points and the draws; without one they differ every time.
+        Fixes both points and the draws. Without one they differ every time.
 
     Raises
     ------

@@ -35,20 +35,20 @@ class Ridge(Environment):
     domain : Domain
         The set to play on.
     smoothness : float or pattern
-        The curvature across the ridge, the largest there is; positive, or a pattern that begins
+        The curvature across the ridge, the largest there is, positive, or a pattern that begins
         with a positive number.
     curvature : float or pattern, default 0.0
-        The strong convexity of the losses: a number, or a pattern such as `Decaying`; at most the
+        The strong convexity of the losses: a number, or a pattern such as `Decaying`, at most the
         smoothness.
     seed : int, optional
-        Fixes the minimum, the ridge and the noise; without one they differ every time.
+        Fixes the minimum, the ridge and the noise. Without one they differ every time.
     depth : float, default 0.2
         How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
 
     Raises
     ------
     CurvatureError
-        If the curvature exceeds the smoothness in some round; of the first million at least.
+        If the curvature exceeds the smoothness in some round (of the first million at least).
     ParameterError
         If `smoothness` is not positive or `depth` not in its range.
 
@@ -116,7 +116,7 @@ class Ridge(Environment):
 
 
 class RidgeKernel(NamedTuple):
-    """The losses themselves; a round's uniform number holds both signs."""
+    """The losses themselves. A round's uniform number holds both signs."""
 
     theta: Array
     a: Array

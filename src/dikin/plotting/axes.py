@@ -1,4 +1,4 @@
-"""What figures do to an axis: whole rounds, values beyond its ends, labels that do not overlap."""
+"""Settings of an axis: whole rounds, values beyond its ends, labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Axis(NamedTuple):
-    """How the values of a parameter are drawn, in figures and on the page."""
+    """Scale of the values of a parameter, in figures and on the page."""
 
     low: float = -inf
     high: float = inf
@@ -39,7 +39,7 @@ def number_rounds(axes: Axes) -> None:
 
 
 def whole_ticks(most: int) -> Any:
-    """Ticks at whole numbers; without the last word there are at least two, and they are broken."""
+    """Ticks at whole numbers, at least two and never broken ones."""
     ticker = require("matplotlib.ticker")
     return ticker.MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=True, min_n_ticks=1)
 

@@ -81,7 +81,7 @@ def context_axes(
 
 
 def draw_context(axes: Axes, panel: ContextPanel) -> None:
-    """The setting over a context; dashed where it began."""
+    """Draw the setting over a context, dashed where it began."""
     plain(axes)
     axes.use_sticky_edges = False  # a bar that begins at the start does not end the axis there
     axes.tick_params(labelfontfamily=FONTS)
@@ -125,7 +125,7 @@ def _draw_lines(axes: Axes, panel: ContextPanel, lines: Sequence[ContextLine]) -
 
 
 def _draw_bars(axes: Axes, panel: ContextPanel, lines: Sequence[ContextLine]) -> None:
-    """From the start to the setting: what a context has a bar for is what differs."""
+    """Draw bars from the start to the setting, one for each line of each context."""
     at, width = np.arange(len(panel.xs), dtype=float), min(BARS / len(lines), WIDEST)
     numbered = len(panel.xs) * len(lines) <= MOST_NUMBERS
     labels = []

@@ -30,12 +30,12 @@ def marks(rounds: int) -> NDArray[np.int64]:
 
 
 def window(rounds: int) -> int:
-    """The number of rows over which a curve is taken; fewer where not so many came before."""
+    """Return the number of rows over which a curve is taken, fewer at the beginning."""
     return max(LEAST_WINDOW, rounds // WINDOWS)
 
 
 def rolling(column: Array, of: Callable[[Array], Any]) -> Array:
-    """A statistic of the finite numbers up to each mark; NaN where there is none."""
+    """Return a statistic of the finite numbers up to each mark, NaN without any."""
     size = window(len(column))
     windows = (column[max(0, mark + 1 - size) : mark + 1] for mark in marks(len(column)))
     finite = (rows[np.isfinite(rows)] for rows in windows)
@@ -49,9 +49,9 @@ def band(column: Array) -> tuple[Array, Array]:
 
 
 def stretches(held: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
-    """Where a column is true: the first row of each stretch, and the first row after it.
+    """Yield the first row of each stretch in which a column is true, and the first row after it.
 
-    Breaks of at most `gap` rows are none: they would not be seen.
+    Breaks of at most `gap` rows are ignored.
     """
     rows = np.flatnonzero(held)
     if not len(rows):
@@ -62,10 +62,10 @@ def stretches(held: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
 
 
 def far_off(values: Array) -> NDArray[np.bool_]:
-    """Which few values are many times as far from the median as all others.
+    """Return the few values that are many times as far from the median as all others.
 
-    At most two, or a fiftieth of all, and fewer than half. Where most values are equal, none is far
-    off: all can be seen as they are. What is not finite is not far off.
+    At most two, or a fiftieth of all, and fewer than half. If most values are equal, all of
+    them can be shown. Values that are not finite do not count.
     """
     finite = values[np.isfinite(values)]
     middle = np.median(finite) if len(finite) else 0.0

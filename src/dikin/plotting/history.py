@@ -1,4 +1,4 @@
-"""The history of a tuner as a figure: what was played, the best guess, and what came of it."""
+"""Figure of the history of a tuner: the settings, the best guess, and the values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Panel(NamedTuple):
 
 
 class UpliftCourse(NamedTuple):
-    """What was known of the gain over the control as the rounds went by."""
+    """Draw the gain over the control, with its interval, over the rounds."""
 
     known: Table
     """With the columns round, mean, low and high, all finite."""
@@ -86,7 +86,7 @@ class UpliftCourse(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Where an axis ends: zero is within, the first wide intervals go beyond."""
+        """Return the ends of an axis: zero is within, the first wide intervals are cut."""
         late = self.known[len(self.known) // 4 :]
         low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
         room = 0.06 * ((high - low) or 1.0)
@@ -116,7 +116,7 @@ def draw_history(
 
 
 def _tuned(table: Table) -> Table:
-    """Without the rounds of the control, which would hide what was tuned, if there are others."""
+    """Without the rounds of the control, which would hide the tuned ones."""
     tuned = table[~table["held_back"] | table["paused"]]
     return tuned if len(tuned) else table
 
@@ -221,7 +221,7 @@ def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
 
 
 def _draw_best(axes: Axes, table: Table, panel: Panel, column: str, colour: str) -> float:
-    """The best guess as a line; its last value."""
+    """Draw the best guess as a line, and return its last value."""
     at = marks(len(table))
     style = "steps-post" if panel.axis.whole else "default"
     x, y = table["round"][at], table[column][at]
@@ -275,7 +275,7 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.set_ylim(low, high)
     axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,g}{uplift.unit}".replace("-", "\u2212"))
-    heading(axes, "gain over the control", "band: 95 %, valid at any time")
+    heading(axes, "gain over the control", "band: 95 %, may be read at any time")
     last = float(known["mean"][-1])
     text = f"{last:+.3g}{uplift.unit}".replace("-", "\u2212")
     write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])
@@ -312,7 +312,7 @@ def _shade_paused(axes: list[Axes], table: Table) -> None:
 
 
 def _caption(figure: Figure, title: str, left_out: int) -> None:
-    """The title, and what the lines mean, in place of a legend."""
+    """Write the title and the meaning of the lines, in place of a legend."""
     height, left = figure.get_figheight(), MARGINS[0]
     note = "line: best guess · band: 5 to 95 % of the rounds · dashed: start"
     if left_out:

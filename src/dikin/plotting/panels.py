@@ -1,4 +1,4 @@
-"""What the panels of a figure have in common: headings, scales, labels next to lines."""
+"""Common parts of the panels of a figure: headings, scales, labels next to lines."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def write_labels(axes: Axes, labels: list[Label]) -> None:
 
 
 def _share(axes: Axes, y: float) -> float:
-    """How high a number stands in the panel, from 0 to 1."""
+    """Return the height of a number in the panel, from 0 to 1."""
     return float(axes.transAxes.inverted().transform(axes.transData.transform((1.0, y)))[1])
 
 
@@ -86,7 +86,7 @@ def short(name: str) -> str:
 
 
 def value_text(value: float, axis: Axis) -> str:
-    """A value of a parameter; nothing beyond the ends of labels."""
+    """Return the label of a value of a parameter, empty beyond the ends."""
     if axis.labels:
         return short(dict(enumerate(axis.labels)).get(round(value), ""))
     if axis.percent:

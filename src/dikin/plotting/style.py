@@ -1,4 +1,4 @@
-"""What every figure has in common: colours, letters, and the way to a file."""
+"""Common style of all figures: colours, letters, and the way to a file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def require(module: str) -> Any:
 
 
 def styled() -> Any:
-    """A context in which what is drawn has the style; the user's own settings stay as they are."""
+    """Return a context in which figures have the style. The user's own settings stay."""
     return require("matplotlib").rc_context(STYLE | {"svg.hashsalt": "dikin"})
 
 

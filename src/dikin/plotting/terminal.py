@@ -17,7 +17,7 @@ FAR_OFF = "▼▲"
 
 
 def sparkline(values: Array, width: int = WIDTH) -> str:
-    """A curve as one line of blocks, each the mean of its share of the rounds; a gap for NaN.
+    """A curve as one line of blocks, each the mean of its share of the rounds, with a gap for NaN.
 
     A share with a value far off is a triangle, which says on which side, and flattens no other.
     """
@@ -36,5 +36,5 @@ def sparkline(values: Array, width: int = WIDTH) -> str:
 
 
 def _block(height: float) -> str:
-    """A height from 0 to 1 as a block; a gap for NaN."""
+    """Return a height from 0 to 1 as a block, a gap for NaN."""
     return BLOCKS[round(height * (len(BLOCKS) - 1))] if isfinite(height) else " "

@@ -53,7 +53,7 @@ class Rate:
 
 
 def decaying_exponent(order: int, alpha: float) -> float:
-    """Exponent of T in Corollaries 11 and 16; its kink is at alpha = 1/(k+1).
+    """Exponent of T in Corollaries 11 and 16. Its kink is at alpha = 1/(k+1).
 
     Parameters
     ----------

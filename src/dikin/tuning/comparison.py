@@ -14,21 +14,23 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.errors import ParameterError, StateError, shown
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import count_of, finite_or_none, number_or_nan
 from dikin.vectors import Array
-from dikin.worth.clipping import in_range
-from dikin.worth.estimate import UpliftEstimate
-from dikin.worth.guard import Guard
+from dikin.worth.estimate import UpliftEstimate, in_range
 from dikin.worth.holdback import holdback_share, is_held_back, lost_answers
+from dikin.worth.uplift import Uplift
+
+LATE = 50
+"""Trials that are answered before an open trial counts as one without a value."""
 
 
 class Draw(NamedTuple):
     """The arm of a trial, and the value expected of the control, fixed when it was asked."""
 
     held_back: bool
-    """Whether it uses the control."""
+    """True if it uses the control."""
     by_coin: bool
-    """Whether a coin decided that."""
+    """True if a coin decided that."""
     control: float
     """The value that is expected of the control; NaN if nothing is known."""
 
@@ -45,12 +47,17 @@ class Comparison:
         value_range: tuple[float, float] | None = None,
     ) -> None:
         self.control = control
-        self.estimate = UpliftEstimate(holdback, maximize=maximize, value_range=value_range)
-        self.guard = None
-        if guard is not None:
-            self.guard = Guard(guard, holdback, maximize=maximize, value_range=value_range)
+        self.estimate = UpliftEstimate(
+            holdback, maximize=maximize, value_range=value_range, guard=guard
+        )
         self.draws: dict[int, Draw] = {}
         """Those of the open trials, by id."""
+        self.missing = [0, 0]
+        """Trials without a value, tuned and held back: failed, forgotten or overtaken."""
+        self._waited = 0
+        """The id below which every open trial counts as one without a value."""
+        self.lost: str | None = None
+        """A warning where the values of one arm are missing."""
 
     @property
     def holdback(self) -> float:
@@ -59,44 +66,59 @@ class Comparison:
 
     @property
     def reason(self) -> str | None:
-        """Why the guard holds; None if it does not."""
-        return None if self.guard is None else self.guard.reason
+        """The reason why the guard holds; None if it does not."""
+        return self.estimate.reason
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def draw(self, key: str, id: int, expected: float, held: bool, number: int) -> Draw | None:
+    def draw(self, key: str, id: int, control: float, held: bool, number: int) -> Draw | None:
         """Decide which arm a trial uses, and keep that; None on hold by a person, in neither arm.
 
-        `expected` is the value that is expected of a tuned round, `number` that of the draw.
+        `control` is the value that is expected of the control, `number` that of the draw.
         """
         if held and self.reason is None:
             return None
         by_coin = self.reason is None
         held_back = not by_coin or is_held_back(key, number, self.holdback)
-        draw = Draw(held_back, by_coin, self.estimate.control_guess(expected))
-        self.draws[id] = draw
+        self.draws[id] = draw = Draw(held_back, by_coin, control)
         return draw
 
     def add(self, id: int, value: float, expected: float) -> bool:
         """Count the value of a trial; returns whether the guard holds now and did not before."""
-        draw, before = self.draws.pop(id, None), self.reason
+        draw, before = self.draws.get(id), self.reason
+        self.close(id, failed=False)
         if draw is None or not draw.by_coin:
             return False
         value = in_range(value, self.estimate.value_range)
         self.estimate.add(value, draw.held_back, expected, draw.control)
-        if self.guard is not None:
-            self.guard.add(value, draw.held_back, expected, draw.control)
         return before is None and self.reason is not None
+
+    def close(self, id: int, *, failed: bool = True) -> None:
+        """Count a trial that gets no value, and those that have been open for too long."""
+        draw, first, end = self.draws.pop(id, None), self._waited, id - LATE
+        if draw is not None and failed and id >= first:
+            self._miss(draw)
+        if end > first:
+            few = end - first <= len(self.draws)
+            for late in range(first, end) if few else [*self.draws]:
+                if first <= late < end and late in self.draws:
+                    self._miss(self.draws[late])
+            self._waited = end
+
+    def _miss(self, draw: Draw) -> None:
+        if draw.by_coin:
+            self.missing[draw.held_back] += 1
+            self.lost = lost_answers(self.holdback, *self.missing)
 
     def forget(self, open_ids: Iterable[int]) -> None:
         """Give up the trials that are not open any more."""
-        for id in self.draws.keys() - set(open_ids):
-            del self.draws[id]
+        for id in sorted(self.draws.keys() - set(open_ids)):
+            self.close(id)
 
     def resume(self) -> None:
-        """Let the guard begin again."""
-        if self.guard is not None and self.guard.holds:
-            self.guard.resume()
+        """Let the guard begin again if it holds."""
+        if self.reason is not None:
+            self.estimate.resume()
 
     def fact(self, id: int) -> dict[str, Any]:
         """Return what the answer of an open trial needs, as JSON values."""
@@ -113,18 +135,28 @@ class Comparison:
 
     # --- what is known -------------------------------------------------------------------------
 
-    @property
-    def lost_answers(self) -> str | None:
-        """A warning where answers of one arm get lost."""
-        tuned, held_back = self.estimate.answers
-        return lost_answers(self.holdback, tuned, held_back)
+    def uplift(self) -> Uplift:
+        """Return the gain of a tuned trial over the control."""
+        return self.estimate.uplift(self.lost)
+
+    def warnings(self) -> dict[str, str]:
+        """Return what speaks against the comparison, each with a name that stays."""
+        found = {}
+        if self.reason is not None:
+            found["guard"] = f"The guard holds. {self.reason}"
+        doubt = self.estimate.guard_doubt()
+        if doubt is not None:
+            found["guard cannot know"] = f"The guard cannot know whether tuning does harm: {doubt}."
+        if self.lost is not None:
+            found["lost"] = f"Uplift and guard cannot be trusted: {self.lost}."
+        return found
 
     def standing(self) -> dict[str, Any]:
-        """The parts of a status that it knows."""
+        """Return the parts of a status that it knows."""
         return {
             "holdback": self.holdback,
-            "uplift": self.estimate.uplift(),
-            "guard": None if self.guard is None else self.guard.limit,
+            "uplift": self.uplift(),
+            "guard": self.estimate.limit,
             "guard_reason": self.reason,
         }
 
@@ -135,33 +167,34 @@ class Comparison:
         return {"held_back": held_back, "expected_control": finite_or_none(guess_in(draw))}
 
     def arguments(self, columns: tuple[str, ...]) -> dict[str, Any]:
-        """The arguments that it was made with, as JSON values."""
+        """Return the arguments that it was made with, as JSON values."""
         return {
             "holdback": self.holdback,
             "control": dict(zip(columns, self.control.tolist(), strict=True)),
-            "guard": None if self.guard is None else self.guard.limit,
+            "guard": self.estimate.limit,
         }
 
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values."""
+        """Return everything that the future depends on, as plain JSON values."""
         return {
             "control": self.control.tolist(),
             "estimate": self.estimate.state(),
-            "guard": self.guard and self.guard.state(),
+            "missing": [*self.missing, self._waited],
         }
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """The comparison that gave the state."""
+        """Return the comparison that gave the state."""
         estimate = UpliftEstimate.restore(state["estimate"])
         control = np.array(state["control"], dtype=float)
         if not np.isfinite(control).all():
             raise StateError(f"the control of a state cannot be {shown(state['control'])}")
         found = cls(estimate.holdback, control, None, estimate.maximize)
         found.estimate = estimate
-        found.guard = state["guard"] and Guard.restore(state["guard"])
+        *found.missing, found._waited = map(count_of, state["missing"])
+        found.lost = lost_answers(found.holdback, *found.missing)
         return found
 
 
@@ -171,7 +204,7 @@ def guess_in(draw: Draw | None) -> float:
 
 
 def checked_holdback(holdback: Any, control: Any, guard: Any) -> float:
-    """The share of rounds to hold back; the other arguments need one above 0."""
+    """Return the share of rounds to hold back; the other arguments need one above 0."""
     share = holdback_share(holdback)
     if share == 0.0:
         for name, given in (("control", control), ("guard", guard)):

@@ -19,8 +19,7 @@ from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Kind, Values
 from dikin.tuning.space import Space, columns_of
 from dikin.vectors import Array, Table
-from dikin.worth.clipping import in_range
-from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.estimate import UpliftEstimate, in_range
 from dikin.worth.uplift import Uplift
 
 BEST = "best."
@@ -55,6 +54,8 @@ class Row(NamedTuple):
     """The value expected of the control; NaN where no coin decided the round."""
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
+    left_out: bool = False
+    """Whether the value was left out or bounded."""
 
     @property
     def imported(self) -> bool:

@@ -25,6 +25,8 @@ NU = 4.0
 """Degrees of freedom of the noise: values far from the expected one count less."""
 LEAST = 0.1
 """The least weight of a row: where noise looks like 0, every surprise is a large one."""
+SURE = 2.1
+"""The normal quantile beyond which the value is known to depend on a parameter."""
 SHARE = 0.003
 """How probable it is that another member is right from a round on."""
 
@@ -107,6 +109,19 @@ class Features:
         matrix[self.i, self.j] = matrix[self.j, self.i] = m[self.crosses]
         return matrix
 
+    def of(self, i: int) -> Array:
+        """Return a matrix that leaves the features without coordinate i."""
+        matrix = np.eye(self.p)
+        matrix[self.common, self.squares.start + i] = -1.0
+        crosses = self.crosses.start + np.flatnonzero((self.i == i) | (self.j == i))
+        return np.delete(matrix, [1 + i, self.squares.start + i, *crosses], axis=0)
+
+    def of_context(self, start: int, stop: int) -> Array:
+        """Return a matrix that leaves the features without some weights of the context."""
+        levels, d = self.levels.start, self.d
+        slopes = range(self.slopes.start + start * d, self.slopes.start + stop * d)
+        return np.delete(np.eye(self.p), [*range(levels + start, levels + stop), *slopes], axis=0)
+
     def moved(self, by: Array) -> Array:
         """The matrix that takes the features of v to those of v - by."""
         d, eye = self.d, np.arange(self.d)
@@ -159,24 +174,30 @@ class Regression:
         """Which members read history."""
         if history:  # each member twice
             members = (*members, *members)
-        K, p = len(members), features.p
+        p = features.p
         memory, self.q, self.om, self.prior = np.array(members).T
         self.prior = np.exp(self.prior - 2.0 * ~self.reads)
         self.prior /= self.prior.sum()
         self.keep = 1.0 - 1.0 / (memory * p)
         self.walks = np.flatnonzero(self.om)
         self.kappa = features.ridge()
+        self.c = np.zeros(features.d) if origin is None else origin.copy()
+        self.at = self.c
+        """Where is played, for walks of the minimiser."""
+        self._known: dict[str, Array] = {}
+        """What was computed since something was learnt."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        K, p = len(self.prior), self.features.p
         self.L, self.b = np.zeros((K, p, p)), np.zeros((K, p))
         self.N = np.zeros(K)
         """Rows in each member's memory."""
         self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
         self.P, self.m = np.zeros((K, p, p)), np.zeros((K, p))
-        self.c = np.zeros(features.d) if origin is None else origin.copy()
-        self.at = self.c
-        """Where is played, for walks of the minimiser."""
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
-        self._known: dict[str, Array] = {}
-        """What was computed since something was learnt."""
+        self._known.clear()
 
     # --- learning ------------------------------------------------------------------------------
 
@@ -262,7 +283,21 @@ class Regression:
             self.P[:, 0, 0] = 1.0 / np.maximum(self.L[:, 0, 0], 1e-3)
             self.m[:, 0] = self.P[:, 0, 0] * self.b[:, 0]
             return
-        L, N = self.L[which], np.maximum(self.N[which], 1.0)
+        L, ridge = self.L[which], self._ridge(which)
+        full = np.diagonal(L, axis1=1, axis2=2) + ridge
+        full = np.where(full > 0.0, full, 1e-3)  # a level without a row
+        scale = 1.0 / np.sqrt(full)
+        L = L * scale[:, :, None] * scale[:, None, :]
+        at = np.arange(f.p)
+        L[:, at, at] = 1.0 + 1e-11
+        P = inverse(L) * scale[:, :, None] * scale[:, None, :]
+        self.P[which] = P
+        self.m[which] = (P @ self.b[which][:, :, None])[:, :, 0]
+        self._known.clear()
+
+    def _ridge(self, which: NDArray[np.int_]) -> Array:
+        """Return the precision that coefficients have before anything is known, by member."""
+        f, L, N = self.features, self.L[which], np.maximum(self.N[which], 1.0)
         diagonal = np.diagonal(L, axis1=1, axis2=2)
         tried = np.maximum(diagonal - L[:, :, 0] ** 2 / np.maximum(L[:, :1, 0], 1e-300), 0.0)
         tried = np.where(diagonal > 0.0, tried, 0.1 * N[:, None])
@@ -281,16 +316,7 @@ class Regression:
             least = np.where(known > 0.0, s2 / np.maximum(known, 1e-300), 0.0)[:, None]
             ridge[:, f.squares] = np.maximum(ridge[:, f.squares], least)
             ridge[:, f.crosses] = np.maximum(ridge[:, f.crosses], 2.0 * least)
-        full = diagonal + ridge
-        full = np.where(full > 0.0, full, 1e-3)  # a level without a row
-        scale = 1.0 / np.sqrt(full)
-        L = L * scale[:, :, None] * scale[:, None, :]
-        at = np.arange(f.p)
-        L[:, at, at] = 1.0 + 1e-11
-        P = inverse(L) * scale[:, :, None] * scale[:, None, :]
-        self.P[which] = P
-        self.m[which] = (P @ self.b[which][:, :, None])[:, :, 0]
-        self._known.clear()
+        return ridge
 
     @property
     def s2(self) -> Array:
@@ -309,41 +335,6 @@ class Regression:
             self.n = np.maximum(self.keep, 0.9) * self.n + 1.0
             self.S = np.maximum(self.keep, 0.9) * self.S + 4.5 * self.s2
             self._known.clear()
-
-    def change(self, source: Sequence[int], scale: Array, shift: Array, y: Array) -> None:
-        """Take the moments to other coordinates (see `Search.change`)."""
-        old, gone = self.features, [j for j in range(self.features.d) if j not in source]
-        c = self.c.copy()
-        c[gone] = y[gone]
-        self.recentre(c)
-        new = self.features = Features(len(source), old.z, old.e)
-        T = np.zeros((new.p, old.p))
-        T[0, 0] = T[new.common, old.common] = 1.0  # to be measured in the first one's units
-        T[new.extra, old.extra] = np.eye(old.z)
-        T[new.levels, old.levels] = np.eye(old.e)
-        at = {j: i for i, j in enumerate(source) if j >= 0}
-        for j, i in at.items():
-            T[new.v.start + i, old.v.start + j] = scale[i]
-            T[new.squares.start + i, old.squares.start + j] = scale[i] ** 2
-            for k in range(old.e):
-                T[new.slopes.start + k * new.d + i, old.slopes.start + k * old.d + j] = scale[i]
-        pairs = {pair: k for k, pair in enumerate(zip(new.i, new.j, strict=True))}
-        for k, (i, j) in enumerate(zip(old.i, old.j, strict=True)):
-            if i in at and j in at and pairs:
-                a, b = at[i], at[j]
-                to = new.crosses.start + pairs[min(a, b), max(a, b)]
-                T[to, old.crosses.start + k] = scale[a] * scale[b]
-        if new.d > 1:  # |v|²/2 is the sum of the squares
-            T[new.common] = T[new.squares].sum(axis=0)
-        K = len(self.N)
-        self.L, self.b = T @ self.L @ T.T, self.b @ T.T
-        self.P, self.m = np.zeros((K, new.p, new.p)), np.zeros((K, new.p))
-        picked = np.array(source)
-        self.c = np.where(picked >= 0, scale * self.c[picked], 0.0) + shift
-        self.at = self.c
-        self.kappa = new.ridge()
-        self._solve(np.arange(K))  # once without a mean curvature
-        self._solve(np.arange(K))
 
     def recentre(self, c: Array) -> None:
         """Move the features' origin; nothing learnt changes."""
@@ -400,6 +391,27 @@ class Regression:
         variance = w @ (self.s2 * (1.0 + self.P @ row @ row) + (means - mean) ** 2)
         return self.offset + float(mean), float(np.sqrt(variance))
 
+    def dependence(self, without: Array) -> tuple[float, float]:
+        """Return how much worse values are explained without some features, and a usual amount.
+
+        It is twice the logarithm of the ratio of likelihoods, averaged over the members.
+        """
+        w = self.weights()
+        which = np.flatnonzero(w > 0.05)
+        keep = (without == 1.0).any(axis=0)
+        L, b, ridge = self.L[which], self.b[which], self._ridge(which)
+        explained = []
+        for T, own in ((np.eye(len(keep)), ridge), (without, ridge[:, keep])):
+            A, linear = T @ L @ T.T + 1e-11 * np.eye(len(T)) * own[:, None, :], b @ T.T
+            at = np.arange(len(T))
+            A[:, at, at] += own
+            scale = 1.0 / np.sqrt(np.maximum(A[:, at, at], 1e-300))
+            linear = linear * scale
+            found = inverse(A * scale[:, :, None] * scale[:, None, :]) @ linear[:, :, None]
+            explained.append(np.sum(found[:, :, 0] * linear, axis=1))
+        known = (explained[0] - explained[1]) / self.s2[which]
+        return float(w[which] @ known / w[which].sum()), chi_square(int(np.sum(~keep)), SURE)
+
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -417,6 +429,11 @@ class Regression:
         for name, value in state.items():
             setattr(self, name, np.array(value, float) if isinstance(value, list) else value)
         self._known.clear()
+
+
+def chi_square(k: int, z: float) -> float:
+    """Return the quantile of chi² with k degrees of freedom that belongs to a normal one."""
+    return float(k * (1.0 - 2.0 / (9.0 * k) + z * np.sqrt(2.0 / (9.0 * k))) ** 3)
 
 
 def halves(matrices: Array) -> Array:

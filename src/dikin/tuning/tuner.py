@@ -289,7 +289,9 @@ class Tuner(Player[Trial]):
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
             if self.comparison is not None:
-                arm = self.comparison.draw(self._key, id, expected, paused, number)
+                control, choices = self.space.locate(self.comparison.control)
+                other = self._user(self._search.expected(control, choices, weights, z))
+                arm = self.comparison.draw(self._key, id, other, paused, number)
                 held_back = arm is not None and arm.held_back
             values = self.comparison.control if held_back else self.space.values(x, picks)
             trial = self._trial(id, values, expected, paused, covariates, context, held_back)
@@ -491,14 +493,21 @@ class Tuner(Player[Trial]):
             if not row.paused and not row.held_back:
                 self._certify(row, kept)
         compared = self.comparison
-        if compared is not None and not failed and compared.add(id, row.value, row.expected):
+        if compared is not None and failed:
+            compared.close(id)
+        elif compared is not None and compared.add(id, row.value, row.expected):
             self.paused = True
             logger.warning("the guard holds. %s", compared.reason)
         self._warn()
 
+    def require_open(self, trial: Query | int) -> Trial:
+        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        found: Any = self._open.find(trial, self._again)[0]
+        return self._again(found.id)
+
     def checked_answer(
         self,
-        trial: Trial | int,
+        trial: Query | int,
         value: Any = None,
         *,
         metrics: Mapping[str, Any] | None = None,
@@ -577,16 +586,17 @@ class Tuner(Player[Trial]):
         if new or (row.imported and not self._search.history):
             self._learn_anew(row.imported or self._search.history)
         if not row.paused:
-            self._learn(row)
+            row = row._replace(left_out=not self._learn(row))
         self.rounds += not row.imported
         center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
         self._history.append(row._replace(center=center))
 
-    def _learn(self, row: Row, settle: bool = True) -> None:
+    def _learn(self, row: Row, settle: bool = True) -> bool:
+        """Learn a row; return whether its value counts as it is."""
         x, picks = self.space.locate(np.asarray(row.point))
         value = None if row.failed else self._sign * self._in_range(row.value)
         measured = row.metrics | {FAILED: float(row.failed)}
-        self._search.tell(
+        return self._search.tell(
             x,
             picks,
             value,
@@ -603,12 +613,13 @@ class Tuner(Player[Trial]):
 
     def _learn_anew(self, history: bool) -> None:
         """Learn all rows that are kept once more: there are more features."""
-        places = self._search.places
+        before = self._search
         self._search = self._new_search(history)
-        self._search.continue_at(places)
+        self._search.continue_at(before)
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = before.left_out
 
     @locked
     def add_trial(
@@ -706,11 +717,13 @@ class Tuner(Player[Trial]):
         self._unexpected.clear()
         if self.comparison is not None:
             self.comparison.forget(())
+        left_out = self.left_out
         self._search = self._new_search(any(row.imported for row in self._history))
         self._search.start_at(*space.locate(best))
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = left_out
 
     def _converted(self, values: Any, space: Space) -> Array:
         found = space.converted(values, self.space)
@@ -750,6 +763,11 @@ class Tuner(Player[Trial]):
         if not self._history and not self.rounds:
             return self.space.start_values
         return self.space.values(*self._search.best(weights))
+
+    @locked
+    def center_in(self, context: Values) -> Array:
+        """Return the best setting as a row of numbers in a context that was checked."""
+        return self._center(self.contexts.weights(context) if self.contexts.size else None)
 
     @property
     @locked
@@ -856,7 +874,7 @@ class Tuner(Player[Trial]):
         """
         if self.comparison is None:
             raise StateError(NO_HOLDBACK)
-        return self.comparison.estimate.uplift()
+        return self.comparison.uplift()
 
     @property
     def guard_reason(self) -> str | None:
@@ -914,10 +932,12 @@ class Tuner(Player[Trial]):
             A record that prints itself, in a notebook as a table.
         """
         space, axes, compared = self.space, self.space.axes, self.comparison
+        absurd = self._search.absurd_values
         recent = [
             row.value
             for row in islice(reversed(self._history), RECENT)
-            if not row.failed and not row.imported and not row.held_back
+            if not (row.failed or row.imported or row.held_back or row.left_out)
+            and self._sign * row.value not in absurd
         ]
         value = None if self.contexts.size else self.recommend().value
         return Status(
@@ -959,9 +979,7 @@ class Tuner(Player[Trial]):
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
-        found = {}
-        if self.guard_reason is not None:
-            found["guard"] = f"The guard holds. {self.guard_reason}"
+        found = {} if self.comparison is None else self.comparison.warnings()
         share = self._search.left_out_lately
         if share > MOST_LEFT_OUT:
             found["left out"] = (
@@ -969,8 +987,6 @@ class Tuner(Player[Trial]):
                 "far from what was expected. Report timeouts and crashes with failed=True, or "
                 "declare value_range if such values are real."
             )
-        if self.comparison is not None and self.comparison.lost_answers is not None:
-            found["lost"] = self.comparison.lost_answers
         return found
 
     def _warn(self) -> None:
@@ -1084,14 +1100,29 @@ class Tuner(Player[Trial]):
 
     # --- state ---------------------------------------------------------------------------------
 
+    @property
+    def kept_rounds(self) -> int:
+        """Number of rounds that are kept, for tables and to learn from after a change."""
+        return len(self._history)
+
     @locked
-    def state(self) -> dict[str, Any]:
+    def recall(self, rounds: Sequence[Row]) -> None:
+        """Keep these rounds in place of those that are kept; they were learnt already."""
+        self._history = deque(rounds, maxlen=HISTORY)
+
+    @locked
+    def state(self, rounds: int = KEPT) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values.
+
+        Parameters
+        ----------
+        rounds : int, default 1000
+            Number of the last rounds to include.
 
         Returns
         -------
         dict
-            Data for `dikin.restore`, which makes the same tuner. It has the last 1,000 rounds.
+            Data for `dikin.restore`, which makes the same tuner.
         """
         return {
             "tuner": self.space.spec() | self._arguments(),
@@ -1109,7 +1140,7 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in [*self._history][-KEPT:]],
+            "history": [row.to_json() for row in list(self._history)[-rounds:] if rounds],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
@@ -1165,7 +1196,8 @@ class Tuner(Player[Trial]):
         tuner.space = Space.from_spec(known)
         tuner.maximize = bool(known["maximize"])
         tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.covariates = Covariates(known["covariates"])
+        tuner.covariates.restore(state["covariates"])
         tuner.limits = read_limits(known["limits"])
         tuner.value_range = _checked_range(known["value_range"])
         tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]

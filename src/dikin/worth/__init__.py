@@ -1,8 +1,8 @@
 """The gain of tuning over the control, and the guard that stops harm.
 
-`holdback` draws the rounds that use the control and notices answers that get lost, `estimate` finds
-the gain (`uplift`, with `sums`, `offsets`, `clipping` and `intervals`), `guard` stops harm, and
-`power` computes the number of rounds that it takes to see a gain.
+`holdback` draws the rounds that use the control and notices values that are missing in one arm,
+`estimate` finds the gain and stops harm, with the sums and intervals of `sums`, `uplift` is the
+record that users read, and `power` computes the number of rounds that it takes to see a gain.
 """
 
 from __future__ import annotations

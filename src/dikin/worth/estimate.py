@@ -1,56 +1,132 @@
-"""Estimate the uplift while it is played, with an interval for any time.
+"""Estimate the uplift while a tuner runs, with an interval for any time, and stop harm.
 
-A coin plays the control with probability q; otherwise the round is tuned. With guesses m1 and m0 of
+A coin plays the control with probability q. Otherwise the round is tuned. With guesses m1 and m0 of
 the value in either arm that know nothing of the round's coin, and r the value minus the guess of
-its arm, clipped at a level c that was known before too,
+its arm, clipped at a level that was known before too,
 
     m1 + r/(1 - q) if tuned, else m1        and        m0 + r/q if held back, else m0
 
 have the means v(tuned) and v(control), whatever drifts, however bad the guesses are. Their
-difference is the estimate of the round's gain (augmented inverse probability weighting); the
-estimand at a time is the mean of the true gains of the rounds so far, in which a value counts up to
-c from its guess.
-
-`sums` has the interval, `offsets` the guesses, `clipping` the level (docs/mathematics.md, 14).
-Where the values lie in a declared range nothing is clipped.
+difference is the estimate of the round's gain (augmented inverse probability weighting). The
+estimand at a time is the mean of the true gains of the rounds so far. `Arm` has the guess and the
+level of an arm, `sums` the interval, and the doubts about it (docs/mathematics.md, 14). Values in a
+declared range are not clipped.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from math import ceil, copysign, inf, isnan, nan
+from dataclasses import asdict, dataclass
+from math import ceil, copysign, exp, inf, isfinite, isnan, nan, sqrt
 from typing import Any, Self
 
 from dikin.arguments import LARGEST, number, true_or_false
 from dikin.errors import LossError, ParameterError, StateError, shown
-from dikin.serialization import finite_or_none
-from dikin.worth.clipping import declared_range, in_range, limited, next_level
-from dikin.worth.holdback import share_above_zero
-from dikin.worth.offsets import Offsets
-from dikin.worth.states import number_or, refuse_altered, whole_state
-from dikin.worth.sums import Sums
+from dikin.serialization import finite_or_none, refuse_infinite, refuse_other_form
+from dikin.units import checked_range
+from dikin.worth.holdback import limit_share, share_above_zero
+from dikin.worth.power import rounds_to_see
+from dikin.worth.sums import ANSWERS, FEWEST, Sums
 from dikin.worth.uplift import Uplift
 
-RECENT = 50
+ALPHA = 0.05
+"""The probability that the truth ever leaves the interval."""
+WINDOW = 50
 """Control answers that are expected in a window of recent rounds."""
+MEMORY = 50.0
+"""Answers of an arm that its guess remembers."""
+RARE = 5
+"""Rare values of an arm that have come before they are clipped no more."""
+QUANTILE, TIMES, STEP = 0.98, 3.0, 0.5
+"""The level of both arms is three times the 98 % quantile of the residuals, 7 standard deviations
+of normal ones; it follows in steps of up to a factor exp(1/2)."""
+ROUNDS = 600
+"""Rounds without a declared range before an interval is printed: what comes once in 200 rounds has
+been seen by then with a probability of 95 %."""
+
+
+def next_level(level: float, size: float) -> float:
+    """Return the level of both arms after a residual, of which `size` is the absolute value.
+
+    Larger if the size is above a third of the level, slightly smaller otherwise, so that one
+    residual in fifty is above that third in the long run. Infinite before a residual was not zero.
+    """
+    if size == 0.0:
+        return level
+    if level == inf:
+        return TIMES * size
+    return level * exp(STEP * (QUANTILE if TIMES * size > level else QUANTILE - 1.0))
+
+
+def in_range(value: float, ends: tuple[float, float] | None) -> float:
+    """Return a value as it counts: outside the declared range as its end, NaN as NaN."""
+    return value if ends is None or isnan(value) else min(max(value, ends[0]), ends[1])
+
+
+@dataclass(slots=True)
+class Arm:
+    """The guess of an arm's next value, and how far from it a value counts.
+
+    There are two guesses: the expected value plus the mean of its errors, and the mean value of
+    the arm. They are averaged with the inverse of their mean squared errors
+    (Bates and Granger, Operational Research Quarterly 1969), close to the better one of them.
+    """
+
+    answers: int = 0
+    offset: float = 0.0
+    mean: float = 0.0
+    offset_error: float = 0.0
+    mean_error: float = 0.0
+    """The mean squared errors of these two."""
+    total: float = 0.0
+    squares: float = 0.0
+    """The sums of the values and of the squared residuals, not clipped."""
+
+    def guess(self, expected: float) -> float:
+        """Return the guess of the arm's value in a round."""
+        moved, total = expected + self.offset, self.offset_error + self.mean_error
+        if not total > 0.0:
+            return moved
+        return moved + (self.mean - moved) * (self.offset_error / total)
+
+    def level(self, common: float) -> float:
+        """Return how far from its guess a value counts, at least the `common` level of both arms.
+
+        Rare values of the arm's own hold the level up: a value counts in full as soon as five as
+        large have come, whatever the share of rounds in which they come.
+        """
+        return inf if self.answers < FEWEST else max(common, sqrt(self.squares / RARE))
+
+    def learn(self, value: float, expected: float, residual: float, beyond: float) -> None:
+        """Take in an answer, the distance from its guess, and how much of that was clipped."""
+        off, away = value - beyond - expected - self.offset, value - beyond - self.mean
+        if self.answers > 0:  # at first neither knows anything
+            step = 1.0 / min(self.answers, MEMORY)
+            self.offset_error += step * (off * off - self.offset_error)
+            self.mean_error += step * (away * away - self.mean_error)
+        self.answers += 1
+        step = 1.0 / min(self.answers, MEMORY)
+        self.offset += step * off
+        self.mean += step * away
+        self.total += value
+        self.squares += residual * residual
 
 
 class UpliftEstimate:
-    """Estimate the gain of tuned rounds over the control, round by round.
+    """Estimate the gain of tuned rounds over the control, round by round, and guard against harm.
 
     Each round that a coin decided is added once its value has come. `holdback` is the probability
-    of the coin, `value_range` the least and the largest possible value (with it nothing is
-    clipped), `confidence` the probability that the truth never leaves the interval. `level` is how
-    far from its guess a value counts, and `clipped` the number of rounds beyond it.
+    of the coin and `value_range` the least and the largest possible value, with which nothing is
+    clipped. `guard` is the share of the control's mean value by which tuned rounds may be worse.
+    `reason` says why the guard holds, and is None while it does not.
 
     >>> from dikin.worth import is_held_back
     >>> estimate = UpliftEstimate(0.1, maximize=True)
-    >>> for id in range(500):
+    >>> for id in range(600):
     ...     held_back = is_held_back("key", id, 0.1)
     ...     value = (100.0 if held_back else 104.0) + id % 7
-    ...     estimate.add(value, held_back, 107.0, estimate.control_guess(107.0))
+    ...     estimate.add(value, held_back, 107.0, 103.0)
     >>> print(estimate.uplift())
-    +3.7 % a round (95 %: +2.6 to +4.9, valid at any time), 1,737 earned so far
+    +3.80 % (95 %: +2.85 to +4.76, may be read at any time), 2,118 earned so far
     """
 
     def __init__(
@@ -59,55 +135,53 @@ class UpliftEstimate:
         *,
         maximize: bool = False,
         value_range: tuple[float, float] | None = None,
-        confidence: float = 0.95,
+        guard: float | None = None,
     ) -> None:
         self.holdback = share_above_zero(holdback)
         self.maximize = true_or_false(maximize, "maximize")
-        self.value_range = declared_range(value_range)
-        self.confidence = number(confidence, "confidence")
-        if not 0.0 < self.confidence < 1.0:
-            raise ParameterError(
-                f"confidence must be between 0 and 1, such as 0.95, got {shown(confidence)}"
-            )
-        self.level, self.clipped = inf, 0
-        self._window = ceil(RECENT / self.holdback)
-        self._offsets = Offsets()
+        self.value_range = None if value_range is None else checked_range(value_range, "value")
+        self.limit = None if guard is None else limit_share(guard, "guard")
+        self._level = inf
+        self._arms = Arm(), Arm()
         self._all = Sums()
-        self._windows = [Sums()]
-        """Those of recent rounds, for the guard; a new one begins every `window` rounds."""
+        self.resume()
+
+    def resume(self) -> None:
+        """Let the guard begin again, without the rounds so far."""
+        self.reason: str | None = None
+        self._guarded = [] if self.limit is None else [Sums(), Sums()]
+        """Those of the guard: all rounds since it began, and one or two windows of recent ones."""
         self._first_window = 0
-        """The number of the first of them."""
+        """The number of the first window; a new one begins every `WINDOW` / holdback rounds."""
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def control_guess(self, forecast: float) -> float:
-        """Return the value to expect of the control in the next round, before its coin is known.
-
-        `forecast` is the expected value of a tuned round; NaN gives NaN.
-        """
-        return in_range(forecast + self._offsets.control, self.value_range)
-
-    def add(self, value: float, held_back: bool, forecast: float, control_guess: float) -> None:
+    def add(self, value: float, held_back: bool, expected: float, expected_control: float) -> None:
         """Add a round that a coin decided, once its value has come.
 
-        The guesses were made before the coin fell, alike whichever way it fell. The mean error of
-        earlier forecasts of tuned rounds is added. If one is NaN, nothing was known, and the round
-        is not counted. Raise a `LossError` if the value is not finite, or outside of its range.
+        The expected values were fixed before the coin fell. A round with NaN for one of them is not
+        counted. Raise a `LossError` if the value is not finite, or
+        outside of its range.
         """
         self._refuse(value)
-        if isnan(forecast) or isnan(control_guess):
+        if isnan(expected) or isnan(expected_control):
             return
-        guesses = in_range(forecast + self._offsets.tuned, self.value_range), control_guess
-        guess = control_guess if held_back else guesses[0]
+        ends, both = self.value_range, (expected, expected_control)
+        guesses = (
+            in_range(self._arms[0].guess(expected), ends),
+            in_range(self._arms[1].guess(expected_control), ends),
+        )
+        place = 1 if held_back else 0
+        arm, guess = self._arms[place], guesses[place]
         residual = value - guess
-        clipped = limited(residual, -self.level, self.level)
-        self.clipped += clipped != residual
-        for sums in (self._all, *self._windows):
-            sums.add(clipped, held_back, guesses, self.holdback)
-        self._turn_windows()
-        if self.value_range is None:
-            self.level = next_level(self.level, abs(residual))
-        self._offsets.learn(guess + clipped - forecast, held_back, forecast)
+        level = inf if ends else arm.level(self._level)
+        clipped = min(max(residual, -level), level)
+        for sums in (self._all, *self._guarded):
+            sums.add(clipped, residual - clipped, held_back, guesses, self.holdback)
+        self._level = next_level(self._level, abs(residual))
+        arm.learn(value, both[place], residual, residual - clipped)
+        if self.limit is not None:
+            self._watch(self.limit)
 
     def _refuse(self, value: float) -> None:
         if not abs(value) < LARGEST:
@@ -115,19 +189,11 @@ class UpliftEstimate:
                 f"a value must be a finite number below {LARGEST:g}, got {shown(value)}. Nothing "
                 "was changed"
             )
-        if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
+        if self.value_range is not None and in_range(value, self.value_range) != value:
             raise LossError(
                 f"a value must lie in the declared value_range {self.value_range}, got "
                 f"{shown(value)}. Nothing was changed"
             )
-
-    def _turn_windows(self) -> None:
-        """Begin a window, and end the one that has grown to twice its length."""
-        if self._all.rounds % self._window == 0:
-            self._windows.append(Sums())
-            if len(self._windows) > 2:
-                del self._windows[0]
-                self._first_window += 1
 
     @property
     def answers(self) -> tuple[int, int]:
@@ -136,20 +202,42 @@ class UpliftEstimate:
 
     # --- what is known -------------------------------------------------------------------------
 
-    def uplift(self) -> Uplift:
-        """The gain over all rounds."""
-        return self._uplift(self._all, 1.0 - self.confidence)
+    def uplift(self, doubt: str | None = None) -> Uplift:
+        """Return the gain over all rounds, without an interval in case of doubt."""
+        return self._uplift(self._all, ALPHA, doubt or self.doubt())
 
-    def _window_alpha(self, place: int) -> float:
-        """The chance that the interval of a window fails.
+    def doubt(self) -> str | None:
+        """Return the reason why no interval is printed, or None."""
+        known = self._all
+        if known.held_back < ANSWERS:
+            return f"{known.held_back} of {ANSWERS} answers of the control have come"
+        if self.value_range is None and known.rounds < ROUNDS:
+            return f"{known.rounds} of {ROUNDS} rounds have come; a value_range makes fewer do"
+        return known.doubt(self.holdback, ALPHA)
 
-        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
-        the whole, so that the intervals of all windows together are valid at any time.
-        """
-        index = self._first_window + place
-        return (1.0 - self.confidence) / ((index + 1.0) * (index + 2.0))
+    def guard_doubt(self) -> str | None:
+        """Return the reason why the guard cannot know whether tuning does harm, or None."""
+        if self.limit is None or self.reason is not None or self._all.rounds < ROUNDS:
+            return None
+        guarded, q = self._guarded[0], self.holdback
+        low, high = guarded.interval(q, ALPHA)
+        doubt = guarded.doubt(q, ALPHA)
+        if doubt is None and (high - low) * guarded.rounds > abs(guarded.control_values):
+            lost = "a loss of half of the control's value could not be seen"
+            return f"{lost}. {self._outlook(self.limit)}"
+        return doubt
 
-    def _uplift(self, sums: Sums, alpha: float) -> Uplift:
+    def _outlook(self, share: float) -> str:
+        """Say how many rounds a change by a share of the control takes to be seen."""
+        one, other = self._arms
+        answers = max(one.answers + other.answers, 1)
+        gain = share * abs(one.total + other.total) / answers
+        noise = sqrt((one.squares + other.squares) / answers)
+        rounds = rounds_to_see(gain, noise, self.holdback) if 0.0 < noise < inf else inf
+        after = f"about {float(f'{rounds:.2g}'):,.0f} rounds" if rounds < inf else "no known time"
+        return f"A change by {100 * share:g} % shows after {after}"
+
+    def _uplift(self, sums: Sums, alpha: float, note: str | None = None) -> Uplift:
         q, rounds = self.holdback, max(sums.rounds, 1)
         sense = 1.0 if self.maximize else -1.0
         known = sums.held_back > 0 and sums.tuned > 0
@@ -158,6 +246,11 @@ class UpliftEstimate:
         low, high = sorted(sense * end for end in sums.interval(q, alpha))
         side = sense * copysign(1.0, sums.control_values)
         low_ratio, high_ratio = sorted(side * (y - 1.0) for y in sums.ratios(q, alpha))
+        if note is not None:
+            low = low_ratio = -inf
+            high = high_ratio = inf
+        elif low <= 0.0 <= high and high - low > 0.2 * abs(control):
+            note = self._outlook(0.1 if high - low < abs(control) else 0.5)
         return Uplift(
             mean=mean,
             low=low,
@@ -168,69 +261,93 @@ class UpliftEstimate:
             control_mean=control,
             tuned_rounds=sums.tuned,
             held_back_rounds=sums.held_back,
-            confidence=self.confidence,
+            confidence=1.0 - ALPHA,
             maximize=self.maximize,
+            note=note,
         )
 
-    def shortfall(self, limit: float) -> Uplift | None:
-        """The rounds, all or recent, in which tuning is surely worse than a limit allows, or None.
+    # --- the guard -----------------------------------------------------------------------------
 
-        `limit` is the share of the control's mean value by which tuned rounds may be worse.
+    def _watch(self, limit: float) -> None:
+        """Hold if tuned rounds, all or recent ones, are surely worse than the limit allows.
+
+        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
+        the whole, so that the intervals of all windows together are valid at any time.
         """
-        alpha = 1.0 - self.confidence
-        windows = ((sums, self._window_alpha(i)) for i, sums in enumerate(self._windows))
-        for sums, error in ((self._all, alpha), *windows):
-            if self._is_short(sums, error, limit):
-                return self._uplift(sums, error)
-        return None
+        if self.reason is None:
+            for place, sums in enumerate(self._guarded):
+                index = self._first_window + place
+                alpha = ALPHA / (index * (index + 1.0)) if place else ALPHA
+                if self._is_short(sums, alpha, limit):
+                    self.reason = _sentence(self._uplift(sums, alpha), limit)
+                    break
+        if self._guarded[0].rounds % ceil(WINDOW / self.holdback) == 0:
+            self._guarded.append(Sums())
+            if len(self._guarded) > 3:
+                del self._guarded[1]
+                self._first_window += 1
 
     def _is_short(self, sums: Sums, alpha: float, limit: float) -> bool:
-        """Whether v(tuned) - v(control) is surely below -limit |v(control)|, in the good sense."""
+        """Return whether v(tuned) - v(control) is surely below -limit |v(control)|.
+
+        With both signs of the control's value: v(tuned) - y v(control) for y = 1 -+ limit.
+        """
         if sums.first_spread == 0.0:
             return False
         for weight in (1.0 - limit, 1.0 + limit):
             low, high = sums.interval(self.holdback, alpha, weight)
             if (high if self.maximize else -low) >= 0.0:
                 return False
-        return True
+        return sums.doubt(self.holdback, alpha) is None
 
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values."""
+        """Return everything that the future depends on, as plain JSON values."""
         return {
             "holdback": self.holdback,
             "maximize": self.maximize,
             "value_range": self.value_range and list(self.value_range),
-            "confidence": self.confidence,
-            "level": finite_or_none(self.level),
-            "clipped": self.clipped,
-            "offsets": asdict(self._offsets),
+            "guard": self.limit,
+            "reason": self.reason,
+            "level": finite_or_none(self._level),
+            "arms": [asdict(arm) for arm in self._arms],
             "all": asdict(self._all),
+            "guarded": [asdict(sums) for sums in self._guarded],
             "first_window": self._first_window,
-            "windows": [asdict(sums) for sums in self._windows],
         }
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """The estimate that gave the state."""
-        with whole_state("an uplift"):
+        """Return the estimate that gave the state, or raise a `StateError` if it was altered."""
+        what = "an uplift"
+        try:
+            ends, limit = state["value_range"], state["guard"]
             found = cls(
-                state["holdback"],
-                maximize=state["maximize"],
-                value_range=state["value_range"],
-                confidence=state["confidence"],
+                state["holdback"], maximize=state["maximize"], value_range=ends, guard=limit
             )
-            form = {**found.state(), "level": None, "value_range": None, "windows": None}
-            refuse_altered(state, form, "an uplift")
-            found.level = number_or(inf, state["level"])
-            found.clipped = int(state["clipped"])
-            found._offsets = Offsets(**state["offsets"])
+            windows = len(found._guarded) + (limit is not None and len(state["guarded"]) == 3)
+            form = {**found.state(), "level": None, "value_range": None, "reason": None}
+            form["guarded"] = [asdict(Sums())] * windows or None
+            refuse_other_form(state, form, what)
+            refuse_infinite(state, what)
+            level, reason = state["level"], state["reason"]
+            found._level = inf if level is None else number(level, "the level")
+            found.reason = None if reason is None else str(reason)
+            found._arms = Arm(**state["arms"][0]), Arm(**state["arms"][1])
             found._all = Sums(**state["all"])
+            found._guarded = [Sums(**sums) for sums in state["guarded"]]
             found._first_window = int(state["first_window"])
-            for sums in state["windows"]:
-                refuse_altered(sums, asdict(Sums()), "an uplift")
-            found._windows = [Sums(**sums) for sums in state["windows"]]
-            if not 1 <= len(found._windows) <= 2:
-                raise StateError(f"an uplift has one or two windows, got {len(found._windows)}")
+        except (KeyError, TypeError, ParameterError) as reason:
+            raise StateError(f"the state of {what} is not whole: {reason}") from reason
         return found
+
+
+def _sentence(found: Uplift, limit: float) -> str:
+    least, most = -found.high_percent, -found.low_percent
+    size = f", by {least:.3g} % to {most:.3g} %," if isfinite(most - least) else ""
+    return (
+        f"Over {found.rounds:,} rounds, {found.held_back_rounds:,} of them held back, tuned "
+        f"rounds were worse than the control{size} and surely by more than "
+        f"{100 * limit:g} %: the control is used until somebody resumes."
+    )

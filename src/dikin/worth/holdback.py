@@ -16,8 +16,8 @@ from dikin.rng import lot
 
 MOST = 0.5
 """The largest share: more control than tuning would be another experiment."""
-LOST_ALPHA, PRIOR = 1e-4, 100.0
-"""The chance of a false alarm about lost answers, ever; the weight of the Beta distribution."""
+LOST_ALPHA, PRIOR = 1e-4, 4.0
+"""The chance of a false alarm about missing values, ever; the weight of the Beta distribution."""
 
 
 def holdback_share(value: Any) -> float:
@@ -38,8 +38,8 @@ def share_above_zero(value: Any) -> float:
 
 
 def limit_share(value: Any, name: str) -> float:
-    """A share of what the control earns, checked: above 0 and below 1."""
-    wanted = "a share of what the control earns, above 0 and below 1"
+    """Return a checked share of the control's value: above 0 and below 1."""
+    wanted = "a share of the control's value, above 0 and below 1"
     return _checked_share(value, name, wanted, lambda share: 0.0 < share < 1.0)
 
 
@@ -78,23 +78,24 @@ def is_held_back(key: str, id: int, share: float) -> bool:
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
-    """Return a warning where answers of one arm get lost, by their counts; else None.
+    """Return a warning if the values of one arm are missing, else None.
 
-    By Ville's inequality the martingale of `evidence` exceeds 1/alpha at some time with a
-    probability of alpha at most if no answers get lost.
+    The counts are those of rounds without a value, of either arm. The martingale of `evidence`
+    exceeds 1/alpha at some time with a probability of alpha at most if values are missing in both
+    arms alike (Ville's inequality).
     """
     if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
         return None
-    answers = tuned + held_back
+    missing = tuned + held_back
     return (
-        f"Of {answers:,} answers {held_back:,} came from rounds that were held back, where about "
-        f"{share * answers:,.0f} are expected: answers of one arm get lost or come late, and the "
-        "uplift cannot be trusted."
+        f"of {missing:,} missing values {held_back:,} are of the control, where about "
+        f"{share * missing:,.1f} are expected. Answers of one arm get lost or come late, and the "
+        "arms cannot be compared"
     )
 
 
 def evidence(share: float, tuned: int, held_back: int) -> float:
-    """The logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022).
+    """Return the logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022).
 
     It is the likelihood of the counts for a share that is drawn from a Beta distribution, over
     that for the share of the coin.

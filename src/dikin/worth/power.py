@@ -1,4 +1,4 @@
-"""How many rounds it takes to see a gain."""
+"""Number of rounds that it takes to see a gain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from statistics import NormalDist
 from dikin.arguments import nonnegative, number, positive
 from dikin.errors import ParameterError, shown
 from dikin.worth.holdback import share_above_zero
-from dikin.worth.intervals import best_scale, half_width
-from dikin.worth.sums import FEWEST, NARROWEST
+from dikin.worth.sums import ANSWERS, NARROWEST, best_product, mixture_factor
 
 
 def rounds_to_see(
@@ -29,7 +28,7 @@ def rounds_to_see(
     Parameters
     ----------
     gain : float
-        The gain of a round, in the same unit as the noise; per cent of the value are usual.
+        The gain of a round, in the same unit as the noise, such as per cent of the value.
     noise : float
         The standard deviation of the value of a round.
     holdback : float
@@ -44,7 +43,7 @@ def rounds_to_see(
     Returns
     -------
     float
-        The number of rounds; infinite for no gain.
+        The number of rounds, infinite without a gain.
 
     Raises
     ------
@@ -65,13 +64,14 @@ def rounds_to_see(
         return inf
     round_variance = deviation**2 * (1.0 - explained) / (share * (1.0 - share))
     alpha, beyond = 1.0 - confidence, NormalDist().inv_cdf(power)
-    scale = best_scale(round_variance * NARROWEST / share, alpha)
+    scale = best_product(alpha) * share / (NARROWEST * round_variance)
 
     def is_enough(rounds: float) -> bool:
         spread = rounds * round_variance
-        return half_width(spread, scale, alpha) + beyond * sqrt(spread) <= rounds * size
+        half = sqrt(mixture_factor(spread * scale, alpha) * spread)
+        return half + beyond * sqrt(spread) <= rounds * size
 
-    low = high = FEWEST / share
+    low = high = ANSWERS / share
     while not is_enough(high):
         low, high = high, 2.0 * high
     while high - low > 0.5:

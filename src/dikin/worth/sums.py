@@ -1,23 +1,46 @@
 """Sums over rounds of either arm, and the interval of the gain that follows from them.
 
 The variance of the sum of t estimates of the gain is at most about t (s1/(1 - q) + s0/q) with the
-mean squares s1, s0 of the residuals in either arm, and the sum stays within the boundary of a
-normal mixture for this variance at all times (docs/mathematics.md, 14.2). As there are few control
-answers, s0 is increased by the factor 1 + 2/n, and is at least s1: what upsets the many tuned
-rounds upsets the control as well.
+mean squares s1, s0 of the residuals in either arm. The largest square counts three times in both,
+because an arm of few answers has seen few of its rare values, and s0 is at least s1: a change
+that upsets the many tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a
+supermartingale for every a, then, by Ville's inequality for its mean over a ~ N(0, scale), with
+probability 1 - alpha at all times
+
+    S_t^2  <=  (W_t + 1/scale) ln((W_t scale + 1)/alpha^2)        (docs/mathematics.md, 14.2).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from functools import lru_cache
+from math import inf, log, sqrt
 
-from dikin.worth.intervals import best_scale, normal_mixture
-
-FEWEST = 10
-"""Control answers before there is an interval."""
+FEWEST, ANSWERS = 10, 20
+"""Control answers before there is an interval for the guard, and before one is printed."""
 NARROWEST = 60
 """Control answers for which the interval is tuned."""
+AGAIN = 2.0
+"""How often the largest square counts again, in either arm."""
+ALIKE = 0.25
+"""Share of half of the interval that may have been clipped off."""
+
+
+@lru_cache(256)
+def best_product(alpha: float) -> float:
+    """Return where (1 + 1/x) ln((x + 1)/alpha^2) is smallest: x = ln((x + 1)/alpha^2)."""
+    x = 1.0
+    for _ in range(60):  # a contraction: the derivative 1/(x + 1) is below a half from x = 1 on
+        x = log((x + 1.0) / alpha**2)
+    return x
+
+
+def mixture_factor(grown: float, alpha: float) -> float:
+    """Return the factor k with S^2 <= k W at all times, but for a probability of alpha.
+
+    `grown` is W times the scale of the mixture.
+    """
+    return (1.0 + 1.0 / grown) * log((grown + 1.0) / alpha**2)
 
 
 @dataclass(slots=True)
@@ -32,62 +55,95 @@ class Sums:
     tuned_squares: float = 0.0
     control_squares: float = 0.0
     """The sums of the squared residuals of the rounds of either arm."""
+    largest: float = 0.0
+    """The largest of these squares."""
+    beyond: float = 0.0
+    """The gain that was clipped off: the sum without clipping less the one with it."""
     first_spread: float = 0.0
-    """The variance when there was an interval for the first time, which fixes the mixture."""
+    """The variance when the control had `FEWEST` answers, which fixes the mixture."""
 
     @property
     def rounds(self) -> int:
         return self.tuned + self.held_back
 
     def add(
-        self, residual: float, held_back: bool, guesses: tuple[float, float], share: float
+        self,
+        residual: float,
+        beyond: float,
+        held_back: bool,
+        guesses: tuple[float, float],
+        share: float,
     ) -> None:
-        """Add a round; `guesses` are those of the tuned arm and of the control."""
+        """Add a round. `guesses` are those of the tuned arm and of the control."""
+        square = residual * residual
         if held_back:
             self.held_back += 1
-            self.control_squares += residual**2
+            self.control_squares += square
             self.control_values += residual / share
+            self.beyond -= beyond / share
         else:
             self.tuned += 1
-            self.tuned_squares += residual**2
+            self.tuned_squares += square
             self.tuned_values += residual / (1.0 - share)
+            self.beyond += beyond / (1.0 - share)
         self.tuned_values += guesses[0]
         self.control_values += guesses[1]
+        self.largest = max(self.largest, square)
         if self.first_spread == 0.0 and self.held_back >= FEWEST:
             self.first_spread = sum(self.spreads(share))
 
     def spreads(self, share: float) -> tuple[float, float]:
-        """About the variances of `tuned_values` and `control_values`, or more."""
-        tuned = self.tuned_squares / max(self.tuned, 1)
-        own = self.control_squares / max(self.held_back, 1) * (1.0 + 2.0 / max(self.held_back, 1))
-        return self.rounds * tuned / (1.0 - share), self.rounds * max(own, tuned) / share
+        """Return about the variances of `tuned_values` and `control_values`, or more."""
+        tuned = (self.tuned_squares + AGAIN * self.largest) / max(self.tuned, 1)
+        control = (self.control_squares + AGAIN * self.largest) / max(self.held_back, 1)
+        return self.rounds * tuned / (1.0 - share), self.rounds * max(control, tuned) / share
 
     def factor(self, share: float, alpha: float) -> float:
-        """The square of half of an interval over the variance; infinite before there is one."""
+        """Return the square of half an interval over the variance, infinite at first."""
         if self.first_spread == 0.0:
             return inf
-        scale = best_scale(self.first_spread * (NARROWEST / FEWEST), alpha)
-        return normal_mixture(sum(self.spreads(share)), scale, alpha)
+        grown = sum(self.spreads(share)) / self.first_spread * (FEWEST / NARROWEST)
+        return mixture_factor(grown * best_product(alpha), alpha)
 
     def interval(self, share: float, alpha: float, weight: float = 1.0) -> tuple[float, float]:
-        """The interval of the mean of v(tuned) - weight v(control)."""
-        rounds = max(self.rounds, 1)
+        """Return the interval of the mean of v(tuned) - weight v(control)."""
+        rounds, factor = max(self.rounds, 1), self.factor(share, alpha)
         middle = (self.tuned_values - weight * self.control_values) / rounds
         tuned, control = self.spreads(share)
-        factor = self.factor(share, alpha)
         half = sqrt(factor * (tuned + weight**2 * control)) / rounds if factor < inf else inf
         return middle - half, middle + half
 
     def ratios(self, share: float, alpha: float) -> tuple[float, float]:
-        """The ratios y for which the interval of v(tuned) - y v(control) has zero (Fieller)."""
-        factor = self.factor(share, alpha)
-        if factor == inf:
+        """Return the ratios y for which the interval of v(tuned) - y v(control) has 0 (Fieller)."""
+        factor, control = self.factor(share, alpha), self.control_values
+        if factor == inf or control == 0.0:
             return -inf, inf
-        tuned, control = self.spreads(share)
-        square = self.control_values**2 - factor * control
-        if not square > 0.0:  # the control may earn nothing: any ratio is possible
+        parts = [sqrt(factor * spread) / control for spread in self.spreads(share)]
+        middle, left = self.tuned_values / control, 1.0 - parts[1] * parts[1]
+        if not left > 0.0:  # the control may earn nothing: any ratio is possible
             return -inf, inf
-        half = self.tuned_values * self.control_values
-        constant = self.tuned_values**2 - factor * tuned
-        root = sqrt(max(half**2 - square * constant, 0.0))
-        return (half - root) / square, (half + root) / square
+        square = middle * middle - left * (middle * middle - parts[0] * parts[0])
+        root = sqrt(max(square, 0.0))
+        return (middle - root) / left, (middle + root) / left
+
+    def doubt(self, share: float, alpha: float) -> str | None:
+        """Return the reason for a doubt about the interval, or None."""
+        if self.held_back < FEWEST:
+            return f"{self.held_back} of {FEWEST} answers of the control have come"
+        if self.largest == 0.0:
+            return "all values are as expected, without any noise"
+        low, high = self.interval(share, alpha)
+        excess = 2.0 * abs(self.beyond) / (ALIKE * self.rounds * (high - low))
+        if excess > 1.0:
+            return (
+                "values far from all others change the gain by "
+                f"{self.beyond / self.rounds:+.3g} a round, and too few of them have come. That "
+                f"takes about {_rounds(self.rounds * (excess - 1.0))} more rounds. Declare "
+                "value_range if they are faults"
+            )
+        return None
+
+
+def _rounds(count: float) -> str:
+    """Return a number of rounds with two digits."""
+    return f"{float(f'{min(count, 1e15):.2g}'):,.0f}"

@@ -8,24 +8,22 @@ from math import floor, inf, isfinite, log10, nan
 from typing import Any, Self
 
 from dikin.serialization import finite_or_none
-from dikin.worth.sums import FEWEST
 
 
 @dataclass(frozen=True, kw_only=True)
 class Uplift:
-    """The gain of a tuned round over the control; `print` it, or read its parts.
+    """The gain of a tuned round over the control. `print` it, or read its parts.
 
     Parameters
     ----------
     mean : float
-        The estimated gain of a round; above zero is better, also where small values are good. NaN
+        The estimated gain of a round: above zero is better, also where small values are good. NaN
         before the control was played.
     low, high : float
-        The interval of the true mean gain so far; infinite until ten control answers have come. It
-        may be looked at after every round: the truth is outside at *any* time with a probability of
-        1 - confidence.
+        The interval of the true mean gain so far, infinite in case of doubt. It may be read
+        after every round: the truth is outside at *any* time with a probability of 1 - confidence.
     mean_percent, low_percent, high_percent : float
-        The same in per cent of the control's mean value; NaN or infinite where that may be zero.
+        The same in per cent of the control's mean value, NaN or infinite if that may be zero.
     control_mean : float
         The estimated mean value of the control over the same rounds, in the user's sense.
     tuned_rounds, held_back_rounds : int
@@ -34,6 +32,8 @@ class Uplift:
         The probability that the truth never leaves the interval.
     maximize : bool
         Whether large values are good.
+    note : str, optional
+        The reason why the interval is missing, or the rounds until a change is seen if it is wide.
     """
 
     mean: float
@@ -47,6 +47,7 @@ class Uplift:
     held_back_rounds: int
     confidence: float
     maximize: bool
+    note: str | None = None
 
     @property
     def rounds(self) -> int:
@@ -60,16 +61,16 @@ class Uplift:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an interval."""
+        """True if there is an interval."""
         return isfinite(self.high - self.low)
 
     @property
     def has_percent(self) -> bool:
-        """Whether it is known in per cent of the control's mean value too."""
+        """True if it is known in per cent of the control's mean value too."""
         return all(map(isfinite, (self.mean_percent, self.low_percent, self.high_percent)))
 
     def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON values, `total` included; what is not finite is None."""
+        """Return the record as plain JSON values, `total` included, with None for NaN."""
         found = asdict(self) | {"total": self.total}
         return {
             name: finite_or_none(value) if isinstance(value, float) else value
@@ -83,14 +84,14 @@ class Uplift:
         Parameters
         ----------
         content : dict
-            What `to_json` gave.
+            The dictionary that `to_json` returned.
 
         Returns
         -------
         Uplift
             The same record.
         """
-        unknown = {"low": -inf, "high": inf}
+        unknown = {"low": -inf, "high": inf, "note": None}
         parts: dict[str, Any] = {
             name: unknown.get(name.partition("_")[0], nan) if value is None else value
             for name, value in content.items()
@@ -100,17 +101,15 @@ class Uplift:
 
     def __str__(self) -> str:
         if not self.is_known:
-            came = f"{self.held_back_rounds:,} of {FEWEST} answers of the control have come"
-            if self.held_back_rounds >= FEWEST:
-                came = "all values were the same"
-            return f"not known yet: {came}"
+            return f"not known: {self.note}"
         parts = self.mean_percent, self.low_percent, self.high_percent
         unit = " %"
         if not self.has_percent:
             parts, unit = (self.mean, self.low, self.high), ""
         mean, low, high = signed(parts)
-        sure = f"{100 * self.confidence:g} %: {low} to {high}, valid at any time"
-        return f"{mean}{unit} a round ({sure}), {self.total_text} so far"
+        sure = f"{100 * self.confidence:g} %: {low} to {high}, may be read at any time"
+        note = "" if self.note is None else f". {self.note}"
+        return f"{mean}{unit} ({sure}), {self.total_text} so far{note}"
 
     @property
     def total_text(self) -> str:

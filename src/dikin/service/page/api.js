@@ -6,10 +6,9 @@ const LONGEST_WAIT_S = 30;
 
 /** Why a request failed. Status 0: no answer at all. */
 export class Problem extends Error {
-  constructor(status, detail, code = "") {
+  constructor(status, detail) {
     super(detail);
     this.status = status;
-    this.code = code;
   }
 }
 
@@ -18,19 +17,18 @@ let inMemory = null;
 
 export function token() {
   try {
-    return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? inMemory;
+    return localStorage.getItem(TOKEN) ?? inMemory;
   } catch {
     return inMemory;
   }
 }
 
 /** Keep a token, or none. */
-export function keepToken(text, remember = false) {
+export function keepToken(text) {
   inMemory = text;
   try {
-    sessionStorage.removeItem(TOKEN);
     localStorage.removeItem(TOKEN);
-    if (text) (remember ? localStorage : sessionStorage).setItem(TOKEN, text);
+    if (text) localStorage.setItem(TOKEN, text);
   } catch {
     // Nothing to do: it stays in memory.
   }
@@ -53,7 +51,7 @@ async function call(path, options = {}, tag = null) {
   if (answer.status === 304) return { content: null, tag };
   // A proxy may answer with a page of its own.
   const content = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Problem(answer.status, String(content?.detail || `The server answered with status ${answer.status}.`), content?.code);
+  if (!answer.ok) throw new Problem(answer.status, String(content?.detail || `The server answered with status ${answer.status}.`));
   if (content === null) throw new Problem(0, "The server's answer is not JSON.");
   return { content, tag: answer.headers.get("ETag") };
 }

@@ -1,4 +1,4 @@
-// One chart over rounds or time, in SVG; the charts of a study share a cursor.
+// One chart over rounds, in SVG; the charts of a study share a cursor.
 
 import { isNumber, make, setAttribute, setText, svg } from "./dom.js";
 import { niceStep, steps } from "./series.js";
@@ -6,8 +6,8 @@ import { niceStep, steps } from "./series.js";
 /**
  * A chart in a `<figure>`.
  *
- * The drawing is one image with a text summary. A slider lies above it: that is what moves the cursor,
- * by pointer and by arrow keys, and what a screen reader reads the values of a round from.
+ * The drawing is one image with a text summary. An invisible slider lies above it, which moves the cursor by pointer and
+ * by keys, and from which a screen reader reads the values of a round.
  */
 export class Chart {
   constructor({ title, hue, onCursor }) {
@@ -30,10 +30,7 @@ export class Chart {
       cursor: svg("path", { class: "cursor" }), mark: svg("circle", { class: "mark", r: 4 }),
     };
     this.image = svg("svg", { role: "img", "aria-label": this.title, class: "drawing" }, ...Object.values(this.parts));
-    this.slider = make("div", {
-      class: "slider", role: "slider", tabindex: "0", "aria-label": `Cursor in ${this.title}`,
-      "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0, "aria-valuetext": "no rounds yet",
-    });
+    this.slider = make("input", { type: "range", class: "slider", min: 0, max: 0, "aria-label": `Cursor in ${this.title}`, "aria-valuetext": "no rounds yet" });
     this.plot = make("div", { class: "plot" }, this.image, this.slider);
     const head = make("figcaption", {}, make("h3", { text: this.title }), this.note);
     this.element = make("figure", { class: `chart hue-${hue}` }, head, this.plot);
@@ -48,7 +45,8 @@ export class Chart {
       // After a touch the finger is gone at once, but the values must stay readable.
       if (event.pointerType !== "touch") this.onCursor(null);
     });
-    this.slider.addEventListener("keydown", (event) => this.key(event));
+    this.slider.addEventListener("input", () => this.onCursor(Number(this.slider.value)));
+    this.slider.addEventListener("keydown", (event) => event.key === "Escape" && this.onCursor(null));
     this.slider.addEventListener("focus", () => {
       if (this.slider.matches(":focus-visible")) this.onCursor(this.at ?? this.model?.last ?? null);
     });
@@ -75,22 +73,6 @@ export class Chart {
     this.onCursor(this.model.axis.round(Math.min(1, Math.max(0, (x - left) / (right - left)))));
   }
 
-  key(event) {
-    const { first, last, step } = this.model ?? {};
-    if (first === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-    const now = this.at ?? last;
-    const small = event.shiftKey ? 1 : step;
-    const large = Math.max(small, Math.round((last - first) / 10));
-    const goals = {
-      ArrowLeft: now - small, ArrowDown: now - small, ArrowRight: now + small, ArrowUp: now + small,
-      PageDown: now - large, PageUp: now + large, Home: first, End: last,
-    };
-    if (event.key === "Escape") this.onCursor(null);
-    else if (event.key in goals) this.onCursor(Math.min(last, Math.max(first, goals[event.key])));
-    else return;
-    event.preventDefault();
-  }
-
   /** Show the cursor at a round, or hide it (null). */
   mark(round) {
     this.at = round;
@@ -111,8 +93,10 @@ export class Chart {
   }
 
   setSlider(round, text) {
-    const values = { min: this.model.first, max: this.model.last, now: round, text };
-    for (const [name, value] of Object.entries(values)) setAttribute(this.slider, `aria-value${name}`, value);
+    const { first, last, step } = this.model;
+    const values = { min: first, max: last, step, "aria-valuetext": text };
+    for (const [name, value] of Object.entries(values)) setAttribute(this.slider, name, value);
+    this.slider.value = round;
   }
 
   // --- drawing ------------------------------------------------------------------------------------
@@ -121,11 +105,7 @@ export class Chart {
   show(model) {
     this.model = model;
     this.draw();
-    this.speak();
-  }
-
-  /** The summary for screen readers; seldom, as some of them read each change aloud. */
-  speak() {
+    // The summary for screen readers; seldom, as some of them read each change aloud.
     const now = performance.now();
     if (now - this.spoken < 10_000) return;
     this.spoken = now;
@@ -166,13 +146,8 @@ export class Chart {
 
   drawPauses() {
     const { x, top, bottom } = this.scale;
-    const room = 3.6 * this.size.rem;
-    this.parts.paused.replaceChildren(...this.model.pauses.flatMap(([from, to]) => {
-      const wide = Math.max(1, x(to) - x(from));
-      const box = svg("rect", { x: fine(x(from)), y: top, width: fine(wide), height: bottom - top });
-      if (wide < room || !this.model.namesPauses) return [box];
-      return [box, svg("text", { x: fine(x(from) + wide / 2), y: fine(bottom - 0.5 * this.size.rem), text: "paused" })];
-    }));
+    this.parts.paused.replaceChildren(...this.model.pauses.map(([from, to]) =>
+      svg("rect", { x: fine(x(from)), y: top, width: fine(Math.max(1, x(to) - x(from))), height: bottom - top })));
   }
 
   drawGrid() {
@@ -184,9 +159,6 @@ export class Chart {
     const { axis } = this.model;
     const marks = axis.ticks((right - left) / (3.2 * this.size.rem));
     const format = this.model.tick;
-    const key = JSON.stringify([this.size, ticks, marks, bounds, axis.key, this.model.domain]);
-    if (key === this.gridKey) return;
-    this.gridKey = key;
     const across = (v, kind) => svg("path", { class: kind, d: `M${left} ${fine(y(v))}H${right}` });
     const lines = [...ticks.map((v) => across(v, "tick")), ...bounds.map((v) => across(v, "bound"))];
     this.parts.grid.replaceChildren(...lines);
@@ -258,11 +230,6 @@ const linePath = (rows, x, y) => rows.map(([round, value], i) =>
 
 function valueTicks({ domain: [low, high], log }, height, rem) {
   const most = Math.max(4, Math.floor(height / (2.4 * rem)));
-  if (!log) return steps(low, high, niceStep(high - low, most));
-  const powers = steps(Math.log10(low), Math.log10(high), Math.max(1, Math.ceil(Math.log10(high / low) / most)));
-  if (powers.length >= 2) return powers.map((power) => 10 ** Math.round(power));
-  // Less than two powers of ten in view: 2 and 5 help.
-  return steps(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)), 1)
-    .flatMap((power) => [1, 2, 5].map((nice) => nice * 10 ** Math.round(power)))
-    .filter((v) => v >= low && v <= high);
+  const powers = log ? steps(Math.log10(low), Math.log10(high), Math.max(1, Math.ceil(Math.log10(high / low) / most))) : [];
+  return powers.length >= 2 ? powers.map((power) => 10 ** Math.round(power)) : steps(low, high, niceStep(high - low, most));
 }

@@ -82,7 +82,6 @@ export function say(text) {
 
 // --- numbers --------------------------------------------------------------------------------------
 
-const NONE = "–";
 const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -94,7 +93,7 @@ const minus = (text) => text.replaceAll("-", "−");
 
 /** A number for people: four significant digits. */
 export function number(x) {
-  if (!isNumber(x)) return NONE;
+  if (!isNumber(x)) return "–";
   const size = Math.abs(x);
   if (size >= 1e6) return minus(compact.format(x));
   return minus(size > 0 && size < 1e-3 ? x.toExponential(2) : plain.format(x));
@@ -106,21 +105,21 @@ export function steady(x, digits = 3) {
   return minus(x.toLocaleString("en", { minimumSignificantDigits: digits, maximumSignificantDigits: digits }));
 }
 
-export const count = (n) => (isNumber(n) ? whole.format(n) : NONE);
+export const count = (n) => (isNumber(n) ? whole.format(n) : "–");
 
 /** A formatter with the decimals that a scale of this width needs. */
 export function formatFor(width) {
   if (!isNumber(width) || width <= 0 || width >= 1e5 || width < 1e-3) return number;
   const decimals = Math.max(0, Math.ceil(-Math.log10(width / 150)));
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  return (x) => (isNumber(x) ? minus(format.format(x)) : NONE);
+  return (x) => (isNumber(x) ? minus(format.format(x)) : "–");
 }
 
 /** The formatter of one column of a study. */
 export function columnFormat(study, column) {
   const labels = study.labels?.[column] ?? [];
   // Between two levels, as on an axis, there is no label.
-  if (labels.length) return (x) => (isNumber(x) ? short(labels[x] ?? "") : NONE);
+  if (labels.length) return (x) => (isNumber(x) ? short(labels[x] ?? "") : "–");
   const range = study.ranges?.[column];
   if (!range || study.log?.[column]) return number;
   const format = formatFor(range[1] - range[0]);
@@ -141,7 +140,7 @@ export function upliftText(uplift) {
   const percent = [uplift.mean_percent, uplift.low_percent, uplift.high_percent];
   const unit = percent.every(isNumber) ? " %" : "";
   const [mean, low, high] = unit ? percent : [uplift.mean, uplift.low, uplift.high];
-  if (!isNumber(low) || !isNumber(high)) return { value: NONE, sure: "not known yet" };
+  if (!isNumber(low) || !isNumber(high)) return { value: "–", sure: "not known yet" };
   const format = formatFor(high - low);
   const signed = (x) => `${x > 0 ? "+" : ""}${format(x)}`;
   const sure = `${Math.round(100 * uplift.confidence)} %: ${signed(low)} to ${signed(high)}${unit}, valid at any time`;
@@ -158,7 +157,7 @@ export const ago = (seconds) => (isNumber(seconds) ? `${duration(seconds)} ago` 
 
 /** A length of time: "2 s", "4 min", "2 h 5 min", "3 d". */
 export function duration(seconds) {
-  if (!isNumber(seconds)) return NONE;
+  if (!isNumber(seconds)) return "–";
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s} s`;
   const minutes = Math.floor(s / 60);

@@ -11,9 +11,8 @@ export function openOverview(main, page) {
   const summary = make("p", { class: "summary" });
   const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
   const list = make("ul", { class: "cards" });
-  const wait = make("p", { class: "plain", text: "Reading the studies …" });
   const empty = emptyState();
-  main.replaceChildren(make("div", { class: "overview-head" }, make("h1", { text: "Studies", tabindex: "-1" }), summary), trouble, wait, empty, list);
+  main.replaceChildren(make("div", { class: "overview-head" }, make("h1", { text: "Studies", tabindex: "-1" }), summary), trouble, empty, list);
   document.title = "Studies · dikin";
   const cards = new Map();
   let found = [];
@@ -28,7 +27,7 @@ export function openOverview(main, page) {
 
   /** Change the cards in place, so that focus and scroll stay where they are. */
   function show(studies) {
-    trouble.hidden = wait.hidden = true;
+    trouble.hidden = true;
     empty.hidden = studies.length > 0;
     const names = new Set(studies.map((study) => study.name));
     for (const [name, card] of cards) {
@@ -55,7 +54,6 @@ export function openOverview(main, page) {
       if (page.refused(problem)) return;
       setText(trouble, problem.message);
       trouble.hidden = false;
-      wait.hidden = true;
     },
   }, LIST_EVERY_MS);
   return { close: polling.close, nudge: () => polling.nudge(), tick: () => cards.forEach((card) => card.tick()) };

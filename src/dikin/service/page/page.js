@@ -6,8 +6,6 @@ import { openOverview } from "./overview.js";
 import { openStudy } from "./study.js";
 
 const RIGHTS = ["read", "play", "admin"];
-const AWAY_AFTER = 3;
-const AWAY = "server unavailable";
 
 const main = document.getElementById("main");
 let view = null;
@@ -29,12 +27,10 @@ function showVisitor() {
 
 function showLink() {
   const { kind, until, failures } = link;
-  const away = kind !== "live" && failures >= AWAY_AFTER;
   const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  const waiting = away ? `${AWAY}, next try in ${left} s` : `reconnecting in ${left} s`;
-  const word = kind === "live" ? "live" : kind === "waiting" ? waiting : "connecting";
   linkBox.hidden = false;
-  showState(linkBox, "link", { kind: kind === "live" ? "live" : away ? "broken" : "waiting", word });
+  showState(linkBox, "link", kind === "live" ? { kind, word: "live" }
+    : { kind: failures > 2 ? "broken" : "waiting", word: kind === "waiting" ? `reconnecting in ${left} s` : "connecting" });
   // One failure is often only a request that was lost; the next one follows within a second.
   document.body.classList.toggle("not-live", kind !== "live" && failures > 1);
 }
@@ -43,7 +39,6 @@ function showLink() {
 function connection(next) {
   if (link.kind === "live" && next.kind === "waiting") say("Connection lost.");
   if (next.kind === "live" && link.failures > 0) say("Reconnected.");
-  if (next.failures === AWAY_AFTER && next.kind === "waiting") say("The server is unavailable.");
   link = next;
   showLink();
 }
@@ -65,19 +60,17 @@ function askToken(trouble) {
   showVisitor();
   document.title = "Token needed · dikin";
   const input = make("input", { type: "password", id: "token", autocomplete: "off", required: true, spellcheck: "false", "aria-describedby": "token-help" });
-  const remember = make("input", { type: "checkbox", id: "remember" });
   const enter = (event) => {
     event.preventDefault();
     if (!input.value.trim()) return;
-    keepToken(input.value.trim(), remember.checked);
+    keepToken(input.value.trim());
     start();
   };
   main.replaceChildren(make("form", { class: "token-form", submit: enter },
     make("h1", { text: "This service needs a token", tabindex: "-1" }),
-    make("p", { id: "token-help" }, "Paste one below. This command creates a read-only token: ", make("code", { text: "dikin token create --right read wall" })),
+    make("p", { id: "token-help" }, "Paste one below, which this browser keeps until you sign out. This command creates one that may only read: ", make("code", { text: "dikin token create --right read wall" })),
     trouble ? make("p", { class: "trouble", role: "alert", text: trouble }) : null,
     make("label", { for: "token", text: "Token" }), input,
-    make("label", { class: "check", for: "remember" }, remember, make("span", { text: "Remember on this device" })),
     make("button", { type: "submit", class: "button strong", text: "Show the studies" })));
   input.focus();
 }
@@ -137,7 +130,6 @@ function live() {
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
   });
-  addEventListener("online", () => view?.nudge());
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) view?.nudge();
   });

@@ -1,4 +1,4 @@
-// The rounds that the page remembers, the axis below them, and the content of each chart.
+// The rounds that the page remembers, and the content of each chart.
 
 import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./dom.js";
 
@@ -30,20 +30,11 @@ export class History {
     for (const key of ["played", "best"]) this[key] = this[key].map((column, i) => joined(column, rounds[key][i]));
   }
 
-  /** The index of a round, or of the nearest known one. */
+  /** The index of a round, or of the next known one. */
   indexOf(round) {
-    return nearest(this.round, round);
+    const found = this.round.findIndex((each) => each >= round);
+    return found < 0 ? this.length - 1 : found;
   }
-}
-
-function nearest(values, wanted) {
-  let [low, high] = [0, values.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && wanted - values[low - 1] < values[low] - wanted ? low - 1 : low;
 }
 
 // --- statistics -----------------------------------------------------------------------------------
@@ -117,14 +108,6 @@ const line = (round, values, from, size) =>
 const points = ({ round }, values, from) =>
   round.flatMap((each, i) => (i >= from && isNumber(values[i]) ? [[each, values[i]]] : []));
 
-/** The values outside 5 to 95 % of their bucket, which would be hidden otherwise. */
-const outliers = ({ history: { round, value }, from, wide }) => buckets(round, from, wide).flatMap((bucket) => {
-  const values = sorted(value.slice(bucket.from, bucket.to));
-  if (values.length < 20) return [];
-  const [low, high] = [quantile(values, 0.05), quantile(values, 0.95)];
-  return points({ round: round.slice(0, bucket.to) }, value, bucket.from).filter(([, v]) => v < low || v > high);
-});
-
 /** The pauses as `[first round, last round]`. */
 function pauses({ round, paused }, from) {
   const found = [];
@@ -150,26 +133,6 @@ function padded(seen, log = false) {
   return [low - air, high + air];
 }
 
-/** The range of the values; a few wild ones must not make all others flat. */
-function robustDomain(values, path) {
-  const order = sorted(values);
-  if (!order.length) return [0, 1];
-  const [low, high] = [quantile(order, 0.02), quantile(order, 0.98)];
-  const wild = order.at(-1) - order[0] > 4 * (high - low) && high > low;
-  const inner = wild ? [low - (high - low) * 0.3, high + (high - low) * 0.3] : [order[0], order.at(-1)];
-  return padded(extent([...inner, ...path.map(([, v]) => v)]));
-}
-
-// --- the axis: rounds, or the time of day at which they were told ---------------------------------
-//
-// It has: key, share (of a round, from 0 at the left to 1), round (at a share), and ticks(most): shares and texts.
-
-const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
-const STEPS = [
-  1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
-  HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 364 * DAY,
-];
-
 /** A step of 1, 2 or 5 times a power of ten that cuts `width` into at most `most` parts. */
 export function niceStep(width, most) {
   const rough = width / Math.max(1, most);
@@ -183,44 +146,16 @@ export function steps(low, high, step) {
   return found;
 }
 
-function roundAxis(first, last) {
+/** The axis below a chart: `share` of a round, from 0 at the left to 1, `round` at a share, and ticks. */
+function axisOf(first, last) {
   const width = Math.max(1, last - first);
   const share = (round) => (round - first) / width;
-  const rounds = (most) => (last <= first ? [first] : steps(first, last, Math.max(1, niceStep(last - first, Math.min(6, most)))));
+  const rounds = (most) => (last <= first ? [first] : steps(first, last, Math.max(1, niceStep(width, Math.min(6, most)))));
   return {
-    key: `rounds ${first} ${last}`,
     share,
     round: (at) => Math.round(first + at * width),
     ticks: (most) => rounds(most).map((round) => [share(round), count(round)]),
   };
-}
-
-/** The times of the rounds from index `from` on; rounds in place of it if they were told at once. */
-function clockAxis(history, from) {
-  // Clients' clocks may differ: a round is not shown before the one before it.
-  let latest = -Infinity;
-  const times = history.time.slice(from).map((time) => (latest = Math.max(latest, time ?? latest)));
-  const [first, last] = [times[0], times.at(-1)];
-  if (!(last - first >= 1)) return roundAxis(history.round[from], history.last);
-  const share = (time) => (time - first) / (last - first);
-  return {
-    key: `times ${first} ${last}`,
-    share: (round) => share(times[Math.max(0, history.indexOf(round) - from)]),
-    round: (at) => history.round[from + nearest(times, first + at * (last - first))],
-    ticks: (most) => {
-      // The longest text has twice the letters of a number of rounds.
-      const step = STEPS.find((each) => (last - first) / each <= Math.max(2, most / 1.6)) ?? STEPS.at(-1);
-      const zone = -60 * new Date(1000 * first).getTimezoneOffset();
-      return steps(first + zone, last + zone, step).map((local) => [share(local - zone), timeText(local - zone, step)]);
-    },
-  };
-}
-
-function timeText(seconds, step) {
-  const moment = new Date(1000 * seconds);
-  const time = moment.toLocaleTimeString("en-GB");
-  if (step >= DAY || time === "00:00:00") return moment.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
-  return step < MINUTE ? time : time.slice(0, 5);
 }
 
 // --- the charts -----------------------------------------------------------------------------------
@@ -233,21 +168,20 @@ const POSITIONS = 400;
 const BAND_POSITIONS = 70;
 
 /** What all charts of one redraw share. */
-export function frameOf(study, history, wanted, timed) {
+export function frameOf(study, history, wanted) {
   const from = Math.max(0, history.length - wanted);
   const shown = history.length - from;
   const [first, last] = [history.round[from], history.last];
-  const times = timed ? `, ${clock(history.time[from])} to ${clock(history.time.at(-1))}` : "";
   return {
     study, history, from, shown, first, last,
     few: shown <= POSITIONS,
     recent: study.recent_rounds || 100,
     whole: history.round[0] <= 1,
-    axis: timed ? clockAxis(history, from) : roundAxis(first, last),
+    axis: axisOf(first, last),
     step: Math.max(1, Math.ceil(shown / POSITIONS)),
     wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
     pauses: pauses(history, from),
-    reach: `over rounds ${count(first)} to ${count(last)}${times}`,
+    reach: `over rounds ${count(first)} to ${count(last)}, ${clock(history.time[from])} to ${clock(history.time.at(-1))}`,
   };
 }
 
@@ -322,7 +256,7 @@ export function valueModel(frame) {
   const usual = withoutFarOff(history.value);
   const mean = rollingMean(usual, recent, frame.whole);
   const path = line(history.round, mean, from, frame.step);
-  const domain = robustDomain(usual.slice(from), path);
+  const domain = padded(extent([...usual.slice(from), ...path.map(([, v]) => v)]));
   const within = ([, v]) => v >= domain[0] && v <= domain[1];
   const outside = points(history, history.value, from).filter((point) => !within(point));
   const failed = history.round.filter((_, i) => i >= from && history.failed[i]);
@@ -334,13 +268,12 @@ export function valueModel(frame) {
   return {
     ...base(frame, domain),
     band: few ? [] : band(history.round, history.value, from, frame.wide),
-    dots: (few ? points(history, history.value, from) : outliers(frame)).filter(within),
+    dots: few ? points(history, history.value, from).filter(within) : [],
     outside,
     line: path,
     format: (v) => steady(v, 4),
     failed,
     failuresAbove: !study.maximize,
-    namesPauses: true,
     note: `mean of ${recent}${without}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
     summary: `Value ${frame.reach}. Mean of the last ${recent} rounds${without}: ${number(mean.at(-1))}, `
       + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${study.maximize ? "Larger" : "Smaller"} is better.${more}`,

@@ -5,12 +5,11 @@ import { Chart } from "./charts.js";
 import { ago, count, duration, icon, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
 import { decisionModel, extent, frameOf, History, KEEP, valueModel } from "./series.js";
 
-const FIRST_CHARTS = 6;
-const MOST_CONTEXTS = 16;
+const MOST_CHARTS = 24;
 const HINT = "Point at a chart, or focus it and use the arrow keys, to read one round.";
 
 // The reader's choice is kept while other studies are shown.
-const choice = { rounds: KEEP, timed: false };
+let chosen = KEEP;
 
 /** Show one study in `main`, or the data that a file has; returns what the page needs to remove it. */
 export function openStudy(main, name, page, data = null) {
@@ -20,7 +19,7 @@ export function openStudy(main, name, page, data = null) {
 
 class StudyView {
   constructor(main, name, page, data) {
-    Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null, all: false });
+    Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null });
     this.charts = [];
     this.known = { state: null, warnings: new Set() };
     this.build();
@@ -56,18 +55,17 @@ class StudyView {
     this.trouble = make("p", { class: "trouble", role: "alert", hidden: true });
     this.warnings = make("ul", { class: "warnings", "aria-label": "Warnings", hidden: true });
     this.numbers = make("dl", { class: "numbers" });
-    this.wait = make("p", { class: "plain", text: "Reading the study …" });
     this.body = make("div", { class: "study-body", hidden: true }, this.numbers, this.warnings, this.buildTools(), this.buildOutcome(), this.buildDecisions(), ...this.buildTables());
     const head = make("div", { class: "study-head" },
       make("div", { class: "study-name" },
         this.data ? null : make("a", { class: "back", href: "#/", text: "All studies" }),
         make("div", { class: "study-line" }, make("h1", { text: this.name, tabindex: "-1" }), this.state, this.kind)),
       this.buildPause());
-    this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.wait, this.body), this.buildDialog());
+    this.main.replaceChildren(make("article", { class: "study" }, head, this.trouble, this.body));
   }
 
   buildPause() {
-    this.pause = make("button", { type: "button", class: "button", text: "Pause", click: () => this.ask() });
+    this.pause = make("button", { type: "button", class: "button", text: "Pause", click: () => this.switchPause() });
     this.pauseWhy = make("p", { class: "pause-why", id: "pause-why" });
     this.pauseBox = make("div", { class: "pause", hidden: true }, this.pause, this.pauseWhy);
     return this.pauseBox;
@@ -75,50 +73,32 @@ class StudyView {
 
   buildTools() {
     this.cursorText = make("p", { class: "cursor-text", text: HINT });
-    return make("div", { class: "tools" }, this.cursorText,
-      radios("Rounds", "rounds", [["last 200", 200], ["last 2,000", KEEP]], choice.rounds, (v) => this.choose({ rounds: v })),
-      radios("Over", "over", [["rounds", false], ["time", true]], choice.timed, (v) => this.choose({ timed: v })));
+    const options = [200, KEEP].map((n) => make("option", { value: n, selected: n === chosen, text: `last ${count(n)} rounds` }));
+    const select = make("select", { class: "button", "aria-label": "Rounds", change: () => this.choose(Number(select.value)) }, ...options);
+    return make("div", { class: "tools" }, this.cursorText, select);
   }
 
   buildOutcome() {
     this.value = this.chart("Value", "value");
     this.best = table("Best setting", ["Decision", "At the start", "Best", "95 % interval", "Effect over its range"]);
     this.bestBox = make("div", { class: "best", hidden: true }, make("h3", { text: "Best setting" }), this.best.element);
-    this.grey = make("p", { class: "legend", text: "Grey: paused.", hidden: true });
-    const at = `${location.origin}${studyPath(this.name)}`;
-    const lines = [`curl -X POST ${at}/ask`, `curl -X POST ${at}/tell -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'`];
-    const first = make("div", { class: "first" },
-      make("p", { text: "The charts begin with the first answer. Ask for a setting, use it, and tell the value that it gave:" }),
-      make("pre", { tabindex: "0", role: "group", "aria-label": "Commands" }, make("code", { text: lines.join("\n") })));
-    return section("Outcome", {}, this.grey, first, make("div", { class: "charts charts-outcome" }, this.value.element, this.bestBox));
+    this.first = make("p", { class: "plain", text: "The charts begin with the first answer." });
+    return section("Outcome", {}, null, this.first, make("div", { class: "charts charts-outcome" }, this.value.element, this.bestBox));
   }
 
   buildDecisions() {
     this.decisionBox = make("div", { class: "charts" });
-    this.more = make("button", { type: "button", class: "button quiet", hidden: true, click: () => this.showAll() });
     this.legend = make("p", { class: "legend" });
-    return section("Decisions", { class: "decisions" }, this.legend, this.decisionBox, this.more);
+    return section("Decisions", { class: "decisions" }, this.legend, this.decisionBox);
   }
 
   buildTables() {
     this.contexts = table("Settings by context", ["Context", "Best setting"]);
-    this.contextNote = make("p", { class: "legend" });
-    this.contextBox = section("Settings by context", { class: "contexts", hidden: true }, this.contextNote, this.contexts.element);
+    this.contextBox = section("Settings by context", { class: "contexts", hidden: true }, null, this.contexts.element);
     this.open = table("Open trials", ["Trial", "Setting", "Asked by", "Age"]);
     this.openNote = make("p", { class: "open-note", text: "none" });
     this.openBox = section("Open trials", { class: "open" }, make("p", { class: "legend", text: "Trials that wait for a value, oldest first." }), this.open.element, this.openNote);
     return [this.contextBox, this.openBox];
-  }
-
-  buildDialog() {
-    this.dialogTitle = make("h2", { id: "dialog-title" });
-    this.dialogText = make("p", { id: "dialog-text" });
-    this.dialogTrouble = make("p", { class: "trouble", role: "alert", hidden: true });
-    this.dialogDo = make("button", { type: "button", class: "button strong", click: () => this.switchPause() });
-    const cancel = make("button", { type: "button", class: "button", text: "Cancel", click: () => this.dialog.close() });
-    this.dialog = make("dialog", { "aria-labelledby": "dialog-title", "aria-describedby": "dialog-text" },
-      this.dialogTitle, this.dialogText, this.dialogTrouble, make("div", { class: "dialog-buttons" }, cancel, this.dialogDo));
-    return this.dialog;
   }
 
   chart(title, hue) {
@@ -142,7 +122,6 @@ class StudyView {
     this.history.add(rounds);
     this.showOpen(open);
     this.body.hidden = false;
-    this.wait.hidden = true;
     this.redraw();
   }
 
@@ -152,38 +131,15 @@ class StudyView {
     this.history = new History(this.study.columns.length);
     this.decisions?.forEach((chart) => chart.close());
     this.charts = [this.value];
-    this.decisions = [];
-    this.decisionBox.replaceChildren();
-    this.addDecisions();
-  }
-
-  addDecisions() {
-    const { columns } = this.study;
-    const shown = this.all ? columns.length : Math.min(FIRST_CHARTS, columns.length);
-    for (const name of columns.slice(this.decisions.length, shown)) {
-      const chart = this.chart(name, "decision");
-      this.decisions.push(chart);
-      this.decisionBox.append(chart.element);
-    }
-    // Rows of three line up with the outcome; other counts look better in rows of two or four.
-    this.decisionBox.classList.toggle("two", shown <= 2);
-    this.decisionBox.classList.toggle("four", shown === 4 || shown > FIRST_CHARTS);
-    this.more.hidden = shown >= columns.length;
-    setText(this.more, `Show all ${columns.length} decisions`);
-  }
-
-  showAll() {
-    const next = this.decisions.length;
-    this.all = true;
-    this.addDecisions();
-    this.redraw();
-    // The button is gone now; the first new chart takes the focus over.
-    this.decisions[next]?.slider.focus();
+    const names = this.study.columns.slice(0, MOST_CHARTS);
+    this.decisions = names.map((name) => this.chart(name, "decision"));
+    this.decisionBox.replaceChildren(...this.decisions.map((chart) => chart.element));
+    // Rows of three line up with the outcome; other counts look better in rows of two.
+    this.decisionBox.classList.toggle("two", names.length <= 2 || names.length === 4);
   }
 
   problem(problem) {
     if (this.page.refused(problem)) return;
-    this.wait.hidden = true;
     // Deleted, not for this visitor, or damaged: drop everything known about it.
     if ([403, 404, 410, 500].includes(problem.status)) {
       this.body.hidden = this.pauseBox.hidden = this.state.hidden = true;
@@ -196,8 +152,8 @@ class StudyView {
 
   // --- showing ------------------------------------------------------------------------------------
 
-  choose(part) {
-    Object.assign(choice, part);
+  choose(rounds) {
+    chosen = rounds;
     // The reader asked for other rounds: the summaries may change at once.
     this.charts.forEach((chart) => (chart.spoken = -Infinity));
     this.setCursor(null);
@@ -221,18 +177,20 @@ class StudyView {
     this.showBest();
     this.showContexts();
     const empty = !this.history.length;
+    this.first.hidden = !empty;
     this.body.classList.toggle("no-rounds", empty);
     if (!empty) this.showCharts();
     this.numbers.replaceChildren(...this.numberItems());
   }
 
   showCharts() {
-    const frame = frameOf(this.study, this.history, choice.rounds, choice.timed);
-    this.grey.hidden = !frame.pauses.length;
+    const frame = frameOf(this.study, this.history, chosen);
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.value.show(valueModel(frame));
-    setText(this.legend, this.study.contexts ? "Dots: best guess in the context of a round. Shade: what was tried." : "Line: best guess. Shade: what was tried, to explore.");
+    const hidden = this.study.columns.length - this.decisions.length;
+    setText(this.legend, (this.study.contexts ? "Dots: best guess in the context of a round." : "Line: best guess.")
+      + ` Shade: what was tried, to explore.${frame.pauses.length ? " Grey: paused." : ""}${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i)));
     this.showCursorText();
   }
@@ -340,7 +298,6 @@ class StudyView {
     const settings = Object.entries(this.study.by_context ?? {});
     this.contextBox.hidden = !settings.length;
     setText(this.contexts.head.firstChild, Object.keys(this.study.contexts ?? {}).join(", ") || "Context");
-    setText(this.contextNote, settings.length === MOST_CONTEXTS ? `The first ${MOST_CONTEXTS}.` : "");
     this.contexts.fill(settings.map(([label, params]) => [label, make("td", { class: "setting", text: settingText(params) })]));
   }
 
@@ -373,29 +330,17 @@ class StudyView {
     setAttribute(this.pause, "aria-describedby", may ? "" : "pause-why");
   }
 
-  ask() {
-    this.toPause = !this.study.paused;
-    setText(this.dialogTitle, this.toPause ? `Pause ${this.name}?` : `Resume ${this.name}?`);
-    setText(this.dialogText, this.toPause
-      ? "From now on each trial gets the best setting, and nothing is learnt until you resume."
-      : "It explores and learns again from the next trial on.");
-    setText(this.dialogDo, this.toPause ? "Pause" : "Resume");
-    this.dialogTrouble.hidden = true;
-    this.dialog.showModal();
-  }
-
   async switchPause() {
-    this.dialogDo.disabled = true;
+    const { paused } = this.study;
+    const question = paused
+      ? `Resume ${this.name}? It explores and learns again from the next trial on.`
+      : `Pause ${this.name}? From now on each trial gets the best setting, and nothing is learnt until you resume.`;
+    if (!confirm(question)) return;
     try {
-      await post(studyPath(this.name, this.toPause ? "/pause" : "/resume"));
-      this.dialog.close();
+      await post(studyPath(this.name, paused ? "/resume" : "/pause"));
       this.polling.nudge();
     } catch (problem) {
-      if (this.page.refused(problem)) return;
-      setText(this.dialogTrouble, problem.message);
-      this.dialogTrouble.hidden = false;
-    } finally {
-      this.dialogDo.disabled = false;
+      this.problem(problem);
     }
   }
 }
@@ -405,11 +350,4 @@ function startOf(start, column) {
   if (column in start) return start[column];
   const name = Object.keys(start).find((each) => column.startsWith(`${each}.`));
   return name === undefined ? "" : start[name][column.slice(name.length + 1)] ?? "";
-}
-
-/** A row of radio buttons that looks like a switch. */
-function radios(legend, name, options, chosen, onChoose) {
-  const items = options.map(([text, value]) => make("label", {},
-    make("input", { type: "radio", name, checked: value === chosen, change: () => onChoose(value) }), make("span", { text })));
-  return make("fieldset", { class: "radios" }, make("legend", { text: legend }), make("div", { class: "radio-row" }, ...items));
 }
