@@ -72,7 +72,7 @@ class Player(ABC, Generic[Q]):
 
     def _again(self, id: int) -> Q:
         """An open query."""
-        query: Any = self._open[id][0]
+        query: Q = self._open[id][0]  # type: ignore[assignment]
         return query
 
     def certificate_for(

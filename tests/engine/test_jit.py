@@ -47,7 +47,7 @@ def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
 def test_a_short_game_is_plain_and_a_long_one_is_compiled_for_later_processes(
     tmp_path: Path,
 ) -> None:
-    """A short one does not even import the compiler. Damaged machine code is made anew."""
+    """A short one does not even import the compiler."""
     short, long = GAME.format(compile_from=101), GAME.format(compile_from=100)
     alone, made = processes(tmp_path, f"{short}import sys; print('numba' in sys.modules)", long)
     assert alone == ("False\nFalse\n", "")
@@ -56,9 +56,6 @@ def test_a_short_game_is_plain_and_a_long_one_is_compiled_for_later_processes(
     before = code.stat().st_mtime_ns
     assert processes(tmp_path, long) == [made]
     assert code.stat().st_mtime_ns == before
-    for index in tmp_path.rglob("*.nbi"):
-        index.write_bytes(b"")
-    assert processes(tmp_path, long)[0][0] == "True\n"
 
 
 def test_machine_code_is_named_by_the_source(

@@ -18,7 +18,7 @@ import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
-from dikin.learners import base, range_search
+from dikin.learners import range_search
 from dikin.learners.adaptive import HELD, RATE
 from dikin.learners.range_search import STALE, RangeSearch, Variation, first_range
 from dikin.theory.certificate import Part
@@ -69,7 +69,7 @@ def ranges_in_units(first: Callable[[float, float], tuple[float, float]]) -> lis
     """The ends of the range after each of `AFTER_ZEROS`, told in each unit of loss."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "first_range", first)
+        patch.setattr(range_search, "first_range", first)
         for unit in UNITS:
             learner = dikin.AdaptiveSmooth(BOX, 0.5 * unit, loss_range=None, seed=7)
             for loss in AFTER_ZEROS:
@@ -172,8 +172,6 @@ def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     state = learner.state()
     with pytest.raises(errors.StateError):
         dikin.restore(state | {"range_search": {"past": {}}})
-    with pytest.raises(errors.StateError, match="written by an older dikin"):
-        dikin.restore(state | {"unranged": {"range": [0, 1], "past": {}, "late": []}})
 
 
 def test_stale_queries_are_distinguished_from_foreign_and_closed_ones() -> None:
@@ -184,8 +182,8 @@ def test_stale_queries_are_distinguished_from_foreign_and_closed_ones() -> None:
         learner.tell(dikin.Query(1, queries[1].point + 1e-9), 3.0)
     with pytest.raises(errors.ClosedQueryError, match=r"open are \[1, 2\]"):
         learner.tell(0, 3.0)
-    queries[1].point[:] = 99.0  # the learner keeps its own copy
-    assert BOX.contains(learner.open_queries[0].point)
+    with pytest.raises(ValueError, match="read-only"):
+        queries[1].point[:] = 99.0
     learner.tell(queries[1], 3.0)
     for wrong in (True, "1", None, 1):
         with pytest.raises(errors.QueryError):

@@ -96,7 +96,8 @@ class Geometry(ABC):
 
     def vector(self, iterate: Array) -> Array:
         """The working vector y of an iterate."""
-        return iterate[0].copy()
+        y: Array = iterate[0].copy()
+        return y
 
     def solved(self, linear: Array, quadratic: float, weight: float, near: Array) -> Array:
         """`solve` into a new iterate."""

@@ -274,7 +274,7 @@ def simplex_solve(
     scaled, multiplier = linear / scale, max(float(iterate[2, 0]), least)
     for step in range(100):
         b = scaled + multiplier
-        x = positive_root(b, square, weight)  # type: ignore[arg-type]
+        x: Any = positive_root(b, square, weight)  # type: ignore[arg-type]
         total, slope = float(x.sum()), float((x / (2.0 * square * x + b)).sum())
         move = (total - 1.0) / slope
         if last_step(move, multiplier, step, weight):

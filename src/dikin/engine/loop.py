@@ -29,7 +29,8 @@ class Workspace(NamedTuple):
 
     @classmethod
     def of(cls, size: int, metric_size: int, entries: int) -> Workspace:
-        return cls(*map(np.zeros, (size, (metric_size, size), size, entries)))
+        table = np.zeros((metric_size, size))
+        return cls(np.zeros(size), table, np.zeros(size), np.zeros(entries))
 
 
 class UnitConversion(NamedTuple):
