@@ -92,10 +92,12 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
 def ask(learner: Learner, round: int | None = None) -> Query:
     """Ask a query, with a context where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
-        return learner.ask()
+        query: Query = learner.ask()
+        return query
     domain = learner.domain
     turned = np.cos(np.arange(domain.dim) + (learner.rounds if round is None else round))
-    return learner.ask(domain.outward(turned) / np.linalg.norm(turned))
+    query = learner.ask(domain.outward(turned) / np.linalg.norm(turned))
+    return query
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:
