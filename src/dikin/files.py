@@ -45,7 +45,7 @@ def path_of(value: Any) -> Path:
 
 
 class Folder:
-    """An open folder. Names are those of its own files.
+    """An open folder; names are those of its own files.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ class Folder:
         return name if self._file is not None else str(self.path / name)
 
     def open(self, name: str, flags: int, mode: int = OWNERS_ALONE) -> int:
-        """Open a file, or create one with that mode. A link is not followed."""
+        """Open a file, or create one with that mode; a link is not followed."""
         return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, mode, dir_fd=self._file)
 
     def open_file(self, name: str, flags: int) -> int:
-        """Open an existing file. Raise an error where `refuse_link` does."""
+        """Open an existing file; raise an error where `refuse_link` does."""
         try:
             file = self.open(name, flags)
         except OSError as error:
@@ -94,7 +94,7 @@ class Folder:
         raise self._is_no_file(name)
 
     def refuse_link(self, name: str) -> None:
-        """Raise an error for a link, a file with a second name, or no file. Open nothing."""
+        """Raise an error for a link, a file with a second name, or no file; open nothing."""
         with suppress(FileNotFoundError):
             if not _is_plain(self.stat(name)):
                 raise self._is_no_file(name)
@@ -160,14 +160,14 @@ class Folder:
 
 
 def _is_plain(status: os.stat_result) -> bool:
-    """Return whether it is a file with one name."""
+    """Whether it is a file with one name."""
     return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
 
 
 def give(file: int, example: os.stat_result, mode: int) -> None:
     """Give a file that this process has just created to the owner and group of another file.
 
-    A user other than root may only change the group, to one of their own. If the group cannot be
+    A user other than root may only change the group, to one of their own; if the group cannot be
     changed, the mode gives it no access.
     """
     if not hasattr(os, "fchown"):  # Windows
@@ -228,7 +228,7 @@ def replacing(target: Path, mode: int = TO_BE_READ) -> Iterator[BinaryIO]:
 
 
 def _existing_file(folder: Folder, name: str) -> os.stat_result | None:
-    """Return the status of an existing file, or raise an error if it is not a file."""
+    """The status of an existing file; an error if it is not a file."""
     try:
         status = folder.stat(name)
     except FileNotFoundError:

@@ -27,9 +27,9 @@ LARGEST_COUNT = 2**53
 
 
 def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
-    """Parse JSON. ValueError if it is invalid or ambiguous.
+    """Parse JSON; ValueError if it is invalid or ambiguous.
 
-    `constant` converts NaN, Infinity and -Infinity. Without it they are floats.
+    `constant` converts NaN, Infinity and -Infinity; without it they are floats.
     """
     try:
         return json.loads(
@@ -40,7 +40,7 @@ def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
 
 
 def strict_json(text: bytes | str) -> Any:
-    """Parse UTF-8 JSON. NaN and Infinity, which JSON does not have, are rejected."""
+    """Parse UTF-8 JSON; NaN and Infinity, which JSON does not have, are rejected."""
     return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
 
 
@@ -53,7 +53,7 @@ def _whole(digits: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. One with a repeated key would be ambiguous."""
+    """An object; one with a repeated key would be ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError(f"{shown(_first_repeated(pairs))} occurs twice in one object")
@@ -77,7 +77,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def encode(value: Any) -> Any:
-    """Nested tuples, arrays and numbers as JSON values. Floats keep every bit."""
+    """Nested tuples, arrays and numbers as JSON values; floats keep every bit."""
     if isinstance(value, np.ndarray):
         return {"array": value.ravel().tolist(), "shape": list(value.shape)}
     if isinstance(value, tuple):
@@ -106,7 +106,7 @@ def decode(value: Any) -> Any:
 def refuse_other_form(value: Any, form: Any, what: str) -> None:
     """Raise an error unless an encoded value has the keys, lengths and kinds of `form`.
 
-    If `form` is None or empty, anything is accepted.
+    Where `form` is None or empty, anything is accepted.
     """
     if form in (None, []):
         return
@@ -162,7 +162,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the state in a file, or raise an error that names the fault of the file."""
+    """The state in a file, or an error that says what is wrong with the file."""
     try:
         document = read_json(path_of(path).read_text(encoding="utf-8"))
     except ValueError as reason:  # not UTF-8, or not JSON
