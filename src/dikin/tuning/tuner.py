@@ -56,6 +56,8 @@ HISTORY = 10_000
 """Rounds that a tuner keeps for tables and figures, and to learn from after a change."""
 KEPT = 1000
 """Rounds of them that are saved."""
+NUMBERS = 100_000
+"""Numbers of settings that are saved at most, and ten times as many are kept."""
 RECENT = 100
 """Values of which the summary has the mean."""
 MOST_SHOWN = 16
@@ -192,9 +194,13 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
-        self._history: deque[Row] = deque(maxlen=HISTORY)
+        self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _rows(self, most: int) -> int:
+        """Return the rows of a history, fewer where settings are long."""
+        return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
         """Return an empty certificate; a working point counts twice the coordinate of a range."""
@@ -500,9 +506,14 @@ class Tuner(Player[Trial]):
             logger.warning("the guard holds. %s", compared.reason)
         self._warn()
 
+    def require_open(self, trial: Query | int) -> Trial:
+        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        found: Any = self._open.find(trial, self._again)[0]
+        return self._again(found.id)
+
     def checked_answer(
         self,
-        trial: Trial | int,
+        trial: Query | int,
         value: Any = None,
         *,
         metrics: Mapping[str, Any] | None = None,
@@ -704,7 +715,7 @@ class Tuner(Player[Trial]):
                 for row, point in rows
                 if point is not None
             ),
-            maxlen=HISTORY,
+            maxlen=self._rows(HISTORY),
         )
         self.space = space
         self._open.clear()
@@ -758,6 +769,11 @@ class Tuner(Player[Trial]):
         if not self._history and not self.rounds:
             return self.space.start_values
         return self.space.values(*self._search.best(weights))
+
+    @locked
+    def center_in(self, context: Values) -> Array:
+        """Return the best setting as a row of numbers in a context that was checked."""
+        return self._center(self.contexts.weights(context) if self.contexts.size else None)
 
     @property
     @locked
@@ -1090,14 +1106,29 @@ class Tuner(Player[Trial]):
 
     # --- state ---------------------------------------------------------------------------------
 
+    @property
+    def kept_rounds(self) -> int:
+        """Number of rounds that are kept, for tables and to learn from after a change."""
+        return len(self._history)
+
     @locked
-    def state(self) -> dict[str, Any]:
+    def recall(self, rounds: Sequence[Row]) -> None:
+        """Keep these rounds in place of those that are kept; they were learnt already."""
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+
+    @locked
+    def state(self, rounds: int = KEPT) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values.
+
+        Parameters
+        ----------
+        rounds : int, default 1000
+            Number of the last rounds to include.
 
         Returns
         -------
         dict
-            Data for `dikin.restore`, which makes the same tuner. It has the last 1,000 rounds.
+            Data for `dikin.restore`, which makes the same tuner.
         """
         return {
             "tuner": self.space.spec() | self._arguments(),
@@ -1115,7 +1146,9 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in [*self._history][-KEPT:]],
+            "history": [
+                row.to_json() for row in list(self._history)[-self._rows(rounds) :] if rounds
+            ],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
