@@ -12,7 +12,6 @@ Lipschitz ones. `first` is lambda_0 throughout: given, never chosen, and free of
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,7 @@ SMOOTH, LIPSCHITZ = 2, 3  # k
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the paper's two settings: `smooth` and `lipschitz` make them.
+    """One of the paper's two settings: `SMOOTH` losses, Algorithm 1, or `LIPSCHITZ` ones.
 
     Parameters
     ----------
@@ -127,49 +126,12 @@ class Setting:
         numpy.ndarray
             One lambda_t for every sigma.
         """
-        root = smooth_regularisation if self.order == SMOOTH else lipschitz_regularisation
         lambdas = []
         added = 0.0
         for free in _curvature(sigmas, first).tolist():
-            lambdas.append(root(free + added, self.target))
+            lambdas.append(regularisation(free + added, self.target, self.order))
             added += lambdas[-1]
         return np.array(lambdas, dtype=np.float64)
-
-
-def smooth(dim: int, smoothness: float) -> Setting:
-    """The setting of Algorithm 1: smooth losses, k = 2.
-
-    Parameters
-    ----------
-    dim : int
-        The dimension d.
-    smoothness : float
-        The smoothness beta; not negative.
-
-    Returns
-    -------
-    Setting
-        Its target is d^2 (beta + 1).
-    """
-    return Setting(SMOOTH, dim, smoothness)
-
-
-def lipschitz(dim: int, lipschitz: float) -> Setting:
-    """The setting of Algorithm 2: Lipschitz losses, k = 3.
-
-    Parameters
-    ----------
-    dim : int
-        The dimension d.
-    lipschitz : float
-        The Lipschitz constant L; not negative.
-
-    Returns
-    -------
-    Setting
-        Its target is d^2 (L + 1)^2.
-    """
-    return Setting(LIPSCHITZ, dim, lipschitz)
 
 
 def _curvature(sigmas: ArrayLike, first: float) -> Array:
@@ -193,14 +155,10 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
 
     Parameters
     ----------
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    target : float
-        The target of the setting.
-    rounds : int
-        The number of rounds T.
-    order : int
-        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
+    first, target : float
+        The regularisation lambda_0 before the first round, and the target of the setting.
+    rounds, order : int
+        The number of rounds T, and the k of the setting.
 
     Returns
     -------
@@ -212,72 +170,41 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
     return total
 
 
-# --- the paper's sequence ----------------------------------------------------------------------
-#
-# The two roots stand alone (plain floats, no helper, nothing raised), so that a compiler can take
-# each as it is.
-
 STEPS = 60
 """Three are enough. With numbers that are none, which only an altered state has, none would be."""
 
 
 @compilable
-def smooth_regularisation(total: float, target: float) -> float:
-    """Solve lambda^2 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-strongly-main.
+def regularisation(total: float, target: float, order: int) -> float:
+    """Solve lambda^k (total + lambda) = target for lambda > 0: the paper's lambda_t.
 
-    Both (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
+    They are eqn:oracle-tuning-strongly-main and eqn:oracle-tuning-Lipschitz-main. Both
+    (target/total)^(1/k) and target^(1/(k+1)) are at or above the root (put them in), and
     total >= target puts the first at or below 1. The smaller one is close, and Halley's method
     cubes the error: a step that moves by less than 1e-6 is the last.
 
     Parameters
     ----------
-    total : float
-        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
-    target : float
-        The right side d^2 (beta + 1); positive.
-
-    Returns
-    -------
-    float
-        The root, to a few units in the last place.
-    """
-    root = math.sqrt(target / total)
-    if root > total:  # exactly when target^(1/3) is the smaller of the two
-        root = target ** (1.0 / 3.0)
-    for _ in range(STEPS):
-        value = root * root * (total + root) - target
-        slope = root * (2.0 * total + 3.0 * root)
-        fall = value * slope / (slope * slope - value * (total + 3.0 * root))
-        root -= fall
-        if abs(fall) < 1e-6 * root:
-            break
-    return root
-
-
-@compilable
-def lipschitz_regularisation(total: float, target: float) -> float:
-    """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
-
-    Like `smooth_regularisation`, from the smaller of (target/total)^(1/3) and target^(1/4).
-
-    Parameters
-    ----------
     total, target : float
-        As for `smooth_regularisation`, with the right side d^2 (L + 1)^2.
+        The curvature sigma_{1:t} + lambda_{0:t-1} and the target of the setting; positive.
+    order : int
+        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
 
     Returns
     -------
     float
         The root, to a few units in the last place.
     """
-    root: float = (target / total) ** (1.0 / 3.0)
-    if root > total:  # exactly when target^(1/4) is the smaller of the two
-        root = math.sqrt(math.sqrt(target))
+    k = float(order)
+    root: float = (target / total) ** (1.0 / k)
+    if root > total:  # exactly when target^(1/(k+1)) is the smaller of the two
+        root = target ** (1.0 / (k + 1.0))
     for _ in range(STEPS):
-        square = root * root
-        value = square * root * (total + root) - target
-        slope = square * (3.0 * total + 4.0 * root)
-        fall = value * slope / (slope * slope - value * (3.0 * total + 6.0 * root) * root)
+        power = root if order == SMOOTH else root * root  # root^(k-1)
+        value = power * root * (total + root) - target
+        slope = power * (k * total + (k + 1.0) * root)
+        bend = 0.5 * k * power / root * ((k - 1.0) * total + (k + 1.0) * root)
+        fall = value * slope / (slope * slope - value * bend)
         root -= fall
         if abs(fall) < 1e-6 * root:
             break

@@ -54,11 +54,6 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
         If `sigmas` is no vector of one or more rounds.
     CurvatureError
         If a sigma is negative or not finite.
-
-    References
-    ----------
-    Luo, Zhang and Zhao, "Adaptive Bandit Convex Optimization with Heterogeneous Curvature",
-    COLT 2022, Theorems 7 and 12.
     """
     array = np.asarray(sigmas, dtype=np.float64)
     if array.ndim != 1 or not array.size:
@@ -77,7 +72,7 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
 
 
 def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
-    """Theorem 2: what `AdaptiveSmooth` and `AdaptiveLipschitz` guarantee, before the game.
+    """Theorem 2 of docs/mathematics.md: the guarantee of `AdaptiveSmooth` and `AdaptiveLipschitz`.
 
         smooth:     E[regret] <= 8 + lambda_0/2 + 6.2 OPT_T + 3 d nu ln T
                                  + 3.2 d sqrt(nu T ln T)
@@ -105,10 +100,6 @@ def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
         If `sigmas` is no vector of three or more rounds.
     CurvatureError
         If a sigma is negative or not finite.
-
-    References
-    ----------
-    docs/mathematics.md, Theorem 2; proof in its sections 4.1, 4.2, 5.1 and 5.3.
     """
     shape = np.shape(sigmas)
     if len(shape) != 1 or shape[0] < 3:
