@@ -19,9 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
-from comparison import play_parallel
 from loops import (
-    ASKED,
     PLAYERS,
     WITH_TBPSA,
     Generator,
@@ -37,7 +35,7 @@ from loops import (
     standing,
     typical_size,
 )
-from report import Block, publish_blocks
+from report import Block, play_parallel, publish_blocks
 from rivals import Array
 
 import dikin
@@ -122,7 +120,7 @@ LOOPS = {
         PLAYERS,
     ),
     "jumps": Setting(f"d = 3, the minimum jumps every {JUMP} rounds, noise 0.1", jumping, PLAYERS),
-    "whole": Setting("two whole numbers, noise 0.1", whole_numbers, ASKED, FEWER_GAMES),
+    "whole": Setting("two whole numbers, noise 0.1", whole_numbers, PLAYERS, FEWER_GAMES),
 }
 
 

@@ -64,7 +64,7 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert game.returncode == 0, errors  # matplotlib may speak of its font cache there
     for name in ("dikin.Tuner", "keep the even split", "Bluefin", "told the capacities"):
         assert name in text
-    assert "56 bursts of 6 requests" in text
+    assert "48 bursts of 6 requests" in text
     assert (tmp_path / "traffic.png").read_bytes().startswith(b"\x89PNG")
     files = {"traffic.csv", "traffic.png", "traffic.svg"}
     assert set(os.listdir(tmp_path)) == files
@@ -212,7 +212,7 @@ def test_the_service_of_the_demo_ends_with_it(end: signal.Signals) -> None:
     command = [sys.executable, str(EXAMPLES / "serve_demo.py")]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert demo.stdout is not None
-    assert demo.stdout.readline() == "playing the first 600 rounds ...\n"
+    assert demo.stdout.readline() == "playing the first 700 rounds ...\n"
     demo.send_signal(end)
     rest, _ = demo.communicate(timeout=600)  # the service holds the pipe for as long as it runs
     assert "Traceback" not in rest

@@ -550,8 +550,8 @@ class Search:
         else:
             self._learn(x, value, z, e, history, place)
         if settle and min(each.played for each in beside) >= 2:
-            for each in range(self.choices):
-                self._settle(weights, each)
+            for other in range(self.choices):
+                self._settle(weights, other)
         elif settle:
             self._settle(weights, choice)
         return self.left_out == before

@@ -506,9 +506,14 @@ class Tuner(Player[Trial]):
             logger.warning("the guard holds. %s", compared.reason)
         self._warn()
 
+    def require_open(self, trial: Query | int) -> Trial:
+        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        found: Any = self._open.find(trial, self._again)[0]
+        return self._again(found.id)
+
     def checked_answer(
         self,
-        trial: Trial | int,
+        trial: Query | int,
         value: Any = None,
         *,
         metrics: Mapping[str, Any] | None = None,
@@ -764,6 +769,11 @@ class Tuner(Player[Trial]):
         if not self._history and not self.rounds:
             return self.space.start_values
         return self.space.values(*self._search.best(weights))
+
+    @locked
+    def center_in(self, context: Values) -> Array:
+        """Return the best setting as a row of numbers in a context that was checked."""
+        return self._center(self.contexts.weights(context) if self.contexts.size else None)
 
     @property
     @locked
@@ -1096,14 +1106,29 @@ class Tuner(Player[Trial]):
 
     # --- state ---------------------------------------------------------------------------------
 
+    @property
+    def kept_rounds(self) -> int:
+        """Number of rounds that are kept, for tables and to learn from after a change."""
+        return len(self._history)
+
     @locked
-    def state(self) -> dict[str, Any]:
+    def recall(self, rounds: Sequence[Row]) -> None:
+        """Keep these rounds in place of those that are kept; they were learnt already."""
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+
+    @locked
+    def state(self, rounds: int = KEPT) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values.
+
+        Parameters
+        ----------
+        rounds : int, default 1000
+            Number of the last rounds to include.
 
         Returns
         -------
         dict
-            Data for `dikin.restore`, which makes the same tuner. It has the last 1,000 rounds.
+            Data for `dikin.restore`, which makes the same tuner.
         """
         return {
             "tuner": self.space.spec() | self._arguments(),
@@ -1121,7 +1146,9 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in [*self._history][-self._rows(KEPT) :]],
+            "history": [
+                row.to_json() for row in list(self._history)[-self._rows(rounds) :] if rounds
+            ],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
@@ -1177,7 +1204,8 @@ class Tuner(Player[Trial]):
         tuner.space = Space.from_spec(known)
         tuner.maximize = bool(known["maximize"])
         tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.covariates = Covariates(known["covariates"])
+        tuner.covariates.restore(state["covariates"])
         tuner.limits = read_limits(known["limits"])
         tuner.value_range = _checked_range(known["value_range"])
         tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]

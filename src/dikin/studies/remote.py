@@ -1,0 +1,473 @@
+"""A study behind a service (`dikin serve`), over HTTP, with the same errors as in a database.
+
+A request without an answer is sent again until the client's patience ends, over a new connection: a
+connection that a firewall has forgotten stays silent for ever. Nothing counts twice: every ask has
+a unique key, and the same answer told again counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Generator, Mapping, Sequence
+from datetime import datetime
+from http import HTTPStatus
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import quote, urlencode, urlsplit
+
+from dikin import errors, extras
+from dikin.arguments import frozen, real_number
+from dikin.errors import (
+    AccessError,
+    BusyError,
+    ContextError,
+    CovariateError,
+    DikinError,
+    LossError,
+    ParameterError,
+    StateError,
+    StoreError,
+    UnknownStudyError,
+    error_code,
+    shown,
+)
+from dikin.open_queries import Query
+from dikin.serialization import number_or_nan
+from dikin.status import Status
+from dikin.studies.arguments import own_name, printable
+from dikin.studies.operations import AT_ONCE, OPERATIONS
+from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.recommendation import Recommendation
+from dikin.tuning.space import Params, Space
+from dikin.tuning.trial import Trial
+from dikin.tuning.tuner import ONE_FOR_EACH_CONTEXT, Tuner
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
+"""Seconds between two attempts: doubled each time."""
+PATIENCE = 30.0
+"""The default patience in seconds, enough for a service to restart."""
+FIRST_PATIENCE = 5.0
+"""The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
+CONNECT = 10.0
+"""Seconds that a connection may take."""
+SLOWEST = 5.0
+"""The least time limit in seconds for all attempts together, however small the patience."""
+FIRST_ATTEMPT = 1 / 8
+"""The share of the time limit that the first attempt may take; each further one twice as much."""
+LONGEST_RETRY_AFTER = 60
+"""Seconds that a service may ask a client to wait; longer times are cut."""
+NAMED = {
+    "context": ("context", ContextError),
+    "metrics": ("metric", LossError),
+    "covariates": ("covariate", CovariateError),
+}
+"""Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
+
+CODES = {
+    error_code(kind): kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, DikinError)
+}
+"""The errors of the library by their codes over HTTP."""
+
+
+class NotAServiceError(StoreError):
+    """Something else answers at the address; repeating the request does not help."""
+
+
+class NoAnswerError(StoreError):
+    """Nothing came in time; the request may have been carried out."""
+
+
+class HttpRequest(NamedTuple):
+    """A request, as it is sent, however often."""
+
+    method: str
+    path: str
+    body: bytes | None
+    headers: dict[str, str]
+
+
+class ServiceClient:
+    """Sends requests to a service at an address."""
+
+    def __init__(self, url: str, token: str | None, client: str, patience: float) -> None:
+        urllib3 = extras.require("urllib3", "client", "a study at an address https://...")
+        self.url, self.patience = _checked_address(url), patience
+        self._failures = urllib3.exceptions.HTTPError
+        self._silences = urllib3.exceptions.TimeoutError
+        self._pool = urllib3.PoolManager(maxsize=8, retries=False)
+        self._timeout = urllib3.Timeout
+        self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
+        self.headers = {"Dikin-Client": client, "Accept": "application/json"}
+        if self._token:
+            self.headers["Authorization"] = f"Bearer {_checked_token(self._token)}"
+        self.repeated = False
+        """Whether the last request was sent more than once."""
+        self.status = 0
+        """The status of the last answer."""
+        self._closed = False
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._closed = True
+        self._pool.clear()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        *,
+        patience: float | None = None,
+    ) -> dict[str, Any]:
+        """The service's answer; the request is repeated while it is unavailable or busy."""
+        if self._closed:
+            raise StateError("this study was closed; open it again with Study(url, name)")
+        request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
+        wait = self.patience if patience is None else patience
+        began = time.monotonic()
+        deadline, silent = began + wait, began + max(wait, SLOWEST)
+        attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
+        while True:
+            try:
+                self.status, content = self._send_once(request, attempt)
+                return content
+            except NotAServiceError:
+                raise
+            except NoAnswerError:
+                self._pool.clear()  # its other connections may be as silent
+                left = silent - time.monotonic() - pause
+                if left <= 0:
+                    raise
+                attempt = min(2 * attempt, left)
+            except StoreError as error:
+                pause = max(pause, error.retry_after)
+                if time.monotonic() + pause > deadline:
+                    raise
+            time.sleep(pause)
+            pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
+
+    def _send_once(self, request: HttpRequest, seconds: float) -> tuple[int, dict[str, Any]]:
+        # As bytes: urllib3 would not encode text as UTF-8.
+        sent = {name: text.encode() for name, text in {**self.headers, **request.headers}.items()}
+        if request.body is not None:
+            sent["Content-Type"] = b"application/json"
+        try:
+            answer = self._pool.request(
+                request.method,
+                self.url + request.path,
+                body=request.body,
+                headers=sent,
+                redirect=False,
+                timeout=self._timeout(connect=min(CONNECT, seconds), read=seconds),
+            )
+        except self._failures as reason:
+            kind = NoAnswerError if isinstance(reason, self._silences) else StoreError
+            raise kind(
+                f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
+                "serve running there? If so, repeat the call: an answer counts once"
+            ) from reason
+        content = _read(answer.data, answer.headers.get("Content-Type", ""))
+        if answer.status >= 400:
+            self._refuse(answer.status, content, answer.headers.get("Retry-After", ""))
+        if answer.status == 204:
+            return answer.status, {}
+        if answer.status >= 300:
+            where = answer.headers.get("Location", "nowhere")
+            raise NotAServiceError(f"{self.url} redirects to {where}: use that address")
+        if not isinstance(content, dict):
+            raise NotAServiceError(
+                f"what answers at {self.url} is not a dikin service: it sent "
+                f"{answer.headers.get('Content-Type', 'something of no type')}. Is it a proxy, or "
+                "a page to sign in to?"
+            )
+        return answer.status, content
+
+    def _refuse(self, status: int, content: Any, retry_after: str) -> NoReturn:
+        """Raise the error with which the service refused a request, as the library would have."""
+        problem = content if isinstance(content, dict) else {}
+        detail = problem.get("detail") or f"{self.url} answered with status {status}"
+        if status in (401, 403):
+            hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
+            raise AccessError(f"{detail}{hint}")
+        kind = CODES.get(problem.get("code", ""))
+        if kind is None and status in (429, 502, 503, 504):  # also from a proxy in front of it
+            kind = BusyError
+        if kind is None:
+            raise DikinError(f"{self.url}: {detail}")
+        error = kind(detail)
+        if isinstance(error, StoreError) and retry_after.isdecimal():
+            error.retry_after = min(int(retry_after[:9]), LONGEST_RETRY_AFTER)
+        raise error
+
+
+class RemoteStudy(Study):
+    """A study behind a service; see `Study`."""
+
+    def _open(
+        self,
+        url: str | os.PathLike[str],
+        tuner: Tuner | None,
+        client: str,
+        patience: float | None,
+        token: str | None,
+    ) -> None:
+        wait = PATIENCE if patience is None else patience
+        self.service = ServiceClient(str(url), token, client, wait)
+        self._place, self._at_once = f"at {self.service.url}", AT_ONCE
+        self._path = "/v1/studies/" + quote(self.name, safe="")
+        # A wrong address should be reported sooner.
+        first = FIRST_PATIENCE if patience is None else wait
+        method, body = ("GET", None) if tuner is None else ("PUT", {"state": tuner.state()})
+        status = self.service.send(method, self._path, body, patience=first)
+        self.created = self.service.status == HTTPStatus.CREATED
+        self._space = Space.from_spec(status["space"])
+        self._contexts = tuple(status["contexts"] or ())
+
+    @property
+    def space(self) -> Space:
+        return self._space
+
+    @property
+    def client(self) -> str:
+        return self.service.headers["Dikin-Client"]
+
+    @client.setter
+    def client(self, client: str) -> None:
+        self.service.headers["Dikin-Client"] = printable(client, "client")
+
+    def close(self) -> None:
+        self.service.close()
+
+    def _call(self, operation: str, **given: Any) -> dict[str, Any]:
+        """Send a request for an operation with the arguments that are not None."""
+        asked = OPERATIONS[operation]
+        sent = {name: _as_sent(name, value) for name, value in given.items() if value is not None}
+        headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
+        path = self._path + asked.path.partition("{name}")[2]
+        if asked.method == "POST":
+            return self.service.send("POST", path, sent if asked.in_body else None, headers)
+        texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in sent.items()}
+        return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
+
+    # --- rounds --------------------------------------------------------------------------------
+
+    def _ask(
+        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
+    ) -> list[Trial]:
+        # Of several, the first key without its place: the service numbers them again.
+        key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
+        answer = self._call(
+            "ask",
+            context=context,
+            covariates=covariates or None,
+            n=None if n is None else len(keys),
+            key=key.replace(UNIT, "/"),
+        )
+        entries = answer["queries"] if n is not None else [answer]
+        return [trial_of(self._space, entry["id"], entry) for entry in entries]
+
+    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
+        self._call("tell", **_id_and_point(trial), **answer)
+
+    def _forget(self, trial: Query | int) -> None:
+        self._call("forget", **_id_and_point(trial))
+
+    def _forget_older(self, age: float) -> int:
+        return int(self._call("forget", older_than=age)["forgotten"])
+
+    def pause(self) -> None:
+        self._call("pause")
+
+    def resume(self) -> None:
+        self._call("resume")
+
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
+        self._call("add_trial", params=params, value=value, **more)
+
+    def set_parameters(
+        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    ) -> None:
+        spec = Space(parameters, constraints).spec()
+        status = self._call("set_parameters", **spec)
+        self._space = Space.from_spec(status["space"])
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        return Status.from_json(self._call("status") | {"service": self.service.url})
+
+    def summary(self) -> Status:
+        return self.status()
+
+    def standing(self) -> Standing:
+        status = self.status()
+        return Standing(status.rounds, status.center, status.certificate)
+
+    @property
+    def best(self) -> Params:
+        if self._contexts:
+            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._contexts))
+        return self.best_for()
+
+    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
+        best: Params = self._call("best", context=context)["best"]
+        return best
+
+    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
+        return Recommendation.from_json(self._call("recommend", context=context))
+
+    @property
+    def first_round(self) -> int:
+        return self.status().first_round
+
+    def certificate_for(self, **constants: float) -> float:
+        return number_or_nan(self._call("certificate", **constants)["certificate"])
+
+    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+        queries: list[OpenQuery] = []
+        while limit is None or len(queries) < limit:
+            last = queries[-1].id if queries else after
+            wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
+            page = self._call("open", after=last, limit=wanted)["queries"]
+            queries += [self._open_query(each) for each in page]
+            if len(page) < wanted:
+                break
+        return queries
+
+    def _open_query(self, entry: dict[str, Any]) -> OpenQuery:
+        point, time = frozen(entry["point"], "point", 1), datetime.fromisoformat(entry["asked"])
+        return OpenQuery(entry["id"], point, self.space.params(point), entry["client"], time)
+
+    def state(self) -> dict[str, Any]:
+        return self._call("state")
+
+    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
+        begin: int | None = first
+        while begin is not None and (last is None or begin <= last):
+            limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
+            page = self._call("history", first=begin, limit=limit)
+            for record in page["rounds"]:
+                if last is not None and record["round"] > last:
+                    return  # earlier ones were trimmed
+                del record["params"]
+                yield record
+            begin = page["next"]
+
+    # --- where the database is -----------------------------------------------------------------
+
+    def verify(self, *, progress: bool = False) -> NoReturn:
+        raise _for_the_database("verified", "verify NAME")
+
+    def trim(self, before: int, *, progress: bool = False) -> NoReturn:
+        raise _for_the_database("trimmed", f"trim NAME --before {before}")
+
+    def skip_ids(self, count: int = 1_000_000) -> NoReturn:
+        raise _for_the_database("given other ids, after it was restored,", "skip-ids NAME")
+
+
+def names_at(url: str, token: str | None) -> list[str]:
+    """Return the studies that a service lets this client see."""
+    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
+    names, after = list[str](), ""
+    while True:
+        query = urlencode({"after": after, "limit": 100})
+        page = service.send("GET", f"/v1/studies?{query}")
+        names += [study["name"] for study in page["studies"]]
+        if page["next"] is None:
+            return names
+        after = page["next"]
+
+
+def delete_at(url: str, name: str, token: str | None) -> None:
+    """Remove a study at a service."""
+    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
+    try:
+        service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
+    except UnknownStudyError:
+        if not service.repeated:  # otherwise the first attempt deleted it
+            raise
+
+
+def _for_the_database(done: str, command: str) -> ParameterError:
+    return ParameterError(
+        f"a study is {done} where the database is: dikin study {command} --url DATABASE"
+    )
+
+
+def _id_and_point(query: Query | int) -> dict[str, Any]:
+    """A query as the service identifies it: by its id and, if known, its point."""
+    if isinstance(query, int):
+        return {"id": query}
+    return {"id": query.id, "point": query.point.tolist()}
+
+
+def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
+    """A number as a JSON value."""
+    if isinstance(value, bool | str | None):  # refused there, in the same words as elsewhere
+        return value
+    number = real_number(value, what, error)
+    if not isfinite(number):  # JSON cannot represent it
+        raise error(
+            f"the {what} must be a finite number, got {number}. Tell a number, or forget the "
+            "query if its value was lost. Nothing was changed."
+        )
+    return number
+
+
+def _as_sent(name: str, given: Any) -> Any:
+    """Return an argument as JSON: a value as a number, others by name."""
+    if name == "value":
+        return _plain(given, "value", LossError)
+    if name not in NAMED or not isinstance(given, Mapping):  # refused there
+        return given
+    word, error = NAMED[name]
+    return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
+
+
+def _as_json(body: Any) -> bytes:
+    try:
+        return json.dumps(body).encode()
+    except (TypeError, ValueError, RecursionError) as reason:
+        raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
+
+
+def _read(data: bytes, kind: str) -> Any:
+    if "json" not in kind:
+        return None
+    try:
+        return json.loads(data)
+    except ValueError as reason:  # truncated in transit
+        raise StoreError(f"the service answered with something that is not JSON: {reason}") from (
+            reason
+        )
+
+
+def _checked_address(url: str) -> str:
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise ParameterError("the address of a service has no user and password: use token=...")
+    if "/v1" in parts.path or parts.query or parts.fragment:
+        raise ParameterError(
+            f"give the address of the service alone, such as {parts.scheme}://{parts.netloc}; got "
+            f"{shown(url)}"
+        )
+    return url.rstrip("/")
+
+
+def _checked_token(token: Any) -> str:
+    if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+        raise ParameterError("a token is the text that dikin token create printed")
+    return token.strip()
+
+
+def _reason(failure: BaseException) -> str:
+    """The innermost reason of a failure, which is the shortest."""
+    text = str(getattr(failure, "reason", None) or failure)
+    return text.rpartition(": ")[2] if "Failed to establish" in text else text
