@@ -10,16 +10,15 @@ import dikin
 from dikin.arguments import positive
 from dikin.domains.base import Array
 from dikin.domains.dense import DenseGeometry
-from dikin.learners.base import Learner
 from dikin.learners.parameters import Parameter
 
 
 @dikin.register
-class Climber(Learner):
+class Climber(dikin.Learner):
     """Tries a normal step from the best point so far, and stays where the loss was least."""
 
-    kept = ("_best", "_least")
     step = Parameter("The size of a step, as a share of the domain's radius.", positive)
+    kept = ("_best", "_least")
 
     def __init__(
         self,
@@ -34,7 +33,7 @@ class Climber(Learner):
         self._best, self._least = np.zeros(domain.dim), inf
 
     def _form(self) -> DenseGeometry:
-        return DenseGeometry(self.domain, self.units.radius)  # plain vectors, on every domain
+        return DenseGeometry(self.domain, self.units.radius)  # works with chart vectors
 
     @property
     def center(self) -> Array:
@@ -42,13 +41,13 @@ class Climber(Learner):
 
     def _propose(self) -> tuple[Array, float, Array]:
         u = self._best + self.step * self._noise.draw()
-        u /= max(1.0, self.domain.gauge(self.units.radius * u))  # to the boundary
-        return u, float(u @ u), u.copy()  # a copy, as the user may write into a point
+        u /= max(1.0, self.domain.gauge(self.units.radius * u))  # to the boundary, if it left
+        return u, float(u @ u), u
 
     def _learn(self, memo: Array, loss: float, curvature: float) -> None:
         if loss < self._least:
             self._best, self._least = memo, loss
-        self._rounds_in_range += 1
+        self.rounds += 1
 
     @classmethod
     def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Self]:
