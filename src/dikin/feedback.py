@@ -34,18 +34,20 @@ class Feedback(Enum):
     GRADIENT = "(loss, gradient), the loss at the point and its gradient there"
     CONTEXT = "loss, the loss at the point, after a context was given to ask(context)"
 
-    def parts(self, name: str, answer: Any) -> tuple[Any, Any]:
-        """Return the two parts of an answer to a learner of this name, or raise an error."""
-        row = isinstance(answer, np.ndarray) and answer.ndim > 0
-        parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
-        if len(parts) != 2:
-            raise FeedbackError(
-                f"{name} must be told {self.value}; got {shown(answer)}. Nothing was changed."
-            )
-        return parts[0], parts[1]
 
-    def losses(self, answer: Any) -> tuple[Any, ...]:
-        """Return the losses in an answer."""
-        if self is Feedback.PAIR:
-            return tuple(answer)
-        return (answer[0],) if self is Feedback.GRADIENT else (answer,)
+def two_parts(feedback: Feedback, name: str, answer: Any) -> tuple[Any, Any]:
+    """Return the two parts of an answer to a learner of this name, or raise an error."""
+    row = isinstance(answer, np.ndarray) and answer.ndim > 0
+    parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
+    if len(parts) != 2:
+        raise FeedbackError(
+            f"{name} must be told {feedback.value}; got {shown(answer)}. Nothing was changed."
+        )
+    return parts[0], parts[1]
+
+
+def losses_in(feedback: Feedback, answer: Any) -> tuple[Any, ...]:
+    """Return the losses in an answer."""
+    if feedback is Feedback.PAIR:
+        return tuple(answer)
+    return (answer[0],) if feedback is Feedback.GRADIENT else (answer,)
