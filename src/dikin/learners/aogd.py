@@ -23,7 +23,8 @@ import numpy as np
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
-from dikin.feedback import Feedback, two_parts
+from dikin.feedback import Feedback
+from dikin.learners import parameters
 from dikin.learners.base import Learner
 from dikin.units import LossRange
 
@@ -76,7 +77,7 @@ class AOGD(Learner):
         return u, float(u.dot(u))
 
     def _scaled_answer(self, answer: Any) -> Array:
-        loss, gradient = two_parts(self.feedback, type(self).__name__, answer)
+        loss, gradient = parameters.two_parts(self, answer)
         self._scaled_loss(loss)
         shape = self.domain.point_shape
         try:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from dikin.arguments import optional, positive
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
-from dikin.feedback import Feedback, two_parts
+from dikin.feedback import Feedback
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
@@ -330,10 +330,7 @@ class TwoPoint(Descent):
 
     def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
-        one, two = (
-            self._scaled_loss(part)
-            for part in two_parts(self.feedback, type(self).__name__, answer)
-        )
+        one, two = (self._scaled_loss(part) for part in parameters.two_parts(self, answer))
         return (one - two) / 2.0
 
     @classmethod
