@@ -139,7 +139,7 @@ def constants() -> Parameter[str]:
     return Parameter(meaning, arguments.one_of("sharp", "paper"))
 
 
-# --- answers of two parts --------------------------------------------------------------------------
+# --- answers of two parts ------------------------------------------------------------------------
 
 
 def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
@@ -148,7 +148,8 @@ def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
     parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
     if len(parts) != 2:
         raise FeedbackError(
-            f"{type(learner).__name__} must be told {learner.feedback.value}; got {shown(answer)}. Nothing was changed."
+            f"{type(learner).__name__} must be told {learner.feedback.value}; got "
+            f"{shown(answer)}. Nothing was changed."
         )
     return parts[0], parts[1]
 
