@@ -103,7 +103,7 @@ class NoDomain(dikin.FKM):
         (NoDomain, "NoDomain must take the domain first and seed by name"),
         (
             fkm_of_another_module(),
-            r"dikin\.learners\.descent\.FKM already has the name 'fkm': give elsewhere\.FKM another",
+            r"learners\.descent\.FKM already has the name 'fkm': give elsewhere\.FKM another",
         ),
     ],
 )

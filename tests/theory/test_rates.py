@@ -61,18 +61,6 @@ def test_tables_have_the_theorem_s_exponent_of_the_horizon(kind: str) -> None:
     holds(check, TABLE[kind], TABLE[OTHER[kind]], lambda _: TABLE[kind](shifted))
 
 
-def test_slowest_row_of_table_2_keeps_approaching_its_exponent() -> None:
-    errors = []
-    for short, long in ((10**4, 10**5), (10**5, 10**6), (10**6, 10**7)):
-        bounds = []
-        for horizon in (short, long):
-            sigmas = np.where(np.arange(horizon) < horizon ** (8 / 9), 0.0, SIGMA)
-            bounds.append(regret("lipschitz", sigmas, 1, 1.0, 0.5))
-        errors.append(math.log10(bounds[1] / bounds[0]) - 2 / 3)
-    assert errors[0] > errors[1] > errors[2] > 0
-    assert errors[2] < 0.015
-
-
 PRINTED = {
     "smooth": {
         "flat": lambda d, T: d**1.5 * T**0.5 + (d * T) ** (2 / 3),

@@ -53,6 +53,7 @@ class AOGD(Learner):
     """
 
     feedback = Feedback.GRADIENT
+    kept = ("_iterate", "_total")
 
     def __init__(
         self,
@@ -67,14 +68,12 @@ class AOGD(Learner):
     @property
     def center(self) -> Array:
         """The point that it will play next."""
-        return self._placed(*self._vector(self._iterate))
+        u, square, _ = self._propose()
+        return self._placed(u, square)
 
     def _propose(self) -> tuple[Array, float, Array]:
-        return *self._vector(self._iterate), self._iterate
-
-    def _vector(self, memo: Array) -> tuple[Array, float]:
-        u = self.geometry.vector(memo)
-        return u, float(u.dot(u))
+        u = self.geometry.vector(self._iterate)
+        return u, float(u.dot(u)), self._iterate
 
     def _scaled_answer(self, answer: Any) -> Array:
         loss, gradient = parameters.two_parts(self, answer)
@@ -112,16 +111,3 @@ class AOGD(Learner):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, loss_range=(3, 11), seed=seed)
-
-    def _numbers(self) -> dict[str, Any]:
-        return {"iterate": self._iterate, "total": self._total}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._iterate, self._total = numbers["iterate"], numbers["total"]
-
-    def _memo_state(self, memo: Array) -> tuple[Any, ...]:
-        return (memo,)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Array:
-        iterate: Array = state[0]
-        return iterate

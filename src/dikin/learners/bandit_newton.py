@@ -79,6 +79,7 @@ class BanditNewton(Learner):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
+    kept = ("_mean", "_inverse", "_last")
     lipschitz = parameters.lipschitz()
     horizon = parameters.optional_horizon(2, "eps < 1")
 
@@ -125,11 +126,8 @@ class BanditNewton(Learner):
         inverse_margin = sqrt(self._clock())  # 1/eps
         excess = self._excess(x, 1.0 - 1.0 / inverse_margin)
         memo = Memo(x, root @ s, excess, min(inverse_margin, self._slope))
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        u = memo.x / memo.excess
-        return u, float(u @ u)
+        u = x / excess
+        return u, float(u @ u), memo
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         value = memo.excess * (1.0 + loss) / 2.0 + memo.wall * (memo.excess - 1.0)
@@ -157,15 +155,5 @@ class BanditNewton(Learner):
         yield cls(domain, unit, seed=seed)
         yield cls(domain, 20 * unit, loss_range=(3, 11), horizon=5000, seed=seed)
 
-    def _numbers(self) -> dict[str, Any]:
-        return {"mean": self._mean, "inverse": self._inverse, "last": self._last}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._mean, self._last = numbers["mean"], numbers["last"]
-        self._inverse = numbers["inverse"]
-
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return tuple(memo)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+    def _memo_from(self, state: Any) -> Memo:
         return Memo(*state)

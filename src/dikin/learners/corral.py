@@ -165,14 +165,13 @@ class Corral(Learner):
         shares = self.shares
         played = min(int(np.searchsorted(shares.cumsum(), self._chance())), shares.size - 1)
         proposals = [base._propose() for base in self._bases]
-        u, square, _ = proposals[played]
-        point = self._bases[played]._placed(u, square)
-        weight, restarts = 1.0 / float(shares[played]), tuple(self._base_restarts)
-        memo = Proposed(played, weight, restarts, tuple(memo for *_, memo in proposals))
-        return point, 0.0, memo
+        point = self._bases[played]._placed(*proposals[played][:2])
+        memos = tuple(memo for _, _, memo in proposals)
+        weight = 1.0 / float(shares[played])
+        return point, 0.0, Proposed(played, weight, tuple(self._base_restarts), memos)
 
     def _placed(self, u: Array, square: float) -> Array:
-        return u
+        return u  # only the bases use working vectors
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
         suffered = 0.5 * (1.0 + loss) * memo.weight

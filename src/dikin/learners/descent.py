@@ -313,17 +313,12 @@ class TwoPoint(Descent):
         self._descend(two_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        _, _, memo = super()._propose()
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        """The two vectors to play, one in each row, and the larger of their squares."""
-        pace, both = self._pace, np.empty((2, self.geometry.size))
-        far = pace.reach / pace.shrink * memo.asked[2]
-        for u, scale in zip(both, (far, -far), strict=True):
-            self.geometry.point(memo.state.iterate, memo.metric, scale, u)
-        both *= pace.shrink
-        return both, float((both * both).sum(axis=1).max())
+        """Propose two vectors, one in each row, with the larger of their squares."""
+        one, square, memo = super()._propose()
+        pace, two = self._pace, np.empty_like(one)
+        far = -pace.reach / pace.shrink * memo.asked[2]
+        other = pace.shrink**2 * self.geometry.point(memo.state.iterate, memo.metric, far, two)
+        return np.stack([one, pace.shrink * two]), max(square, other), memo
 
     def _placed(self, u: Array, square: float) -> Array:
         return np.stack([super(TwoPoint, self)._placed(each, square) for each in u])

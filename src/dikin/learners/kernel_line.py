@@ -83,6 +83,7 @@ class KernelLine(Learner):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
+    kept = ("_sums",)
     horizon = parameters.horizon(2, "the grid depends on it")
 
     def __init__(
@@ -148,11 +149,8 @@ class KernelLine(Learner):
         offset, (low, high) = float(self._points[i]) - mean, self._piece(mean)
         step = share * offset if abs(offset) >= self._floor else low + share * (high - low)
         memo = Draw(mean, step, float(weights.dot(self._kernel(mean, step))))
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Draw) -> tuple[Array, float]:
-        u = memo.mean + memo.step
-        return np.array([u]), u * u
+        u = mean + step
+        return np.array([u]), u * u, memo
 
     def _learn(self, memo: Draw, loss: float, curvature: float) -> None:
         estimate = 0.5 * (1.0 + loss) / memo.density
@@ -164,14 +162,5 @@ class KernelLine(Learner):
         yield cls(domain, 1000, seed=seed)
         yield cls(domain, 50, loss_range=(3, 11), seed=seed)
 
-    def _numbers(self) -> dict[str, Any]:
-        return {"sums": self._sums}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._sums = numbers["sums"]
-
-    def _memo_state(self, memo: Draw) -> tuple[Any, ...]:
-        return tuple(memo)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Draw:
+    def _memo_from(self, state: Any) -> Draw:
         return Draw(*state)
