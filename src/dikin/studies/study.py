@@ -230,7 +230,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "")  # refuse now what could not be read back later
+        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         database.connect()
         with database.transaction():
