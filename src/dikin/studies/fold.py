@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from dikin import serialization
 from dikin.errors import DikinError, QueryError, StateError
+from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
 from dikin.log_limit import SILENCE
 from dikin.studies.answers import ANSWER
@@ -129,7 +130,7 @@ class Fold:
             return
         try:
             self.tuner.tell(row.ask, **answer)
-        except DikinError as reason:
+        except (DikinError, *CANNOT_COMPUTE) as reason:
             with suppress(QueryError):
                 self.tuner.forget(row.ask)
             logger.warning("row %d teaches nothing: %s", row.n, reason)

@@ -540,7 +540,7 @@ class Study:
                 f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
                 "n, or with another context or covariates; a key is for one request"
             )
-        return trial_of(self.space, row.n, body)
+        return trial_of(self.space, body.get("id", row.n), body)
 
     def _refuse_more(self, fold: Fold) -> None:
         who, at, _ = next(iter(fold.asked.values()))
