@@ -19,6 +19,7 @@ import numpy as np
 import dikin
 from dikin.experiments.tables import read_csv
 from dikin.plotting import publication
+from dikin.plotting.axes import spread
 from dikin.plotting.style import BLUE, GREY, ORANGE
 
 IMAGES = Path(__file__).resolve().parent.parent / "images"
@@ -122,18 +123,41 @@ def numbers() -> str:
 def draw() -> None:
     """Draw the means over the rounds."""
     figure, axes = publication.pyplot().subplots(figsize=(6.3, 3.0), layout="constrained")
-    labels = []
+    labels = {}
     for name, marks in means().items():
         rounds, totals = [0, *marks], [0.0, *(total / 1000 for total in marks.values())]
         axes.plot(rounds, totals, color=COLOURS[name], linewidth=2)
-        labels.append(publication.EndLabel(ROUNDS, totals[-1], name, COLOURS[name]))
+        labels[name] = totals[-1], COLOURS[name]
     axes.set(xlim=(0, ROUNDS), ylim=(0, None), xlabel="round", ylabel="revenue so far, thousands")
     axes.axvline(ROUNDS / 2, color="#bbbbbb", linewidth=0.8, linestyle=":")
     axes.annotate(
         "a competitor opens", (ROUNDS / 2, 0), (4, 6), textcoords="offset points", color=GREY
     )
-    publication.label_ends(axes, labels)
+    label_ends(axes, ROUNDS, labels)
     publication.publish(figure, IMAGES / "revenue.png")
+
+
+def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]]) -> None:
+    """Write names beside the ends of lines, moved apart where they would overlap.
+
+    `labels` has a height and a colour for each name. The limits of the axes must be set.
+    """
+    style = {"va": "center", "fontsize": publication.SMALL, "annotation_clip": False}
+    beside: Any = {"xytext": (4, 0), "textcoords": "offset points", **style}
+    texts = [
+        axes.annotate(name, (end, height), color=colour, **beside)
+        for name, (height, colour) in labels.items()
+    ]
+    axes.figure.canvas.figure.draw_without_rendering()  # the layout decides how high the axes are
+    to_share = (axes.transData + axes.transAxes.inverted()).transform
+    places = [to_share((end, height)) for height, _ in labels.values()]
+    high = max(text.get_window_extent().height for text in texts)
+    room = 1.15 * high / axes.get_window_extent().height
+    for text, (x, _), height in zip(
+        texts, places, spread([float(y) for _, y in places], room), strict=True
+    ):
+        text.xycoords = "axes fraction"
+        text.xy = float(x), height
 
 
 if __name__ == "__main__":

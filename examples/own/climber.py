@@ -5,11 +5,11 @@ from math import inf
 from typing import Any, Self
 
 import numpy as np
+from dikin.learners.chart import ChartLearner
 
 import dikin
 from dikin.arguments import positive
 from dikin.domains.base import Array
-from dikin.learners.chart import ChartLearner
 from dikin.learners.parameters import Parameter
 
 

@@ -87,7 +87,7 @@ def compile_always(patch: pytest.MonkeyPatch) -> None:
     A compiler takes half a minute for `Predictive`: every process of the tests can load it.
     """
     patch.setattr(jit, "COMPILE_FROM", 1)
-    patch.setattr(jit, "ours", lambda numba_type: True)
+    patch.setattr(jit, "_ours", lambda kernel: True)
 
 
 def bowls(rounds: int, targets: Array, bend: float = 0.3) -> Losses:

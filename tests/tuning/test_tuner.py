@@ -71,7 +71,7 @@ def test_it_finds_the_best_setting() -> None:
 
 def test_every_kind_of_parameter_has_its_type_and_range() -> None:
     tuner = Tuner(MIXED, seed=3)
-    for _ in range(400):
+    for _ in range(600):
         trial = tuner.ask()
         level, mix, rate, codec = (trial[name] for name in MIXED)
         assert type(level) is int
@@ -412,7 +412,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (
         lambda t: t.tell(first(t), 1.0, metrics={"ms": 1.0}, covariates={"hour": "late"}),
         errors.CovariateError,
-        "'hour' is a number, got 'late'",
+        "'hour' must be a finite number below",
     ),
     (
         lambda t: t.tell(first(t), 1.0, metrics={"ms": 1.0}, covariates={"hour": 5}),
@@ -434,7 +434,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: t.ask(), errors.ContextError, "chooses by context"),
     (lambda t: t.ask({}), errors.ContextError, "'region' is missing"),
     (lambda t: t.ask({"region": "eu", "hour": 3}), errors.ContextError, "no context 'hour'"),
-    (lambda t: t.ask({"region": "asia"}), errors.ContextError, "one of 'eu', 'us'; got 'asia'"),
+    (lambda t: t.ask({"region": "asia"}), errors.ContextError, "one of 'eu', 'us', got 'asia'"),
     (lambda t: t.best, errors.StateError, "best_for"),
     (lambda t: t.best_for({"region": 3}), errors.ContextError, "got 3"),
     (lambda t: t.recommend(), errors.ContextError, "chooses by context"),

@@ -8,7 +8,6 @@ extreme eigenvalues of weighted Gram matrices of the contexts in the domain's ow
 known. Understating curvature is always safe, overstating it is not.
 """
 
-from dikin.curvature.contexts import Curvature, of_contexts
-from dikin.curvature.gram import eigenvalues
+from dikin.curvature.contexts import Curvature, eigenvalues, of_contexts
 
 __all__ = ["Curvature", "eigenvalues", "of_contexts"]

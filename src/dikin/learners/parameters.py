@@ -37,6 +37,16 @@ def limit_of_lipschitz(lipschitz: float, domain: Domain) -> Limit:
     return 4.0 * lipschitz / domain.diameter, "4 L/D: no loss of this Lipschitz constant has more"
 
 
+def range_limit(units: Units, domain: Domain) -> Limit:
+    """The largest curvature that a loss within the range can have.
+
+    Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
+    below its mean there, and cannot lie below the range.
+    """
+    limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
+    return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
+
+
 class Parameter(Generic[T]):
     """An argument of a constructor, as an attribute that checks its value when it is set.
 

@@ -27,11 +27,12 @@ RIGHTS = ("read", "play", "admin")
 """Each right includes those before it."""
 PREFIX = "dikin"
 TABLE = "dikin_tokens"
-CREATE = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
-    number {{serial}}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, digest TEXT NOT NULL,
-    rights TEXT NOT NULL, studies TEXT, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT
-)"""
 COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
+CREATE = (
+    "CREATE TABLE IF NOT EXISTS dikin_tokens (number {serial}, id VARCHAR(16) NOT NULL UNIQUE, "
+    "name VARCHAR(200) NOT NULL, digest VARCHAR(64) NOT NULL, rights VARCHAR(8) NOT NULL, "
+    "studies TEXT, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT)"
+)
 
 
 class Token(NamedTuple):

@@ -16,9 +16,10 @@ from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
 from dikin.studies import display
 from dikin.studies.history import write_csv
+from dikin.studies.operation_commands import commands
 from dikin.studies.spec import tuner_from_text
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_options
+from dikin.studies.tuner_options import tuner_from_options, tuner_options
 from dikin.vectors import Table
 
 EXPORTED_AT_ONCE = 20_000
@@ -95,147 +96,8 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-covariate_option = click.option(
-    "--covariate",
-    "covariates",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A number or word that explains the value besides the setting. May be repeated.",
-)
-
-
-def _values(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
-    """`load=0.7`, `kind=batch`: numbers and words by name; None for none."""
-
-    def read(text: str) -> tuple[str, float | str]:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
-        return name.strip(), _number_or_word(value.strip())
-
-    return by_name(option, texts, read)
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-context_option = click.option(
-    "--context",
-    "contexts",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="The context of the round, for a tuner that was created with one. May be repeated.",
-)
-
-
-@study.command()
-@name_argument
-@url_option
-@covariate_option
-@context_option
-@click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
-def ask(
-    name: str,
-    url: str,
-    covariates: tuple[str, ...],
-    contexts: tuple[str, ...],
-    key: str | None,
-) -> None:
-    """Ask for the next trial, as one line of JSON.
-
-    \b
-      dikin study ask shop
-      dikin study ask shop --covariate load=0.7 --covariate hour=14
-      dikin study ask shop --context region=eu
-
-    A covariate is a quantity that explains the value besides the setting: the load, the hour, the
-    kind of request. The tuner learns faster with it. The setting must not influence it. Pass to
-    tell the ones that are known only afterwards.
-    """  # noqa: D301 - click reads the backspace character
-    context, known = _values("--context", contexts), _values("--covariate", covariates)
-    with Study(url, name) as study:
-        trial = study.ask(context, covariates=known, key=key)
-        click.echo(json.dumps({"id": trial.id, "params": trial.params}))
-
-
-@study.command(context_settings={"ignore_unknown_options": True})
-@name_argument
-@click.argument("id", type=int)
-@click.argument("value", type=float, required=False)
-@url_option
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another measurement of the trial, such as one with a limit. May be repeated.",
-)
-@covariate_option
-@click.option("--failed", is_flag=True, help="The trial failed: a timeout, a crash.")
-def tell(
-    name: str,
-    id: int,
-    value: float | None,
-    url: str,
-    metrics: tuple[str, ...],
-    covariates: tuple[str, ...],
-    failed: bool,
-) -> None:
-    """Report the VALUE of trial ID, or that it failed.
-
-    \b
-      dikin study tell shop 17 512
-      dikin study tell shop 17 512 --covariate visitors=1830
-      dikin study tell store 17 512 --metric p99_ms=187
-      dikin study tell store 17 --failed
-
-    The same answer told again counts once.
-    """  # noqa: D301 - click reads the backspace character
-    if failed == (value is not None):
-        raise ParameterError(
-            f"tell a value or --failed, got {'both' if failed else 'neither'}: a failed trial has "
-            "no value"
-        )
-    measured, known = _values("--metric", metrics), _values("--covariate", covariates)
-    with Study(url, name) as study:
-        study.tell(id, value, metrics=measured, covariates=known, failed=failed)
-        click.echo(f"told {id}: {study.rounds:,} rounds")
-
-
-@study.command()
-@name_argument
-@url_option
-@context_option
-def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
-    """Print the best setting, or that in a context, as one line of JSON.
-
-    \b
-      dikin study best shop
-      dikin study best fleet --context region=eu --context load=0.7
-    """  # noqa: D301 - click reads the backspace character
-    context: Any = _values("--context", contexts)
-    with Study(url, name) as study:
-        click.echo(json.dumps(study.best_for(context)))
-
-
-@study.command()
-@name_argument
-@url_option
-@context_option
-def recommend(name: str, url: str, contexts: tuple[str, ...]) -> None:
-    """Print the best setting with its expected value, intervals and what matters.
-
-    \b
-      dikin study recommend shop
-      dikin study recommend fleet --context region=eu --context load=0.7
-    """  # noqa: D301 - click reads the backspace character
-    context = _values("--context", contexts)
-    with Study(url, name) as study:
-        click.echo(str(study.recommend(context)))
+for _command in commands(url_option):
+    study.add_command(_command)
 
 
 @study.command("list")
@@ -315,26 +177,6 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
             click.echo(f"{study.forget(older_than=older_than):,} forgotten")
         for id in ids:
             study.forget(id)
-
-
-@study.command()
-@name_argument
-@url_option
-def pause(name: str, url: str) -> None:
-    """Use the best setting and learn nothing until resume."""
-    with Study(url, name) as study:
-        study.pause()
-        click.echo("paused: trials are at the best setting")
-
-
-@study.command()
-@name_argument
-@url_option
-def resume(name: str, url: str) -> None:
-    """Explore and learn again after a pause, or after the guard has stopped tuning."""
-    with Study(url, name) as study:
-        study.resume()
-        click.echo("exploring and learning")
 
 
 @study.command()

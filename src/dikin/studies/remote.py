@@ -37,7 +37,6 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.answers import answer_of
 from dikin.studies.arguments import own_name, printable
 from dikin.studies.operations import AT_ONCE, OPERATIONS
 from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
@@ -61,7 +60,12 @@ FIRST_ATTEMPT = 1 / 8
 """The share of the time limit that the first attempt may take; each further one twice as much."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
-PARTS = (("metrics", "metric", LossError), ("covariates", "covariate", CovariateError))
+NAMED = {
+    "context": ("context", ContextError),
+    "metrics": ("metric", LossError),
+    "covariates": ("covariate", CovariateError),
+}
+"""Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
 
 CODES = {
     error_code(kind): kind
@@ -244,7 +248,7 @@ class RemoteStudy(Study):
     def _call(self, operation: str, **given: Any) -> dict[str, Any]:
         """Send a request for an operation with the arguments that are not None."""
         asked = OPERATIONS[operation]
-        sent = {name: value for name, value in given.items() if value is not None}
+        sent = {name: _as_sent(name, value) for name, value in given.items() if value is not None}
         headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
         path = self._path + asked.path.partition("{name}")[2]
         if asked.method == "POST":
@@ -261,16 +265,16 @@ class RemoteStudy(Study):
         key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
         answer = self._call(
             "ask",
+            context=context,
+            covariates=covariates or None,
             n=None if n is None else len(keys),
             key=key.replace(UNIT, "/"),
-            context=_by_name(context, "context", ContextError),
-            covariates=_by_name(covariates or None, "covariate", CovariateError),
         )
-        entries = [answer] if n is None else answer["queries"]
+        entries = answer["queries"] if n is not None else [answer]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        self._call("tell", **_id_and_point(trial), **_plain_answer(answer))
+        self._call("tell", **_id_and_point(trial), **answer)
 
     def _forget(self, trial: Query | int) -> None:
         self._call("forget", **_id_and_point(trial))
@@ -278,19 +282,14 @@ class RemoteStudy(Study):
     def _forget_older(self, age: float) -> int:
         return int(self._call("forget", older_than=age)["forgotten"])
 
-    def add_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any = None,
-        *,
-        metrics: Mapping[str, Any] | None = None,
-        context: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
-        failed: bool = False,
-    ) -> None:
-        answer = _plain_answer(answer_of(value, metrics, covariates, failed))
-        place = _by_name(context, "context", ContextError)
-        self._call("add_trial", params=params, context=place, **answer)
+    def pause(self) -> None:
+        self._call("pause")
+
+    def resume(self) -> None:
+        self._call("resume")
+
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
+        self._call("add_trial", params=params, value=value, **more)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
@@ -299,18 +298,13 @@ class RemoteStudy(Study):
         status = self._call("set_parameters", **spec)
         self._space = Space.from_spec(status["space"])
 
-    def pause(self) -> None:
-        self._call("pause")
-
-    def resume(self) -> None:
-        self._call("resume")
-
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> Status:
         return Status.from_json(self._call("status") | {"service": self.service.url})
 
-    summary = status
+    def summary(self) -> Status:
+        return self.status()
 
     def standing(self) -> Standing:
         status = self.status()
@@ -323,13 +317,11 @@ class RemoteStudy(Study):
         return self.best_for()
 
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        place = _by_name(context, "context", ContextError)
-        best: Params = self._call("best", context=place)["best"]
+        best: Params = self._call("best", context=context)["best"]
         return best
 
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        place = _by_name(context, "context", ContextError)
-        return Recommendation.from_json(self._call("recommend", context=place))
+        return Recommendation.from_json(self._call("recommend", context=context))
 
     @property
     def first_round(self) -> int:
@@ -429,20 +421,14 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
     return number
 
 
-def _plain_answer(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer as JSON values."""
-    found = answer | {"value": _plain(answer["value"], "value", LossError)}
-    for name, what, error in PARTS:
-        if name in found:
-            found[name] = _by_name(found[name], what, error)
-    return found
-
-
-def _by_name(given: Any, what: str, error: type[DikinError]) -> Any:
-    """A context, covariates or metrics as JSON: an object by name."""
-    if not isinstance(given, Mapping):  # refused there
+def _as_sent(name: str, given: Any) -> Any:
+    """Return an argument as JSON: a value as a number, others by name."""
+    if name == "value":
+        return _plain(given, "value", LossError)
+    if name not in NAMED or not isinstance(given, Mapping):  # refused there
         return given
-    return {name: _plain(part, f"{what} {name!r}", error) for name, part in given.items()}
+    word, error = NAMED[name]
+    return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
 
 
 def _as_json(body: Any) -> bytes:

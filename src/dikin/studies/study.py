@@ -297,7 +297,7 @@ class Study:
         ParameterError
             If no study can have that name.
         """
-        printable(name, "name")
+        name = printable(name, "name")
         if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
             from dikin.studies.remote import delete_at
 

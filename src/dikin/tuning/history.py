@@ -54,6 +54,8 @@ class Row(NamedTuple):
     """The value expected of the control; NaN where no coin decided the round."""
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
+    left_out: bool = False
+    """Whether the value was left out or bounded."""
 
     @property
     def imported(self) -> bool:

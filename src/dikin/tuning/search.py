@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from itertools import product
-from math import nan, prod
+from math import nan, prod, sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ from dikin import extras
 from dikin.errors import StateError, shown
 from dikin.serialization import refuse_infinite, refuse_other_form
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import Features, Regression
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.vectors import Array
 
 FIRST, SMALLEST = 0.25, 1e-8
@@ -35,18 +35,20 @@ PRIOR = 0.5
 """How strongly the minimiser is believed to be inside the set rather than at its boundary."""
 FAR, FIRST_FAR = 6.0, 12.0
 """Standard deviations beyond which a value is far; the same in the first rounds."""
-SURE = 3.1
-"""Standard deviations beyond which a rise is known, of several that are looked at."""
-FIRST_WIDE = 30.0
-"""Ranges of the other first values beyond which one is absurd."""
+STEEPER = 3.0
+"""How many times steeper a value may be than any two ordinary values."""
+ABSURD, CORE = 10.0, 0.7
+"""Distances of this share of the first values beyond which one of them is absurd."""
 LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
-STEPS = (1.0, -1.0, 0.5, -0.5, 0.25, -0.25, 0.1, -0.1, 0.0)
-"""Of an exploring step, what is tried where a limit forbids more."""
+STEPS = (1.0, 0.5, 0.25, 0.1)
+"""Shares of an exploring step that are tried where a limit forbids more."""
+BOTH = 64
+"""Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
-BEGINNING = 4
-"""Values that are looked at together before the first is learnt."""
+FEW, BEGINNING = 4, 16
+"""Values before the first is learnt, and those of which absurd ones are told by the later ones."""
 
 
 class Set(Protocol):
@@ -72,13 +74,18 @@ class Cube:
 
     def barrier(self, x: Array) -> tuple[Array, Array]:
         """Of -Σ ln(1 - x²)."""
+        slope, bend = self.sides(x)
+        return slope, np.diag(bend)
+
+    def sides(self, x: Array) -> tuple[Array, Array]:
+        """Return the derivatives of the barrier, coordinate by coordinate."""
         slack = 1.0 - x * x
-        return 2.0 * x / slack, np.diag(2.0 * (1.0 + x * x) / slack**2)
+        return 2.0 * x / slack, 2.0 * (1.0 + x * x) / slack**2
 
     def room(self, x: Array, step: Array) -> float:
         """How many times the step leads to the boundary."""
         least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
-        return float(np.min(least, initial=1e300))
+        return float(np.minimum(least, 1e300).min()) if len(x) else 1e300
 
     def inside(self, x: Array, share: float) -> Array:
         """Return the nearest point with at most this share of the way to any side."""
@@ -91,7 +98,7 @@ class Cube:
     @property
     def diameter(self) -> float:
         """The largest distance of two points."""
-        return 2.0 * self.d**0.5
+        return 2.0 * sqrt(self.d)
 
 
 class Cut:
@@ -165,56 +172,48 @@ class Found(NamedTuple):
     limits: list[Estimate]
 
 
-def _spread(values: Array) -> float:
-    """Return the range of some values, or their size where they are alike but for rounding."""
-    size, spread = float(np.max(np.abs(values))), float(np.ptp(values))
-    return spread if spread > 1e-9 * size else size
+def matrix(factor: Array) -> Array:
+    """Return a matrix that may be given by its diagonal."""
+    return np.diag(factor) if factor.ndim == 1 else factor
 
 
-def _rise(row: Array, m: Array, C: Array) -> Estimate:
-    """Return a difference of the value, with an interval that allows for settings chosen by it."""
-    mean, error = float(row @ m), SURE * float(np.sqrt(max(row @ C @ row, 0.0)))
-    return Estimate(mean, mean - error, mean + error)
+def matrix_times(factor: Array, vectors: Array) -> Array:
+    """Return the product with such a matrix."""
+    return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
 
 
-class Effects:
-    """Whether what the model says of each coordinate and choice has come true, round after round.
+def _fits(x: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
+    """Return whether a value is as far from the nearest one as these values vary."""
+    if not rows:
+        return False
+    settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
+    gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
+    away = np.linalg.norm(settings - x, axis=1)
+    near, width = int(np.argmin(away)), float(gaps.max())
+    if not width > 0.0:  # nothing is known of slopes
+        return bool(away[near] > 0.0)
+    slope = float(np.max(np.abs(values[:, None] - values) / (gaps + 0.1 * width)))
+    allowed = STEEPER * slope * away[near] * (1.0 + away[near] / width) ** 3
+    return bool(abs(value - values[near]) <= np.ptp(values) + allowed)
 
-    Before a value is learnt, the model says what difference the coordinate makes at this setting.
-    The values that come are regressed on these differences. Without an effect the slope is 0
-    whatever the model believed, as the noise of a round is independent of everything before it.
-    """
 
-    def __init__(self, size: int) -> None:
-        self.usual = np.zeros(size)
-        """The differences of late, which a level that walks must not count for."""
-        self.D, self.T, self.V = np.zeros(size), np.zeros(size), np.zeros(size)
-        """Sums of the squares, of the products with values, and of the squares of these."""
+def _interval(mean: float, sd: float) -> Estimate:
+    return Estimate(mean, mean - 1.96 * sd, mean + 1.96 * sd)
 
-    def add(self, said: Array, off: float, sd: float) -> None:
-        """Count what the model said, and by how much the value was off in spite of it."""
-        away = np.clip((off + said) / sd, -FAR, FAR)
-        difference = (said - self.usual) / sd
-        self.usual += 0.1 * (said - self.usual)
-        product = difference * away
-        self.D += difference * difference
-        self.T += product
-        self.V += product * product
 
-    def scaled(self, i: int, rise: float) -> Estimate:
-        """Return a rise as the model says it, times how far such differences came true."""
-        if not self.D[i] > 0.0:
-            return Estimate(nan, nan, nan)
-        share, error = self.T[i] / self.D[i], 1.96 * float(np.sqrt(self.V[i])) / self.D[i]
-        rise = abs(rise)
-        return Estimate(rise * share, rise * (share - error), rise * (share + error))
+def _known_rise(rises: Array, known: float, usual: float) -> Estimate:
+    """Return the largest rise, with an interval that excludes 0 where `known` is beyond `usual`."""
+    rise, share = float(np.max(np.abs(rises))), sqrt(usual / max(known, 1e-9 * usual))
+    return Estimate(rise, rise * (1.0 - share), rise * (1.0 + share))
 
 
 class Place:
     """The centre of a context and a choice, and the exploring around it."""
 
-    def __init__(self, y: Array) -> None:
-        self.y, self.trust, self.R = y, FIRST, FIRST * np.eye(len(y))
+    def __init__(self, y: Array, wide: bool = False) -> None:
+        self.y, self.trust = y, FIRST
+        self.R: Array = FIRST * (np.ones(len(y)) if wide else np.eye(len(y)))
+        """A matrix, or its diagonal."""
         self.seen, self.played = -1, 0
         self.gain = 0.0
         """What tuning may still gain here."""
@@ -267,19 +266,25 @@ class Search:
         self.options, self.picks, self.choices = options, picks, prod(options)
         self.grids = {i: grid for i, grid in enumerate(grids) if grid is not None}
         self.limits, self.history = tuple(limits), history
-        extra = contexts + sum(options)
+        # Beside those of the context and of each choice, features of both together.
+        self.both = contexts * sum(options) <= BOTH
+        extra = contexts + sum(options) * (1 + contexts * self.both)
         features = Features(space.d, covariates + history, extra)
         y = np.asarray(start, float)
-        self.model = Regression(features, history=history, origin=y)
-        self.limited = [
-            Regression(features, robust=False, history=history, origin=y) for _ in limits
-        ]
-        self.places = [Place(y.copy()) for _ in range(max(contexts, 1) * self.choices)]
-        self.effects = Effects(space.d + len(options))
+        kind = Regression if space.d <= MANY else Wide
+        self.model = kind(features, history=history, origin=y)
+        self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
+        self.wide = space.d > MANY and isinstance(space, Cube) and not limits
+        """Whether exploring has a width for each coordinate, and no matrix."""
+        cells = max(contexts, 1) * self.choices
+        self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[tuple[Any, ...]] = []
-        """The first rows, until they are learnt together."""
+        """The first rows, of which absurd ones are told by those that follow."""
+        self.absurd: list[bool] = []
         self.ordinary: deque[tuple[Array, float]] = deque(maxlen=50)
+        """The last values that are not far, each with its setting and its context."""
         self.far: deque[Array] = deque(maxlen=10)
+        """Directions from ordinary settings to the last far ones."""
         self.in_row, self.left_out = 0, 0
         self.recent: deque[bool] = deque(maxlen=200)
         """Whether the last values were left out or bounded."""
@@ -295,21 +300,21 @@ class Search:
         place = self._planned(weights, choice)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
-            return Move(self.space.inside(self.ordinary[-1][0], 1.0 - WALL), picks, None)
+            return Move(self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None)
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
             place = copy(place)
-            place.y, factor = self.floor.shape(place.y, factor)
-        step = factor @ direction
+            place.y, factor = self.floor.shape(place.y, matrix(factor))
+        step = matrix_times(factor, direction)
         if not (self.limits or self.grids or self.options):
             return Move(place.y + step, picks, self._kept(place, factor, direction, e))
         if not self.limits or self.model.rounds < 3:
             return Move(self._whole(place.y + step, place, e, draws), picks, None)
-        spent = np.maximum(self._excess(place.y, e), 0.0)
-        for size in STEPS:
-            x = self._whole(place.y + size * step, place, e, draws)
-            if np.all(self._excess(x, e) <= spent):
+        spent = self._spent(place.y, e)
+        for size in STEPS:  # as wide on both sides, so that the centre is what is tried
+            x, other = (self._whole(place.y + by * step, place, e, draws) for by in (size, -size))
+            if all(np.all(self._excess(each, e) <= spent) for each in (x, other)):
                 break
         return Move(x, picks, None)
 
@@ -319,12 +324,13 @@ class Search:
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
         if self.model.rounds >= 3:
-            m, _ = self.model.average()
-            f, v, z = self.model.features, place.y - self.model.c, factor @ direction
-            slope, bend = f.slope(v, e) @ m, f.curvature(m)
-            swing = np.linalg.norm(slope @ factor) + np.linalg.norm(factor.T @ bend @ factor) / 2
+            f, v, z = self.model.features, place.y - self.model.c, matrix_times(factor, direction)
+            m, wide = self.model.average()[0], factor.ndim == 1
+            slope, bend = f.gradient(m, v, e), f.diagonal(m) if wide else f.curvature(m)
+            bent = factor * bend * factor if wide else factor.T @ bend @ factor
+            swing = np.linalg.norm(matrix_times(factor.T, slope)) + np.linalg.norm(bent) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
-            slope, even = share * slope, share * float(z @ bend @ z) / 2.0
+            slope, even = share * slope, share * float(z @ matrix_times(bend, z)) / 2.0
             level = self.model.offset + float(f.row(v, None, e) @ m)
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
@@ -334,11 +340,11 @@ class Search:
         return tuple(int(i) for i in np.unravel_index(choice, self.options)) if self.options else ()
 
     def _features(self, weights: Array, choice: int) -> Array:
-        """Return the features of a context and of a value of each choice."""
-        parts = [weights]
-        for pick, size in zip(self._picked(choice), self.options, strict=True):
-            parts.append(np.eye(size)[pick])
-        return np.concatenate(parts)
+        """Return the features of a context, of a value of each choice, and of both together."""
+        picked = zip(self._picked(choice), self.options, strict=True)
+        values = np.concatenate([np.zeros(0), *(np.eye(size)[pick] for pick, size in picked)])
+        parts = [weights, values, np.outer(weights, values).ravel()]
+        return np.concatenate(parts if self.both else parts[:2])
 
     def _whole(self, x: Array, place: Place, e: Array, draws: Array | None) -> Array:
         """Return x with coordinates of grids on them.
@@ -372,7 +378,7 @@ class Search:
         value = phi @ m
         if draws is not None:
             phi = phi - phi[0]  # what they have in common decides nothing
-            spread, V = np.linalg.eigh(phi @ C @ phi.T)
+            spread, V = np.linalg.eigh(matrix_times(C, phi.T).T @ phi.T)
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return value
 
@@ -413,8 +419,9 @@ class Search:
                 each.y = self.space.inside(each.y + part * share * step, 1.0 - WALL)
                 each.trust *= grown**share
         apart = place.y - self.model.c
-        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / max(self.space.d, 1))
-        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * self.space.d:
+        wide, d = place.R.ndim == 1, max(self.space.d, 1)
+        square = place.R @ place.R if wide else d * np.abs(np.linalg.det(place.R)) ** (2.0 / d)
+        if len(self.places) == 1 and apart @ apart > 9.0 * square:
             for model in (self.model, *self.limited):
                 model.recentre(place.y)
 
@@ -451,8 +458,20 @@ class Search:
         if weights is None:
             weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
         place = self._known(weights, choice)
-        x = self._whole(place.y, place, self._features(weights, choice), None)
-        return x, self._picked(choice)
+        return self._recommended(place, self._features(weights, choice)), self._picked(choice)
+
+    def _recommended(self, place: Place, e: Array) -> Array:
+        """Return a centre as it is used; with limits only as far as settings were tried."""
+        y = place.y
+        if self.limits and len(self.ordinary) > self.space.d:
+            tried = np.array([x[: self.space.d] for x, _ in self.ordinary])
+            middle, spread = tried.mean(axis=0), np.cov(tried.T).reshape(self.space.d, -1)
+            spread += (1e-6 * np.trace(spread) + 1e-18) * np.eye(self.space.d)
+            root = np.linalg.inv(np.linalg.cholesky(spread))
+            most = np.linalg.norm((tried - middle) @ root.T, axis=1).max()
+            away = float(np.linalg.norm(root @ (y - middle)))
+            y = middle + min(1.0, most / max(away, 1e-300)) * (y - middle)
+        return self._whole(y, place, e, None)
 
     def _best_choice(self, weights: Array | None) -> int:
         if not self.options:
@@ -501,8 +520,11 @@ class Search:
         metrics: Sequence[float] = (),
         history: bool = False,
         settle: bool = True,
-    ) -> None:
-        """Learn a value, and plan; None is a failure. History are rows that were not asked for."""
+    ) -> bool:
+        """Learn a value, None for a failure, and plan; return whether it counts as it is.
+
+        History are rows that were not asked for.
+        """
         choice = int(np.ravel_multi_index(picks, self.options)) if self.options else 0
         z, e = np.zeros(self.model.features.z), self._features(weights, choice)
         if covariates is not None:
@@ -510,134 +532,143 @@ class Search:
         z[len(z) - self.history :] = float(history)
         cell = int(np.argmax(weights)) if self.contexts else 0
         beside = self.places[cell * self.choices : (cell + 1) * self.choices]
-        beside[choice].played += 1
+        place = beside[choice]
+        place.played += 1
         for model in (self.model, *self.limited):
-            model.at = beside[choice].y
+            model.at = place.y
         if self.floor is not None and value is not None and not history:
             self.floor.learn(value)
         for model, metric in zip(self.limited, metrics, strict=True):
             if np.isfinite(metric):  # a failed trial may lack it
                 model.learn(model.features.row(x - model.c, z, e), metric, history=history)
-        if value is not None and not history and self.model.rounds > BEGINNING:
-            self._weigh(x, value, z, e, beside[choice].y)
+        before = self.left_out
         if len(self.first) < BEGINNING:
             self.first.append((x, value, z, e, history))
-            if len(self.first) == BEGINNING:
-                self._begin()
+            self._begin(place)
         else:
-            self._learn(x, value, z, e, history)
-        if settle and min(place.played for place in beside) >= 2:
-            for each in range(self.choices):
-                self._settle(weights, each)
+            self._learn(x, value, z, e, history, place)
+        if settle and min(each.played for each in beside) >= 2:
+            for other in range(self.choices):
+                self._settle(weights, other)
         elif settle:
             self._settle(weights, choice)
+        return self.left_out == before
 
-    def _weigh(self, x: Array, value: float, z: Array, e: Array, y: Array) -> None:
-        """Compare what the model says of each coordinate and choice with a new value."""
-        model, f, v = self.model, self.model.features, x - self.model.c
-        row = f.row(v, z, e)
-        mean, sd = model.predict(row)
-        m, by = model.weights() @ model.m, x - y
-        bends = np.diagonal(f.curvature(m))
-        said = by * (f.slope(v, e) @ m) - 0.5 * by * by * bends
-        end = self.contexts
-        for size in self.options:
-            start, end = end, end + size
-            mixed = e.copy()
-            mixed[start:end] = 1.0 / size
-            said = np.append(said, (row - f.row(v, z, mixed)) @ m)
-        self.effects.add(said, value - mean, sd)
+    def _begin(self, place: Place) -> None:
+        """Learn a first row; all of them anew where it tells that others are absurd, or are not."""
+        if len(self.first) < FEW:
+            return
+        before, self.absurd = self.absurd, self._find_absurd()
+        rows = self.first[-1:]
+        if self.absurd[:-1] != before:
+            rows, left_out = self.first, self.left_out
+            self.model.clear()
+            for each in (self.ordinary, self.far, self.recent):
+                each.clear()
+            self.in_row = self.left_out = 0
+        for (x, value, z, e, history), absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
+            if value is None or absurd:
+                self._bound(x, value, z, e, place)
+            else:
+                self._take(x, value, z, e, history)
+        if rows is self.first:
+            self.left_out = max(self.left_out, left_out)
 
-    def _begin(self) -> None:
-        """Learn the first rows, of which one may be absurd."""
-        for x, value, z, e, history in self.first:
-            others = [v for y, v, *_ in self.first if y is not x and v is not None]
-            if value is None or not others:
-                continue
-            wide = 10.0 * np.ptp(others) + 1e-12 * abs(others[0])
-            if history or not self.faults or abs(value - np.median(others)) <= wide:
-                self._take(x, value, z, e, history=history)
+    def _find_absurd(self) -> list[bool]:
+        """Return which of the first values are far from most, and from what is near them."""
+        known = [(np.append(x, e), v) for x, v, _, e, _ in self.first if v is not None]
+        if not self.faults or len(known) < FEW:
+            return [False] * len(self.first)
+        middle = np.median([v for _, v in known])
+        width = sorted(abs(v - middle) for _, v in known)[int(CORE * len(known))]
+        core = [(x, v) for x, v in known if abs(v - middle) <= ABSURD * width]
+        return [
+            not (
+                v is None
+                or history
+                or abs(v - middle) <= ABSURD * width
+                or _fits(np.append(x, e), v, core)
+            )
+            for x, v, _, e, history in self.first
+        ]
 
-    def _learn(self, x: Array, value: float | None, z: Array, e: Array, history: bool) -> None:
+    def _learn(
+        self, x: Array, value: float | None, z: Array, e: Array, history: bool, place: Place
+    ) -> None:
         """Learn a value, or what is left of it where it is far from the expected one."""
         model = self.model
         row = model.features.row(x - model.c, z, e)
         mean, sd = model.predict(row)
-        first = model.rounds < 3 * len(row)
-        bound = FAR * sd
-        if first:
-            wide = 10.0 * np.ptp([v for _, v in self.ordinary]) if self.ordinary else np.inf
-            bound = float(np.clip(wide, bound, FIRST_FAR * sd))
-            if len(self.ordinary) > 3:
-                bound = min(bound, max(wide, 1e-9 * abs(mean)))
+        bound, first = FAR * sd, model.rounds < 3 * len(row)
+        if first and self.ordinary:
+            wide = 10.0 * np.ptp([v for _, v in self.ordinary])
+            bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = history or not self.faults or (self.history and model.live <= len(row))
         if value is not None and (
-            trusted or abs(value - mean) <= bound or self._is_among(value, first)
+            trusted or abs(value - mean) <= bound or _fits(np.append(x, e), value, self.ordinary)
         ):
             self._take(x, value, z, e, history=history)
-            return
-        good = value is not None and value < mean
-        self.in_row += 1
-        if self.in_row > 3 and value is not None:  # the last ordinary setting is far as well
+        elif self.in_row >= 3 and value is not None:  # the last ordinary setting is far as well
             model.forget_level()
             self._take(x, value, z, e)
-            return
-        if self.in_row > 3:
-            self.in_row = 0
-        self.far.append(x)
+        else:
+            self._bound(x, value, z, e, place)
+
+    def _bound(self, x: Array, value: float | None, z: Array, e: Array, place: Place) -> None:
+        """Learn what is left of a far value, or of a failure."""
+        model = self.model
+        row = model.features.row(x - model.c, z, e)
+        mean, sd = model.predict(row)
+        good, bound = value is not None and value < mean, FAR * sd
+        self.in_row = self.in_row + 1 if self.in_row < 4 else 0
+        usual = [x[: self.space.d] for x, _ in self.ordinary][-5:]
+        away = np.linalg.solve(matrix(place.R), x - (np.mean(usual, axis=0) if usual else place.y))
+        self.far.append(np.asarray(away / max(float(np.linalg.norm(away)), 1e-300), float))
         self.left_out += value is not None
         self.recent.append(value is not None)
         last = [v for _, v in self.ordinary][-15:]
         depends = self._depends()
-        if len(last) > 3:  # what was seen says more of the noise than an early model
+        if last:  # what was seen says more of the noise than an early model
             sd = min(sd, 0.5 * float(np.ptp(last)))
         bounded = mean - bound if good else max([mean, *last]) + (LEVEL if depends else 2.0) * sd
         if value is not None and not good:
             bounded = min(bounded, value)
-        weight = 0.0 if good else 1.0 if depends else 0.1
-        model.learn(row, bounded, weight, scored=False)
-        model.loosen(value is not None and abs(value - mean) <= 5.0 * bound)
-
-    def _is_among(self, value: float, first: bool) -> bool:
-        """Whether a value is among the ordinary ones: without noise any surprise is large."""
-        values = [v for _, v in self.ordinary]
-        if not values:
-            return first
-        beside = _spread(np.array(values)) * FIRST_WIDE if first else np.ptp(values)
-        return bool(min(values) - beside <= value <= max(values) + beside)
+        early = value is not None and model.rounds < 2 * len(row)  # one row would decide much
+        weight = 0.0 if good else 1.0 if depends else 0.0 if early else 0.1
+        if model.rounds:
+            model.learn(row, bounded, weight, scored=False)
+            model.loosen(value is not None and abs(value - mean) <= 5.0 * bound)
 
     def _take(self, x: Array, value: float, z: Array, e: Array, history: bool = False) -> None:
         """Learn an ordinary value."""
         self.model.learn(self.model.features.row(x - self.model.c, z, e), value, history=history)
         if not history:
-            self.ordinary.append((x, value))
+            self.ordinary.append((np.append(x, e), value))
             self.recent.append(False)
             self.in_row = 0
 
     def _depends(self) -> bool:
-        """Whether the last far settings differ from ordinary ones: a fault does not depend."""
-        far, near = np.array(self.far), np.array([x for x, _ in self.ordinary])
-        n, k, d = len(near), len(far), self.space.d
-        if n < 5 or k < 3 or not d:
+        """Return whether far values lie on one side of ordinary ones: a fault has no side."""
+        k, d = len(self.far), self.space.d
+        if k < 3 or not d:
             return False
-        apart = far.mean(axis=0) - near.mean(axis=0)
-        spread = np.cov(near.T).reshape(d, d)
-        spread += 1e-6 * np.diag(np.diag(spread)) + 1e-18 * np.eye(d)
-        distance = n * k / (n + k) * apart @ np.linalg.solve(spread, apart)
-        usual = d * (1.0 - 2.0 / (9.0 * d) + 1.645 * np.sqrt(2.0 / (9.0 * d))) ** 3  # chi² (.95)
-        return bool(distance > usual)
+        mean = np.mean(self.far, axis=0)
+        return bool(k * d * (mean @ mean) > chi_square(d, 1.645))
 
     # --- the plan ------------------------------------------------------------------------------
 
     def _plan(self, place: Place, e: Array) -> None:
         """Move a centre to the believed minimum, and set the radius of exploring around it."""
         model, f, d = self.model, self.model.features, self.space.d
+        if self.wide:
+            self._plan_wide(place, e)
+            return
         if model.rounds < 3 or not d:  # choices alone have no centre
             place.R = self._within(place.y, np.eye(d) / place.trust**2)
             return
         m, C = model.average()
-        H = f.curvature(m)
-        values, V = np.linalg.eigh(H) if len(f.i) else (np.diag(H).copy(), np.eye(d))
+        C = matrix(C)
+        values, V = np.linalg.eigh(f.curvature(m)) if len(f.i) else (f.diagonal(m), np.eye(d))
         bends = f.bends(V)
         sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
         high = np.maximum(values, 0.5 * sd)
@@ -666,14 +697,44 @@ class Search:
         place.trust = float(np.clip(trust, SMALLEST, 1.0))
         widths = np.maximum(widths, 1e-4 * place.trust)
         place.R = self._within(
-            place.y, (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T, self._steep(place.y, e)
+            place.y,
+            (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T,
+            self._steep(place.y, e, place.trust),
         )
         if self.options:
             g = B @ m
             q = np.sqrt((V.T @ g) ** 2 + np.sum((V.T @ B @ C) * (V.T @ B), axis=1))
             w = np.maximum(values, 0.05 * max(float(values.max()), 1e-300))
-            s = np.minimum(q / w, 1.0)
+            s = q / np.maximum(np.maximum(q, w), 1e-300)
             place.gain = float(np.sum(q * s - 0.5 * w * s * s))
+
+    def _plan_wide(self, place: Place, e: Array) -> None:
+        """The same where coordinates are independent of each other."""
+        model, f, d, cube = self.model, self.model.features, self.space.d, self.space
+        assert isinstance(cube, Cube)
+        widths = np.full(d, np.inf)
+        if model.rounds >= 3:
+            m, C = model.average()
+            values, sd = f.diagonal(m), np.sqrt(C[f.squares] + C[f.common])
+            high, v = np.maximum(values, 0.5 * sd), place.y - model.c
+            along = e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
+            g, spread = f.gradient(m, v, e), C[f.v] + (v * sd) ** 2 + along
+            y = place.y
+            for _ in range(4):
+                slope, bend = cube.sides(y)
+                M = PRIOR * spread / high
+                step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
+                y = y + min(1.0, 0.9 * cube.room(y, step)) * step
+            step = y - place.y
+            far = float(np.linalg.norm(step)) / (2.0 * place.trust)
+            place.y = cube.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
+            low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
+            widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
+            trust = np.clip(widths.max(), SHRINK * place.trust, GROW * place.trust)
+            place.trust = float(np.clip(trust, SMALLEST, 1.0))
+            widths = np.maximum(widths, 1e-4 * place.trust)
+        bend = cube.sides(place.y)[1]
+        place.R = 1.0 / np.sqrt(1.0 / widths**2 + 1.0 / place.trust**2 + d * bend)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
         """The root of g + A (y - y0) + M ψ'(y)."""
@@ -706,14 +767,21 @@ class Search:
             excess.append(mean + 1.5 * sd - limit)
         return np.array(excess)
 
+    def _spent(self, y: Array, e: Array) -> Array:
+        """By how much limited metrics may exceed their limits: at all where they cannot be met."""
+        spent = np.maximum(self._excess(y, e), 0.0)
+        for k, (model, limit) in enumerate(zip(self.limited, self.limits, strict=True)):
+            mean, sd = model.believed(model.features.row(y - model.c, None, e))
+            if mean - 2.0 * sd > limit:
+                spent[k] = np.inf
+        return spent
+
     def _allowed(self, y0: Array, g: Array, A: Array, M: Array, e: Array) -> Array:
         """The least value with every metric below its limit: multipliers by bisection."""
         slopes, bends = [], []
         for model in self.limited:
-            f, (m, C) = model.features, model.average()
-            B = f.slope(y0 - model.c, e)
-            root = B @ C @ B.T
-            slopes.append(B @ m + 0.0 * root[0])
+            f, m = model.features, model.average()[0]
+            slopes.append(f.gradient(m, y0 - model.c, e))
             values, V = np.linalg.eigh(f.curvature(m))
             bends.append((V * np.maximum(values, 0.0)) @ V.T)
         weights = np.zeros(len(slopes))
@@ -732,7 +800,7 @@ class Search:
                 if self._excess(y, e)[k] <= 0.0:
                     continue
                 unit = (np.linalg.norm(g) + size) / max(float(np.linalg.norm(slope)), 1e-300)
-                low, high = -10.0, 10.0
+                low, high = -10.0, 6.0
                 for _ in range(12):
                     middle = 0.5 * (low + high)
                     weights[k] = unit * np.exp(middle)
@@ -744,14 +812,15 @@ class Search:
                 y = point()
         return y
 
-    def _steep(self, y: Array, e: Array) -> Array | float:
+    def _steep(self, y: Array, e: Array, trust: float) -> Array | float:
         """Along an active limit's slope, exploring is narrow: precision that is added."""
         steep: Array | float = 0.0
         for model, limit in zip(self.limited, self.limits, strict=True):
             mean, sd = model.believed(model.features.row(y - model.c, None, e))
-            if mean + 3.0 * sd > limit:
-                slope = model.features.slope(y - model.c, e) @ model.average()[0]
-                steep = steep + np.outer(slope, slope) / (0.7 * max(sd, 1e-300)) ** 2
+            if mean - 2.0 * sd <= limit < mean + 3.0 * sd:
+                slope = model.features.gradient(model.average()[0], y - model.c, e)
+                least = max(sd, 0.05 * trust * float(np.linalg.norm(slope)), 1e-300)
+                steep = steep + np.outer(slope, slope) / (0.7 * least) ** 2
         return steep
 
     # --- what it says --------------------------------------------------------------------------
@@ -760,8 +829,8 @@ class Search:
         """Return the best setting of a context, with intervals of 95 %."""
         choice, model, f = self._best_choice(weights), self.model, self.model.features
         place, e = self._known(weights, choice), self._features(weights, choice)
-        x = self._whole(place.y, place, e, None)
-        if model.rounds < BEGINNING:  # nothing is known yet
+        x = self._recommended(place, e)
+        if model.rounds < FEW:  # nothing is known yet
             no = Estimate(nan, nan, nan)
             few = [no] * self.space.d
             return Found(
@@ -776,47 +845,52 @@ class Search:
         v = x - model.c
         m, C = model.average()
 
-        row = f.row(v, None, e)
-        values, V = (
-            np.linalg.eigh(f.curvature(m)) if self.space.d else (np.zeros(0), np.zeros((0, 0)))
-        )
-        bends = f.bends(V)
-        sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
-        root = V @ ((V.T @ f.slope(v, e)) / np.maximum(values - sd, 0.25 * sd)[:, None])
-        errors = 1.96 * np.sqrt(np.maximum(np.sum(root @ C * root, axis=1), 0.0))
+        row, d = f.row(v, None, e), self.space.d
+        g, bend = f.gradient(m, v, e), f.diagonal(m)
+        if C.ndim == 1:
+            sd = np.sqrt(C[f.squares] + C[f.common])
+            error = np.sqrt(C[f.v] + (v * sd) ** 2) / np.maximum(bend - sd, 0.25 * sd)
+        else:
+            values, V = np.linalg.eigh(f.curvature(m)) if d else (np.zeros(0), np.zeros((0, 0)))
+            bends = f.bends(V)
+            sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
+            root = V @ ((V.T @ f.slope(v, e)) / np.maximum(values - sd, 0.25 * sd)[:, None])
+            error = np.sqrt(np.maximum(np.sum(root @ C * root, axis=1), 0.0))
         intervals: list[Estimate] = []
         importance: list[Estimate] = []
-        for i, error in enumerate(errors):
-            unit = np.eye(len(v))[i]
+        for i, (unit, off) in enumerate(zip(np.eye(d), 1.96 * error, strict=True)):
             up, down = self.space.room(x, unit), -self.space.room(x, -unit)
-            intervals.append(Estimate(x[i], x[i] + max(-error, down), x[i] + min(error, up)))
-            ways = [by / 2**k for k in range(6) for by in (up, down)]
-            rises = [_rise(f.row(v + by * unit, None, e) - row, m, C) for by in ways]
-            importance.append(self._effect(i, rises))
+            intervals.append(Estimate(x[i], x[i] + max(-off, down), x[i] + min(off, up)))
+            ways = np.outer((up, down), 0.5 ** np.arange(6))
+            rises = ways * (g[i] + 0.5 * ways * bend[i])
+            importance.append(_known_rise(rises, *model.dependence(f.of(i))))
         limits = []
         for each in self.limited:
-            mean, error = each.believed(each.features.row(x - each.c, None, e))
-            limits.append(Estimate(mean, mean - 1.96 * error, mean + 1.96 * error))
-        mean, error = model.believed(row)
-        value = Estimate(mean, mean - 1.96 * error, mean + 1.96 * error)
+            limits.append(_interval(*each.believed(each.features.row(x - each.c, None, e))))
+        value = _interval(*model.believed(row))
         options, picks = [], self._picked(choice)
+        ends = np.cumsum([0, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
             joint = [int(np.ravel_multi_index(each, self.options)) for each in others]
             rows = [f.row(v, None, self._features(weights, each)) for each in joint]
-            rises = [_rise(each - row, m, C) for each in rows]
-            options.append(self._effect(self.space.d + k, rises))
+            rises = np.array([(each - row) @ m for each in rows])
+            own = np.arange(*ends[k : k + 2])
+            both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
+            weights_of = self.contexts + np.concatenate(both)
+            options.append(_known_rise(rises, *model.dependence(f.of_context(weights_of))))
         return Found(x, picks, value, intervals, importance, options, limits)
-
-    def _effect(self, i: int, rises: list[Estimate]) -> Estimate:
-        """Return the largest rise that is known, or else what the values say of the usual one."""
-        found = max(rises, key=lambda rise: rise.low)
-        return found if found.low > 0.0 else self.effects.scaled(i, max(rises).mean)
 
     @property
     def left_out_lately(self) -> float:
         """The share of the last values that were left out or bounded."""
         return sum(self.recent) / 200.0
+
+    @property
+    def absurd_values(self) -> set[float]:
+        """Those of the first values that turned out to be absurd."""
+        told = zip(self.first, self.absurd, strict=False)
+        return {value for (_, value, *_), absurd in told if absurd}
 
     def start_at(self, y: Array, picks: tuple[int, ...]) -> None:
         """Begin at another centre, with what is known."""
@@ -824,9 +898,9 @@ class Search:
         for place in self.places:
             place.y = self.space.inside(y, 0.98)
 
-    def continue_at(self, places: Sequence[Place]) -> None:
+    def continue_at(self, before: Search) -> None:
         """Take over centres and radii."""
-        for place, other in zip(self.places, places, strict=True):
+        for place, other in zip(self.places, before.places, strict=True):
             place.y, place.trust, place.R = other.y, other.trust, other.R
 
     # --- state ---------------------------------------------------------------------------------
@@ -841,10 +915,10 @@ class Search:
                  "played": p.played, "gain": p.gain}
                 for p in self.places
             ],
-            "effects": {name: each.tolist() for name, each in vars(self.effects).items()},
             "first": [[x.tolist(), v, z.tolist(), e.tolist(), h] for x, v, z, e, h in self.first],
             "ordinary": [[x.tolist(), value] for x, value in self.ordinary],
             "far": [x.tolist() for x in self.far],
+            "absurd": self.absurd,
             "in_row": self.in_row,
             "left_out": self.left_out,
             "picks": list(map(int, self.picks)),
@@ -856,7 +930,12 @@ class Search:
     def _refuse_other(self, state: dict[str, Any]) -> None:
         """Refuse data of another form than those of this search, and infinite numbers."""
         x, z, e = [0.0] * self.space.d, [0.0] * self.model.features.z, [0.0] * self.model.features.e
-        forms = {"first": [x, None, z, e, False], "ordinary": [x, 0.0], "far": x, "recent": False}
+        forms: dict[str, Any] = {
+            "first": [x, None, z, e, False],
+            "ordinary": [x + e, 0.0],
+            "far": x,
+        }
+        forms |= {"recent": False, "absurd": False}
         same = self.state()
         refuse_infinite(state, "search")
         for name, form in forms.items():
@@ -887,9 +966,7 @@ class Search:
         for place, own in zip(self.places, state["places"], strict=True):
             for name, value in own.items():
                 setattr(place, name, np.array(value, float) if isinstance(value, list) else value)
-            place.R = place.R.reshape(self.space.d, self.space.d)
-        for name, numbers in state["effects"].items():
-            setattr(self.effects, name, np.array(numbers, float))
+            place.R = place.R.reshape((self.space.d,) * (1 if self.wide else 2))
         self.first = [
             (np.array(x, float), v, np.array(z, float), np.array(e, float), h)
             for x, v, z, e, h in state["first"]
@@ -901,6 +978,7 @@ class Search:
         self.recent.clear()
         self.recent.extend(state["recent"])
         self.in_row, self.left_out = state["in_row"], state["left_out"]
+        self.absurd = state["absurd"]
         self.picks = tuple(state["picks"])
         if self.floor is not None:
             self.floor.restore(state["floor"])

@@ -56,6 +56,8 @@ HISTORY = 10_000
 """Rounds that a tuner keeps for tables and figures, and to learn from after a change."""
 KEPT = 1000
 """Rounds of them that are saved."""
+NUMBERS = 100_000
+"""Numbers of settings that are saved at most, and ten times as many are kept."""
 RECENT = 100
 """Values of which the summary has the mean."""
 MOST_SHOWN = 16
@@ -192,9 +194,13 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
-        self._history: deque[Row] = deque(maxlen=HISTORY)
+        self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _rows(self, most: int) -> int:
+        """Return the rows of a history, fewer where settings are long."""
+        return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
         """Return an empty certificate; a working point counts twice the coordinate of a range."""
@@ -586,16 +592,17 @@ class Tuner(Player[Trial]):
         if new or (row.imported and not self._search.history):
             self._learn_anew(row.imported or self._search.history)
         if not row.paused:
-            self._learn(row)
+            row = row._replace(left_out=not self._learn(row))
         self.rounds += not row.imported
         center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
         self._history.append(row._replace(center=center))
 
-    def _learn(self, row: Row, settle: bool = True) -> None:
+    def _learn(self, row: Row, settle: bool = True) -> bool:
+        """Learn a row; return whether its value counts as it is."""
         x, picks = self.space.locate(np.asarray(row.point))
         value = None if row.failed else self._sign * self._in_range(row.value)
         measured = row.metrics | {FAILED: float(row.failed)}
-        self._search.tell(
+        return self._search.tell(
             x,
             picks,
             value,
@@ -612,12 +619,13 @@ class Tuner(Player[Trial]):
 
     def _learn_anew(self, history: bool) -> None:
         """Learn all rows that are kept once more: there are more features."""
-        places = self._search.places
+        before = self._search
         self._search = self._new_search(history)
-        self._search.continue_at(places)
+        self._search.continue_at(before)
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = before.left_out
 
     @locked
     def add_trial(
@@ -707,7 +715,7 @@ class Tuner(Player[Trial]):
                 for row, point in rows
                 if point is not None
             ),
-            maxlen=HISTORY,
+            maxlen=self._rows(HISTORY),
         )
         self.space = space
         self._open.clear()
@@ -715,11 +723,13 @@ class Tuner(Player[Trial]):
         self._unexpected.clear()
         if self.comparison is not None:
             self.comparison.forget(())
+        left_out = self.left_out
         self._search = self._new_search(any(row.imported for row in self._history))
         self._search.start_at(*space.locate(best))
         for row in self._history:
             if not row.paused:
                 self._learn(row, settle=False)
+        self._search.left_out = left_out
 
     def _converted(self, values: Any, space: Space) -> Array:
         found = space.converted(values, self.space)
@@ -928,10 +938,12 @@ class Tuner(Player[Trial]):
             A record that prints itself, in a notebook as a table.
         """
         space, axes, compared = self.space, self.space.axes, self.comparison
+        absurd = self._search.absurd_values
         recent = [
             row.value
             for row in islice(reversed(self._history), RECENT)
-            if not row.failed and not row.imported and not row.held_back
+            if not (row.failed or row.imported or row.held_back or row.left_out)
+            and self._sign * row.value not in absurd
         ]
         value = None if self.contexts.size else self.recommend().value
         return Status(
@@ -1102,7 +1114,7 @@ class Tuner(Player[Trial]):
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
         """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=HISTORY)
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
 
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
@@ -1134,7 +1146,9 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in list(self._history)[-rounds:] if rounds],
+            "history": [
+                row.to_json() for row in list(self._history)[-self._rows(rounds) :] if rounds
+            ],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
@@ -1192,7 +1206,8 @@ class Tuner(Player[Trial]):
         tuner.space = Space.from_spec(known)
         tuner.maximize = bool(known["maximize"])
         tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates.restore(state["covariates"])
+        tuner.covariates = Covariates(known["covariates"])
+        tuner.covariates.restore(state["covariates"])
         tuner.limits = read_limits(known["limits"])
         tuner.value_range = _checked_range(known["value_range"])
         tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]
