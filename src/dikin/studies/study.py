@@ -230,7 +230,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "")  # refuse now what could not be read back later
+        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         database.connect()
         with database.transaction():
@@ -540,7 +540,7 @@ class Study:
                 f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
                 "n, or with another context or covariates; a key is for one request"
             )
-        return trial_of(self.space, row.n, body)
+        return trial_of(self.space, body.get("id", row.n), body)
 
     def _refuse_more(self, fold: Fold) -> None:
         who, at, _ = next(iter(fold.asked.values()))

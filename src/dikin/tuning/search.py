@@ -952,15 +952,16 @@ class Search:
             if row[1] is not None:
                 refuse_other_form(row[1], 0.0, "first")
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from plain data.
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        """Go on from plain data, which may have been checked by a digest.
 
         Raises
         ------
         StateError
             If the data are of another search, or not finite.
         """
-        self._refuse_other(state)
+        if not checked:
+            self._refuse_other(state)
         self.model.restore(state["model"])
         for each, own in zip(self.limited, state["limited"], strict=True):
             each.restore(own)
