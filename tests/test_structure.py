@@ -19,7 +19,7 @@ SRC = Path(dikin.__file__).parent
 
 LAYERS = (
     "errors kernel feedback deprecation",
-    "vectors extras files registry log_limit",
+    "vectors extras files registry silence",
     "arguments serialization",
     "rng open_queries plotting",
     "domains",

@@ -17,7 +17,6 @@ from dikin.errors import (
     DikinWarning,
     NotSavableError,
     ParameterError,
-    UnknownNameError,
     did_you_mean,
     shown,
 )
@@ -60,7 +59,7 @@ class Registry(Generic[T]):
         """The class called `kind`, or an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
             near = did_you_mean(kind, self.classes)
-            raise UnknownNameError(
+            raise ParameterError(
                 f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
                 "the module that registers it (dikin.register) has been imported."
             )
@@ -158,26 +157,6 @@ def register(target: C) -> C:
         f"register needs a class derived from one of {bases}, got {target!r}. "
         "Nothing was registered."
     )
-
-
-def domains() -> dict[str, type[Any]]:
-    """Every domain class by kind."""
-    return FOLDERS["domains"].every()
-
-
-def learners() -> dict[str, type[Any]]:
-    """Every learner class by kind."""
-    return FOLDERS["learners"].every()
-
-
-def environments() -> dict[str, type[Any]]:
-    """Every environment class by kind."""
-    return FOLDERS["environments"].every()
-
-
-def parameter_kinds() -> dict[str, type[Any]]:
-    """Every parameter kind by name."""
-    return FOLDERS["tuning.parameters"].every()
 
 
 # --- installed packages ------------------------------------------------------------------------

@@ -62,8 +62,6 @@ class Status:
     start: Annotated[dict[str, Any], "The setting that the tuner began with, by name."]
     best: Annotated[dict[str, Any], "The best guess now, by name."]
     center: Annotated[Array, "The best guess now as numbers, one for each of the columns."]
-    first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
-    first_mean: Annotated[float, "The mean of the first values."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
     recent_mean: Annotated[
         float, "The mean of the last values, without failures and rounds held back."

@@ -12,18 +12,16 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
+from dikin.adapters import AttributeNames, LogLimit
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
-    CovariateError,
     ParameterError,
     QueryError,
     UnknownQueryError,
     did_you_mean,
     shown,
 )
-from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED
 from dikin.tuning.parameters.base import ParameterKind
@@ -232,7 +230,7 @@ class TunerProvider(AbstractProvider):
 def _code_of(error: Exception) -> exception.ErrorCode:
     if isinstance(error, exception.OpenFeatureError):
         return error.error_code
-    if isinstance(error, ContextError | CovariateError):
+    if isinstance(error, ContextError):
         return exception.ErrorCode.INVALID_CONTEXT
     return exception.ErrorCode.GENERAL
 

@@ -30,7 +30,7 @@ from dikin.checks.sample_points import (
 )
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
-from dikin.errors import DikinError, DomainError, NotSavableError, ShapeError
+from dikin.errors import DikinError, DomainError, NotSavableError
 from dikin.rng import Generator
 
 DIGITS = 1e-9
@@ -308,7 +308,7 @@ def check_require_refuses_what_is_no_point(domain: Domain, rng: Generator) -> No
     copied = same and not np.shares_memory(inside, domain.center)
     require(copied, domain, "require(center)", inside, "a copy of the centre")
     for shape in ((), (*domain.point_shape, 1), tuple(n + 1 for n in domain.point_shape)):
-        _refused(domain, np.zeros(shape), ShapeError)
+        _refused(domain, np.zeros(shape), DomainError)
     for poison in (np.nan, np.inf, -np.inf):
         for where in np.ndindex(domain.point_shape):
             point = np.array(domain.center)

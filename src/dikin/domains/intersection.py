@@ -13,7 +13,7 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.box import Box
 from dikin.domains.newton import dikin_extent, find_center
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 
 
 class Intersection(Domain):
@@ -137,7 +137,7 @@ def _refuse_mismatch(parts: tuple[Domain, ...]) -> None:
         if not isinstance(part, Domain):
             raise DomainError(f"Intersection: part {i} is {part!r}, wanted a domain")
         if part.point_shape != parts[0].point_shape:
-            raise ShapeError(
+            raise DomainError(
                 f"Intersection: points of part {i} have shape {part.point_shape}, "
                 f"those of part 0 {parts[0].point_shape}"
             )

@@ -24,7 +24,6 @@ from dikin.errors import (
     AccessError,
     BusyError,
     ContextError,
-    CovariateError,
     DikinError,
     LossError,
     ParameterError,
@@ -63,7 +62,7 @@ LONGEST_RETRY_AFTER = 60
 NAMED = {
     "context": ("context", ContextError),
     "metrics": ("metric", LossError),
-    "covariates": ("covariate", CovariateError),
+    "covariates": ("covariate", ContextError),
 }
 """Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
 

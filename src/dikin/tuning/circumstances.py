@@ -18,7 +18,6 @@ import numpy as np
 from dikin.arguments import LARGEST, as_float
 from dikin.errors import (
     ContextError,
-    CovariateError,
     DikinError,
     ParameterError,
     StateError,
@@ -277,20 +276,20 @@ class Covariates:
         if given is None:
             return {}
         if not isinstance(given, Mapping):
-            raise CovariateError(
+            raise ContextError(
                 'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
                 f"{shown(given)}. {UNCHANGED}"
             )
         for name in given:
-            _refuse_name(name, CovariateError)
+            _refuse_name(name, ContextError)
         values = {
             name: _value(
-                f"the covariate {name!r}", self.kinds.get(name), given[name], CovariateError, True
+                f"the covariate {name!r}", self.kinds.get(name), given[name], ContextError, True
             )
             for name in sorted(given)
             if given[name] is not None
         }
-        self._refuse_many({**self.kinds, **values}, CovariateError)
+        self._refuse_many({**self.kinds, **values}, ContextError)
         return values
 
     @staticmethod
@@ -367,7 +366,7 @@ def merged(first: Values, later: Values) -> Values:
     """Return what was known when a trial was asked and what came with its value."""
     for name, value in later.items():
         if first.get(name, value) != value:
-            raise CovariateError(
+            raise ContextError(
                 f"the covariate {name!r} was {shown(first[name])} when the trial was asked, and "
                 f"{shown(value)} came with its value: pass it once, or give the second one a name "
                 f"of its own. {UNCHANGED}"
