@@ -146,7 +146,6 @@ class Policy(Search):
         """The centre and the square of the factor."""
         place = self.places[0]
         place.y = np.clip(place.y, -1.0 + 1e-6, 1.0 - 1e-6)
-        self._planned(0, 0)
         return place.y, self.space.d * place.R @ place.R.T
 
     def forecast(self, y: Array) -> tuple[float, Array, Array]:
@@ -178,7 +177,7 @@ def play_model(game: Game, T: int, seed: int, guarded: bool, known: bool) -> tup
         else:
             x, trial = guard.ask()
         paid[t] = game.value(t, x)
-        policy.tell(x, paid[t] + game.noise[t])
+        policy.tell(x, (), paid[t] + game.noise[t], weights=np.zeros(0))
         if guarded:
             guard.tell(trial, paid[t] + game.noise[t])
     return paid, guard
