@@ -185,7 +185,7 @@ def context_panels(
     along = contexts.kinds[across]
     xs: tuple[Any, ...] = along.curve or along.places
     curves = [
-        (label, np.array([center_in(place | {across: x}) for x in xs]))
+        (label, np.array([center_in({**place, across: x}) for x in xs]))
         for label, place in _others(contexts, across)
     ]
     panels, first = [], 0

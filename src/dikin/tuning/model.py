@@ -199,6 +199,22 @@ class Regression:
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
         self._known.clear()
 
+    def widen(self, more: int) -> None:
+        """Take in features of covariates, which were 0 in every row so far."""
+        old, first = self.features, self.features.extra.stop - (not self.reads.all())
+        self.features = Features(old.d, old.z + more, old.e)
+        at = np.r_[:first, first + more : self.features.p]
+        for name in ("L", "P"):
+            wide = np.zeros((len(self.N), self.features.p, self.features.p))
+            wide[:, at[:, None], at] = getattr(self, name)
+            setattr(self, name, wide)
+        for name in ("b", "m"):
+            setattr(self, name, np.insert(getattr(self, name), [first] * more, 0.0, axis=1))
+        self.kappa = self.features.ridge()
+        self.keep = 1.0 - (1.0 - self.keep) * old.p / self.features.p
+        if self.rounds:
+            self._solve(np.arange(len(self.N)))
+
     # --- learning ------------------------------------------------------------------------------
 
     def learn(

@@ -91,7 +91,7 @@ class Cube:
     @property
     def diameter(self) -> float:
         """The largest distance of two points."""
-        return 2.0 * self.d**0.5
+        return 2.0 * sqrt(self.d)
 
 
 class Cut:
@@ -588,7 +588,7 @@ class Search:
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
         usual = [x for x, _ in self.ordinary][-5:]
         away = np.linalg.solve(place.R, x - (np.mean(usual, axis=0) if usual else place.y))
-        self.far.append(away / max(float(np.linalg.norm(away)), 1e-300))
+        self.far.append(np.asarray(away / max(float(np.linalg.norm(away)), 1e-300), float))
         self.left_out += value is not None
         self.recent.append(value is not None)
         last = [v for _, v in self.ordinary][-15:]
@@ -830,6 +830,16 @@ class Search:
         self.picks = picks
         for place in self.places:
             place.y = self.space.inside(y, 0.98)
+
+    def widen(self, more: int) -> None:
+        """Take in features of covariates, which were 0 in every row so far."""
+        place = self.model.features.z - self.history
+        for model in (self.model, *self.limited):
+            model.widen(more)
+        self.first = [
+            (x, value, np.insert(z, [place] * more, 0.0), e, history)
+            for x, value, z, e, history in self.first
+        ]
 
     def continue_at(self, before: Search) -> None:
         """Take over centres and radii."""
