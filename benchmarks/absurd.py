@@ -21,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from comparison import play_parallel
 from loops import (
-    ASKED,
     PLAYERS,
     WITH_TBPSA,
     Generator,
@@ -122,7 +121,7 @@ LOOPS = {
         PLAYERS,
     ),
     "jumps": Setting(f"d = 3, the minimum jumps every {JUMP} rounds, noise 0.1", jumping, PLAYERS),
-    "whole": Setting("two whole numbers, noise 0.1", whole_numbers, ASKED, FEWER_GAMES),
+    "whole": Setting("two whole numbers, noise 0.1", whole_numbers, PLAYERS, FEWER_GAMES),
 }
 
 

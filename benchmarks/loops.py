@@ -7,15 +7,13 @@ the round; that of every setting that is played is kept, as it is what the round
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from math import nan
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from rivals import CMA_ES, TBPSA, TBPSA_, Array, Maker, Parameters, PyCMA
+from rivals import CMA_ES, TBPSA, TBPSA_, Array, Maker, Parameters, PyCMA, tuner
 
 import dikin
-from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.kernel import compilable
 
 TUNER = "dikin.Tuner"
@@ -65,13 +63,6 @@ class Losses(NamedTuple):
         self.costs[t] = cost
         measured: float = self.factor[t] * (cost + self.offset + self.noise[t]) + self.added[t]
         return measured
-
-    def strong_convexity(self, round: int) -> float:
-        """Nothing is told of it."""
-        return 0.0
-
-    def accumulate(self, round: int, chance: float, sums: Array) -> None:
-        """The best setting is known."""
 
 
 def excess(losses: Losses, round: int, x: Array) -> float:
@@ -148,46 +139,9 @@ def typical_size(losses: Losses, start: Array) -> float:
 # --- who tunes ---------------------------------------------------------------------------------
 
 
-class Answers(dikin.Environment):
-    """A loop as an environment."""
-
-    smoothness = lipschitz = nan
-    loss_range = (-1.0, 1.0)  # of no effect: `Tuner` declares none
-
-    def __init__(self, domain: dikin.Domain, losses: Losses) -> None:
-        super().__init__(domain, seed=0)
-        self.kernel = losses
-
-    def best(self) -> tuple[Array, float]:
-        """The costs say all that is asked."""
-        return self.domain.center, nan
-
-    @classmethod
-    def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Self]:
-        """None: it is built from a loop."""
-        yield from ()
-
-
 Player = Callable[[Loop, int, tuple[int, ...]], list[Array]]
 """Plays a loop with a seed; the setting that it would keep after so many rounds, for each of some
 numbers of rounds, the largest last."""
-
-
-def tuner_of(loop: Loop, seed: int) -> tuple[dikin.Predictive, Callable[[int], None]]:
-    """The learner of a tuner of real numbers, and what plays so many rounds more with it."""
-    learner = dikin.Tuner(loop.parameters, seed=seed).learner
-    answers = Answers(learner.domain, loop.losses)
-    return learner, compiled_rounds(learner, answers) or plain_rounds(learner, answers)
-
-
-def play_tuner(loop: Loop, seed: int, horizons: tuple[int, ...]) -> list[Array]:
-    """`dikin.Tuner` of real numbers: its learner in a compiled game."""
-    learner, advance = tuner_of(loop, seed)
-    found = []
-    for rounds in np.diff([0, *horizons]):
-        advance(int(rounds))
-        found.append(learner.center)
-    return found
 
 
 def by_asking(make: Maker) -> Player:
@@ -206,20 +160,13 @@ def by_asking(make: Maker) -> Player:
     return play
 
 
-def separable_tuner(parameters: Parameters, maximize: bool, seed: int) -> dikin.Tuner:
-    """`dikin.Tuner` of a sum with one term for each parameter."""
-    return dikin.Tuner(parameters, maximize=maximize, separable=True, seed=seed)
-
-
 class CautiousCMA(PyCMA):
     """Its first step is 0.3 of half the range; its tolerances are never asked for."""
 
     first_step = 0.15
 
 
-PLAYERS: dict[str, Player] = {TUNER: play_tuner, CMA_ES: by_asking(CautiousCMA)}
-ASKED: dict[str, Player] = PLAYERS | {TUNER: by_asking(separable_tuner)}
-"""For whole numbers: they are drawn by lot, which no compiled game does."""
+PLAYERS: dict[str, Player] = {TUNER: by_asking(tuner), CMA_ES: by_asking(CautiousCMA)}
 WITH_TBPSA: dict[str, Player] = PLAYERS | {TBPSA_: by_asking(TBPSA)}
 
 

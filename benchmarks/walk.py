@@ -56,14 +56,14 @@ def walk(call: Callable[[], Any]) -> tuple[Walk, Any]:
     return Walk(stops), result
 
 
-def usual_round(player: Any) -> tuple[Walk, Walk]:
+def usual_round(player: Any, **known: Any) -> tuple[Walk, Walk]:
     """The ask and the tell of median length among some rounds: not every round does the same."""
     for _ in range(ROUNDS):
-        query = player.ask()
+        query = player.ask(**known)
         player.tell(query, loss(query.point))
     asks, tells = [], []
     for _ in range(COUNTED):
-        asked, query = walk(player.ask)
+        asked, query = walk(partial(player.ask, **known))
         told, _ = walk(partial(player.tell, query, loss(query.point)))
         asks.append(asked)
         tells.append(told)
@@ -84,6 +84,9 @@ def walks() -> Iterator[tuple[str, Walk, str]]:
     yield from _both("AdaptiveSmooth", learner(), "")
     yield from _both("Predictive", dikin.Predictive(dikin.Ball(10), seed=1), "")
     yield from _both("Tuner", tuner(), "")
+    everything = tuner(context={"hour": dikin.Cycle(24)}, holdback=0.1, guard=0.02)
+    known = {"context": {"hour": 14}, "covariates": {"load": 0.7}}
+    yield from _both("Tuner with context, covariate, guard", everything, "", **known)
     with (
         tempfile.TemporaryDirectory() as name,
         dikin.Study(Path(name) / "walk.db", "walk", tuner()) as study,
@@ -95,12 +98,12 @@ def learner() -> dikin.AdaptiveSmooth:
     return dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
 
 
-def tuner() -> dikin.Tuner:
-    return dikin.Tuner({"a": dikin.Real(0, 1), "b": dikin.Real(0, 1)}, seed=1)
+def tuner(**more: Any) -> dikin.Tuner:
+    return dikin.Tuner({"a": dikin.Real(0, 1), "b": dikin.Real(0, 1)}, seed=1, **more)
 
 
-def _both(name: str, player: Any, limit: str) -> Iterator[tuple[str, Walk, str]]:
-    asked, told = usual_round(player)
+def _both(name: str, player: Any, limit: str, **known: Any) -> Iterator[tuple[str, Walk, str]]:
+    asked, told = usual_round(player, **known)
     yield f"{name}: ask", asked, limit
     yield f"{name}: tell", told, limit
 

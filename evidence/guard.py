@@ -14,7 +14,7 @@ That is the `Certificate`: nothing is clipped, and it is true of any model. How 
 promises; the `Guard` does. It holds such a sum against what `Predictive` would have been promised
 (`Virtual`). Where it is twice that, `Predictive` plays, until its promise is four times what it
 was. In a declared range that is proved; without one values are clipped, and what decides is a
-statistic: docs/mathematics.md, section 18. All vectors are chart vectors of the set.
+statistic: docs/mathematics.md, section 16. All vectors are chart vectors of the set.
 """
 
 from __future__ import annotations

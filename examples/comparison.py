@@ -10,6 +10,7 @@ import numpy as np
 
 from dikin.experiments.fit import half_interval
 from dikin.plotting import publication
+from dikin.plotting.axes import spread
 from dikin.plotting.style import GREY, PALETTE
 
 Array = np.typing.NDArray[np.float64]
@@ -59,11 +60,26 @@ def band(axes: Any, rounds: Any, games: Array, colour: str, style: str = "-") ->
 
 
 def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]]) -> None:
-    """Write names beside the ends of lines, for each a height and a colour; limits must be set."""
-    ends = labels.items()
-    publication.label_ends(
-        axes, [publication.EndLabel(end, height, name, colour) for name, (height, colour) in ends]
-    )
+    """Write names beside the ends of lines, moved apart where they would overlap.
+
+    `labels` has a height and a colour for each name. The limits of the axes must be set.
+    """
+    style = {"va": "center", "fontsize": publication.SMALL, "annotation_clip": False}
+    beside: Any = {"xytext": (4, 0), "textcoords": "offset points", **style}
+    texts = [
+        axes.annotate(name, (end, height), color=colour, **beside)
+        for name, (height, colour) in labels.items()
+    ]
+    axes.figure.canvas.figure.draw_without_rendering()  # the layout decides how high the axes are
+    to_share = (axes.transData + axes.transAxes.inverted()).transform
+    places = [to_share((end, height)) for height, _ in labels.values()]
+    high = max(text.get_window_extent().height for text in texts)
+    room = 1.15 * high / axes.get_window_extent().height
+    for text, (x, _), height in zip(
+        texts, places, spread([float(y) for _, y in places], room), strict=True
+    ):
+        text.xycoords = "axes fraction"
+        text.xy = float(x), height
 
 
 def legend_below(figure: Any, looks: dict[str, tuple[str, str]]) -> None:

@@ -21,7 +21,7 @@ from rivals import BLUEFIN, CMA_ES, RIVALS, TBPSA_, TPE, Array, Maker, tuner
 import dikin
 
 TUNER, TPE_ = "dikin.Tuner", "TPE (Optuna)"
-PLAYERS: dict[str, Maker] = {TUNER: tuner(), **RIVALS, TPE_: TPE}
+PLAYERS: dict[str, Maker] = {TUNER: tuner, **RIVALS, TPE_: TPE}
 ROUNDS, WORKERS, WINDOW = 1000, 2, 25
 
 

@@ -39,9 +39,8 @@ unit of it costs; the standard deviation of the revenue of an hour."""
 DRIFT, COMPETITOR = 0.25, 0.7
 """By how much demand has grown at the end, and what the competitor leaves of it."""
 MARKS, WORKERS = 250, 2
-TUNER, REMEMBERS = "dikin.Tuner", "dikin.Tuner, memory"
-PLAYERS: dict[str, Maker | None] = {TUNER: tuner(), REMEMBERS: None, **RIVALS}
-"""None: made for a number of rounds, with a memory of half of them: so long is the market alike."""
+TUNER = "dikin.Tuner"
+PLAYERS: dict[str, Maker] = {TUNER: tuner, **RIVALS}
 
 
 class Market(NamedTuple):
@@ -102,8 +101,7 @@ def marks(rounds: int) -> Any:
 
 def play(task: Task) -> Game:
     """One game by ask and tell."""
-    maker = PLAYERS[task.player] or tuner(memory=task.rounds / 2)
-    player, market = maker(PARAMETERS, True, task.seed), Market(task.rounds)
+    player, market = PLAYERS[task.player](PARAMETERS, True, task.seed), Market(task.rounds)
     noise = NOISE * np.random.default_rng(task.seed).standard_normal(task.rounds)
     read, regret, prices = set(marks(task.rounds).tolist()), 0.0, []
     for round in range(task.rounds):
@@ -146,7 +144,6 @@ DRAWN = {
     TBPSA_: ("green", "-"),
     BLUEFIN: ("purple", "-"),
     CMA_ES: ("orange", "-"),
-    REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""

@@ -43,7 +43,7 @@ LINE = 12_500 / KIB
 CHECKS = 40
 """Blocks on which the settings are measured once more at the end of a game."""
 TUNER = "dikin.Tuner"
-PLAYERS: dict[str, Maker] = {TUNER: tuner(), **RIVALS}
+PLAYERS: dict[str, Maker] = {TUNER: tuner, **RIVALS}
 
 
 def corpus() -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -44,11 +44,9 @@ Maker = Callable[[Parameters, bool, int], Tuning]
 """From parameters, whether to maximize, and a seed."""
 
 
-def tuner(memory: float | Literal["auto"] | None = "auto") -> Maker:
-    """`dikin.Tuner`, told nothing but ranges and start, and a memory if one is given."""
-    return lambda parameters, maximize, seed: dikin.Tuner(
-        parameters, maximize=maximize, memory=memory, seed=seed
-    )
+def tuner(parameters: Parameters, maximize: bool, seed: int) -> dikin.Tuner:
+    """`dikin.Tuner`, which knows ranges and start alone."""
+    return dikin.Tuner(parameters, maximize=maximize, seed=seed)
 
 
 def nearest_shares(z: Array) -> Array:
@@ -69,7 +67,7 @@ class Rival(ABC):
     def __init__(self, parameters: Parameters, maximize: bool, seed: int) -> None:
         self.space = Space(parameters)
         self._sign = -1.0 if maximize else 1.0
-        self._shares = isinstance(self.space.domain, dikin.Simplex)
+        self._shares = any(each.parts for each in parameters.values())
         self._asked: dict[int, tuple[Any, float]] = {}
         self._trials, self._unit = 0, 0.0
         """The unit is the size of the first value that is not 0."""
@@ -81,13 +79,14 @@ class Rival(ABC):
         if self._shares:
             return values
         sides = zip(self.space.parameters.values(), values, strict=True)
-        return np.array([side.coordinates([value])[0] for side, value in sides])
+        return np.array([side.to_unit(value) for side, value in sides])
 
     def _values(self, z: Array) -> Array:
         """The setting at a point of the cube, one number for each column."""
         if self._shares:
             return nearest_shares(z)
-        return self.space.best(np.clip(z, 0.0, 1.0))
+        sides = zip(self.space.parameters.values(), np.clip(z, 0.0, 1.0), strict=True)
+        return np.array([side.best(float(u)) for side, u in sides])
 
     def ask(self) -> dikin.Trial:
         candidate, z = self._next()

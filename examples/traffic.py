@@ -44,9 +44,8 @@ BEFORE, AFTER = (1.0, 2.0, 3.0, 6.0), (6.0, 3.0, 2.0, 1.0)
 CLIENTS, REQUESTS = 3, 6
 """How many bursts are under way at once, and how many requests are in each."""
 SETTINGS = {"servers stay": (BEFORE, BEFORE), "servers change": (BEFORE, AFTER)}
-TUNER, REMEMBERS, EVEN, TOLD = (
+TUNER, EVEN, TOLD = (
     "dikin.Tuner",
-    "dikin.Tuner, memory",
     "keep the even split",
     "told the capacities",
 )
@@ -86,9 +85,7 @@ class Told:
 
 PARAMETERS: Parameters = {"share": dikin.Shares(NAMES)}
 PLAYERS: dict[str, Callable[[Change, int], Tuning]] = {
-    TUNER: lambda _, seed: tuner()(PARAMETERS, False, seed),
-    # As long as the servers stay the same.
-    REMEMBERS: lambda change, seed: tuner(change.rounds / 2)(PARAMETERS, False, seed),
+    TUNER: lambda _, seed: tuner(PARAMETERS, False, seed),
     EVEN: lambda _, seed: Today(PARAMETERS, False, seed),
     BLUEFIN: lambda _, seed: Bluefin(PARAMETERS, False, seed),
     CMA_ES: lambda _, seed: PyCMA(PARAMETERS, False, seed),
@@ -192,7 +189,6 @@ DRAWN = {
     TBPSA_: ("green", "-"),
     BLUEFIN: ("purple", "-"),
     CMA_ES: ("orange", "-"),
-    REMEMBERS: ("sky", "--"),
     TUNER: ("blue", "-"),
 }
 """Colour and style of line; the last one is drawn on top."""

@@ -17,25 +17,18 @@ FOLDER, PAGE = ROOT / "docs" / "beginning", ROOT / "docs" / "beginning.md"
 
 
 @pytest.fixture
-def benchmark(scripts: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The scripts as modules, playing in plain Python: a few rounds are faster than to compile."""
-    monkeypatch.setattr(scripts("loops"), "compiled_rounds", lambda *_: None)
-    return scripts
+def loops(scripts: Callable[[str], Any]) -> Any:
+    return scripts("loops")
 
 
 @pytest.fixture
-def loops(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("loops")
+def beginning(scripts: Callable[[str], Any]) -> Any:
+    return scripts("beginning")
 
 
 @pytest.fixture
-def beginning(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("beginning")
-
-
-@pytest.fixture
-def absurd(benchmark: Callable[[str], Any]) -> Any:
-    return benchmark("absurd")
+def absurd(scripts: Callable[[str], Any]) -> Any:
+    return scripts("absurd")
 
 
 def start_of(loop: Any) -> Any:
@@ -82,16 +75,6 @@ def test_the_minimum_jumps_every_700_rounds(absurd: Any) -> None:
     losses = absurd.jumping(np.random.default_rng(0), 2000).losses
     assert np.flatnonzero(np.diff(losses.rows)).tolist() == [699, 1399]
     assert len(np.unique(losses.minima, axis=0)) == 3
-
-
-def test_the_learner_plays_what_the_tuner_asks_for(
-    benchmark: Callable[[str], Any], loops: Any, absurd: Any
-) -> None:
-    players = [loops.play_tuner, loops.by_asking(benchmark("rivals").tuner())]
-    games = [absurd.new_loop("bowl", 0, 60) for _ in players]
-    kept = [play(loop, 5, (20, 60)) for play, loop in zip(players, games, strict=True)]
-    assert games[0].losses.costs == pytest.approx(games[1].losses.costs, rel=1e-9)
-    assert np.array(kept[0]) == pytest.approx(np.array(kept[1]), rel=1e-9)
 
 
 # --- faults --------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert game.returncode == 0, errors  # matplotlib may speak of its font cache there
     for name in ("dikin.Tuner", "keep the even split", "Bluefin", "told the capacities"):
         assert name in text
-    assert "56 bursts of 6 requests" in text
+    assert "48 bursts of 6 requests" in text
     assert (tmp_path / "traffic.png").read_bytes().startswith(b"\x89PNG")
     files = {"traffic.csv", "traffic.png", "traffic.svg"}
     assert set(os.listdir(tmp_path)) == files

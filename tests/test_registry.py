@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matrix_file import read_matrix
 
 import dikin
 from dikin import errors, registry
 from dikin.domains.base import DOMAINS
 from dikin.environments.base import ENVIRONMENTS
 from dikin.learners.base import LEARNERS
-from evidence.compare.competitors import find_competitors
 from tables import scratch
 
 
@@ -287,10 +285,8 @@ def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said
 
 
 SCRIPT = """
-    import sys
-    from pathlib import Path
     import dikin
-    from evidence.compare import Request, compare
+    from dikin.registry import learners
 
     @dikin.register
     class Local(dikin.FKM):
@@ -298,10 +294,13 @@ SCRIPT = """
             return None
 
     if __name__ == "__main__":
-        request = Request(
-            learners=("swift", "local"), scenarios=("zero",), rounds=20, seeds=2, workers=2
-        )
-        compare(request, Path(sys.argv[1]))
+        for kind in (learners()["swift"], Local):
+            runs = dikin.replicate(
+                lambda seed: kind(dikin.Ball(2), horizon=20, seed=seed),
+                lambda seed: dikin.Linear(dikin.Ball(2), seed=seed),
+                20, seeds=2, workers=2,
+            )
+            print(kind.__name__, len(runs))
 """
 
 
@@ -314,7 +313,7 @@ def test_own_classes_play_in_workers(installed: Any, tmp_path: Path) -> None:
     installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
     path = os.pathsep.join([str(tmp_path), SRC, str(Path(SRC).parent)])
     done = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "out")],
+        [sys.executable, str(tmp_path / "script.py")],
         capture_output=True,
         text=True,
         timeout=600,
@@ -322,14 +321,7 @@ def test_own_classes_play_in_workers(installed: Any, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found = read_matrix(tmp_path / "out").outcomes
-    assert {one.learner: len(one.regrets) for one in found} == {"Swift": 2, "Local": 2}
-
-
-def test_compare_refuses_a_learner_with_the_name_of_its_own_baseline() -> None:
-    dikin.register(type("FixedPoint", (dikin.FKM,), {"__module__": "elsewhere"}))
-    with pytest.raises(errors.ParameterError, match=r"elsewhere\.FixedPoint has the same name"):
-        find_competitors([], external=False)
+    assert done.stdout.split() == ["Swift", "2", "Local", "2"]
 
 
 # --- the checks -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE.parents[1]), str(ROOT / "examples"), str(ROOT / "docs" / "build")]
 
 import outside_page  # noqa: E402
+from pages import filled  # noqa: E402
 
 from dikin.experiments.tables import read_csv  # noqa: E402
 from dikin.files import replace_file  # noqa: E402
@@ -72,7 +73,8 @@ def main() -> None:
         play_missing(part.play, part.tasks(range(games)), file)
         play_missing(part.play, undecided(part.tasks(range(chosen.most)), file, name), file)
     if chosen.page is not None:
-        replace_file(chosen.page, outside_page.render(chosen.out).encode())
+        text = chosen.page.read_text(encoding="utf-8")
+        replace_file(chosen.page, filled(text, outside_page.parts(chosen.out.parent)).encode())
 
 
 if __name__ == "__main__":

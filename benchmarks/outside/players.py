@@ -55,7 +55,7 @@ def all_players(rounds: int) -> dict[str, Maker]:
         return NGOpt(parameters, maximize, seed, rounds)
 
     return {
-        TUNER: tuner(),
+        TUNER: tuner,
         KEEP: Today,
         BLUEFIN: Bluefin,
         CMA_ES: PyCMA,

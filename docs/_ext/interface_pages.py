@@ -29,7 +29,7 @@ def commands(
 
 def command_page() -> str:
     """Every command with its help."""
-    parts = ["# The command line\n\nWhat `--help` says of every command.\n"]
+    parts = ["# The command line\n\nThe help of every command.\n"]
     for path, words in commands(main):
         level = "#" * min(1 + len(path), 4)
         parts.append(f"{level} {' '.join(path)}\n\n```text\n{words}\n```\n")

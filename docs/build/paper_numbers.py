@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 from pathlib import Path
-from statistics import median
 
 import outside_page
 
@@ -43,17 +41,6 @@ def _interval(row: dict[str, str]) -> str:
     return f"{measured:.2f} ({low:.2f} to {high:.2f})"
 
 
-def told_rows(docs: Path) -> Iterator[str]:
-    """Losses whose constant falls and is told in each round."""
-    constants = {"smoothness": r"$\beta_t$", "lipschitz": "$L_t$"}
-    for row in read_csv(docs / "rates" / "rates.csv"):
-        kind, _, case = row["case"].partition("-")
-        told, _, rest = case.partition("-")
-        if kind == "told":
-            cells = [constants[told], f"${rest}$", f"{float(row['proved']):.2f}", _interval(row)]
-            yield " & ".join(cells) + r" \\"
-
-
 def outside_numbers(docs: Path) -> Iterator[str]:
     """bbob-noisy, 1,000 rounds, by those who play all of its problems."""
     rows = outside_page.read_part(docs / "outside", "bbob")
@@ -70,31 +57,6 @@ def outside_numbers(docs: Path) -> Iterator[str]:
         "OutsideNextRank", f"{min(ranks[name].mean for name in ranks if name != own):.1f}"
     )
     yield command("OutsideFinalLost", str(lost))
-
-
-def compare_numbers(docs: Path) -> Iterator[str]:
-    table = read_csv(docs / "compare" / "compare.csv")
-    ratios: dict[str, list[float]] = {}
-    least: dict[str, tuple[float, str]] = {}
-    for row in table:
-        if row["feedback"] == "VALUE" and row["regret"] not in ("", "nan"):
-            ratios.setdefault(row["learner"], []).append(float(row["ratio"]))
-            found = float(row["regret"]), row["package"]
-            least[row["scenario"]] = min(least.get(row["scenario"], (inf, "")), found)
-    wins = sum(package != "dikin" for _, package in least.values())
-    played = max(len(each) for each in ratios.values())
-    names = sorted(
-        (name for name in ratios if len(ratios[name]) > played // 2),
-        key=lambda name: median(ratios[name]),
-    )
-    half = (len(names) + 1) // 2
-    cells = [f"{name} & {median(ratios[name]):.1f} & {len(ratios[name])}" for name in names]
-    cells += [" & & "] * (2 * half - len(cells))
-    lines = [" & ".join(pair) + r" \\" for pair in zip(cells[:half], cells[half:], strict=True)]
-    yield command("CompareRows", "\n".join(lines))
-    yield command("CompareOutsideWins", str(wins))
-    yield command("CompareGames", str(len(least)))
-    yield command("CompareRounds", rf"{int(table[0]['rounds']):,}".replace(",", r"\,"))
 
 
 def coverage_numbers(docs: Path) -> Iterator[str]:
@@ -117,9 +79,7 @@ def render(docs: Path) -> str:
     lines = [
         "% Written by docs/build/paper_numbers.py.",
         command("ExponentRows", "\n".join(exponent_rows(docs))),
-        *compare_numbers(docs),
         *coverage_numbers(docs),
-        command("ToldRows", "\n".join(told_rows(docs))),
         *outside_numbers(docs),
     ]
     return "\n".join(lines) + "\n"

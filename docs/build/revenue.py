@@ -21,6 +21,10 @@ from dikin.experiments.tables import read_csv
 from dikin.plotting import publication
 from dikin.plotting.style import BLUE, GREY, ORANGE
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
+
+from comparison import label_ends
+
 IMAGES = Path(__file__).resolve().parent.parent / "images"
 ROUNDS, GAMES, MARKS, NOISE = 5000, 8, 50, 10.0
 LOW, HIGH, START = np.array([1.0, 0.0]), np.array([14.0, 60.0]), np.array([4.0, 40.0])
@@ -122,17 +126,17 @@ def numbers() -> str:
 def draw() -> None:
     """Draw the means over the rounds."""
     figure, axes = publication.pyplot().subplots(figsize=(6.3, 3.0), layout="constrained")
-    labels = []
+    labels = {}
     for name, marks in means().items():
         rounds, totals = [0, *marks], [0.0, *(total / 1000 for total in marks.values())]
         axes.plot(rounds, totals, color=COLOURS[name], linewidth=2)
-        labels.append(publication.EndLabel(ROUNDS, totals[-1], name, COLOURS[name]))
+        labels[name] = totals[-1], COLOURS[name]
     axes.set(xlim=(0, ROUNDS), ylim=(0, None), xlabel="round", ylabel="revenue so far, thousands")
     axes.axvline(ROUNDS / 2, color="#bbbbbb", linewidth=0.8, linestyle=":")
     axes.annotate(
         "a competitor opens", (ROUNDS / 2, 0), (4, 6), textcoords="offset points", color=GREY
     )
-    publication.label_ends(axes, labels)
+    label_ends(axes, ROUNDS, labels)
     publication.publish(figure, IMAGES / "revenue.png")
 
 

@@ -40,7 +40,7 @@ def run(module: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["accelerator", "optuna"])
+@pytest.mark.parametrize("name", ["optuna"])
 def test_the_table_of_the_page_is_the_committed_one(example: Any, name: str) -> None:
     page, report, file = PAGE.read_text(encoding="utf-8"), example("report"), FOLDER / f"{name}.csv"
     assert said(page, name) == measured(report, file), "run make with PAGE=1"

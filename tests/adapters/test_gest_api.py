@@ -1,4 +1,4 @@
-"""The generator as gest-api describes it; `make accelerator` plays it in Xopt itself."""
+"""The generator as gest-api describes it."""
 
 from __future__ import annotations
 

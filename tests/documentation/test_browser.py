@@ -22,7 +22,6 @@ PAGES = [
     "service",
     "evidence",
     "mathematics",
-    "which_learner",
     "auto/api/learners",
     "auto/api/dikin.Tuner",
     "auto/api/commands",

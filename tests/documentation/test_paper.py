@@ -57,7 +57,7 @@ def test_the_source_holds_together() -> None:
         (r"\cite{luo2022adaptive}", r"\cite{luo2023adaptive}"),
         (r"\label{thm:certificate}", ""),
         (r"\end{theorem}", ""),
-        (r"\CompareRows", r"\CompareLines"),
+        (r"\ExponentRows", r"\ExponentLines"),
         ("../evidence/exponents.png", "../evidence/exponent.png"),
     ],
 )

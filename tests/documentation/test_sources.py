@@ -57,7 +57,7 @@ def test_every_link_leads_somewhere_and_nothing_is_installed_from_an_index() -> 
         ("```\n[a](nowhere.md)\n```\n`[a](nowhere.md)`", 0),
         ("[a](https://example.org/none)", 0),
         ("# Twice\n\n# Twice\n\n[a](#twice-1)", 0),
-        ("[a](../README.md) and [numbers](compare)", 0),
+        ("[a](../README.md) and [numbers](worth)", 0),
     ],
 )
 def test_a_broken_link_is_noticed_and_no_other(text: str, count: int) -> None:
@@ -76,7 +76,7 @@ def test_an_installation_from_an_index_is_noticed() -> None:
         ("docs/limits.md#pause", ROOT / "README.md", DOCS / "index.md", "limits.md#pause"),
         ("CONTRIBUTING.md", ROOT / "README.md", DOCS / "index.md", "auto/root/contributing.md"),
         ("../CONTRIBUTING.md#map", DOCS / "a.md", DOCS / "a.md", "auto/root/contributing.md#map"),
-        ("compare", DOCS / "a.md", DOCS / "a.md", "auto/files.md#docs-compare"),
+        ("worth", DOCS / "a.md", DOCS / "a.md", "auto/files.md#docs-worth"),
         ("#pause", DOCS / "a.md", DOCS / "a.md", "#pause"),
     ],
 )  # fmt: skip

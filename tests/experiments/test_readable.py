@@ -5,21 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.text import Text
-from matrix_file import read_matrix
 from reproduction_page import REQUEST, read_games
 
-from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
-from evidence.compare import figure as compare_figure
-from evidence.compare.scenarios import SCENARIOS
-from evidence.rates import figure as rates_figure
-from evidence.rates.cases import RATE_CASES
-from evidence.rates.results import Line
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -72,39 +64,6 @@ def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
     wrong.text(0.5, 0.5, "small", fontsize=5)
     wrong.text(0.99, 0.5, "out of the page")
     assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "off"]
-
-
-def test_the_matrix(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    compare_figure.draw(read_matrix(DOCS / "compare"), tmp_path / "compare.png")
-    check(written)
-
-
-def test_the_matrix_begins_with_the_learner_to_take_and_explains_its_columns() -> None:
-    matrix = read_matrix(DOCS / "compare")
-    heading, first, *_ = compare_figure.lines(matrix)
-    assert heading.heading
-    played = {name: compare_figure.played(matrix, name) for name in matrix.learners()}
-    least = min(
-        (name for name in played if 2 * len(played[name]) > len(matrix.scenarios)),
-        key=lambda name: (
-            matrix.section(name) != "dikin",
-            np.median([matrix.ratio(outcome) for outcome in played[name]]),
-        ),
-    )
-    assert first.text == least
-    listed = [name for name, _ in compare_figure.scenario_list(matrix) if name]
-    assert listed == matrix.scenarios == list(SCENARIOS)
-
-
-def test_rates(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    sizes = np.geomspace(1e3, 1e5, 5)
-    lines = []
-    for case in RATE_CASES.values():
-        means = sizes ** float(case.bound.power) * np.log(sizes) ** float(case.bound.logs)
-        curve = Curve(sizes, means[:, None] * np.linspace(0.9, 1.1, 4))
-        lines.append(Line(case, curve))
-    rates_figure.draw(lines, tmp_path / "rates.png")
-    check(written)
 
 
 def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:

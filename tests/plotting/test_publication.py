@@ -13,12 +13,10 @@ from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.plotting import publication
 from dikin.plotting.formulas import maths
-from dikin.plotting.publication import EndLabel
+from dikin.plotting.publication import Look
 from dikin.plotting.style import save_figure
-from evidence.rates.cases import RATE_CASES
 
 LABELS = [row.label for table in TABLES.values() for row in table.rows.values()]
-BOUNDS = [str(case.bound) for case in RATE_CASES.values()]
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +63,7 @@ def test_a_label_becomes_a_formula(label: str, wanted: str) -> None:
     assert maths(label) == wanted
 
 
-@pytest.mark.parametrize("label", [*LABELS, *BOUNDS])
+@pytest.mark.parametrize("label", LABELS)
 def test_every_label_of_a_table_can_be_drawn(label: str, tmp_path: Path) -> None:
     """No sign of a formula is left outside of dollars, and matplotlib reads what is inside."""
     assert not left_outside(maths(label)), maths(label)
@@ -84,43 +82,12 @@ def test_a_formula_that_was_forgotten_would_be_noticed() -> None:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def test_lines_differ_in_more_than_colour() -> None:
-    found = publication.looks(14)
-    assert len(set(found)) == 14
-    assert len({(look.colour, look.marker) for look in found}) == 14
-    grey = {(look.marker, str(look.dash)) for look in found}
-    assert len(grey) == 14, "without colour, marker and dash tell them apart"
-
-
-def overlaps(figure: Any) -> int:
-    """Pairs of labels that cover each other."""
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    boxes = [text.get_window_extent() for text in axes.texts]
-    return sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_labels_at_the_ends_of_lines_keep_apart(scale: str) -> None:
-    figure = figure_of()
-    (axes,) = figure.axes
-    axes.set_yscale(scale)
-    labels = [EndLabel(2, 4 - 0.01 * i, f"line {i}", "#000000") for i in range(6)]
-    publication.label_ends(axes, labels)
-    assert overlaps(figure) == 0
-    heights = [text.xy[1] for text in axes.texts]
-    assert heights == sorted(heights, reverse=True), "the order of the lines"
-    for text in axes.texts:
-        text.xy = (text.xy[0], 0.5)
-    assert overlaps(figure) == 15, "labels in one place are noticed"
-
-
 def test_a_band_is_the_interval_of_the_mean() -> None:
     figure = figure_of()
     (axes,) = figure.axes
     regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
     curve = Curve(np.array([10.0, 100.0]), regrets)
-    publication.draw_curve(axes, curve.band, publication.looks(1)[0])
+    publication.draw_curve(axes, curve.band, Look("#000000", "o", "-"))
     (band,) = axes.collections
     ends = band.get_paths()[0].vertices[:, 1]
     assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom

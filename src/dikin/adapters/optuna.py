@@ -1,12 +1,11 @@
 """A sampler of Optuna: for a live loop that is an Optuna study already.
 
-Every trial of Optuna is a trial of a tuner, which is told its value when it completes.
+Every trial of Optuna is a trial of a tuner, to which its value is reported when it completes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from secrets import token_hex
 from threading import Lock
 from typing import Any
 
@@ -19,6 +18,7 @@ from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.choice import MOST
 from dikin.tuning.space import Space
+from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
@@ -35,8 +35,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 TUNABLE = (FloatDistribution, IntDistribution, CategoricalDistribution)
-ASKED = "dikin:asked"
-"""The attribute in which a trial of Optuna keeps the id of the tuner's, and what was asked."""
+Distributions = Mapping[str, BaseDistribution]
 
 
 class TunerSampler(BaseSampler):  # type: ignore[misc]
@@ -57,10 +56,10 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     store : callable, optional
         From the tuner to the study that keeps it, such as
         `lambda tuner: dikin.Study("studies.db", "shop", tuner)`: then the tuner survives the
-        process, and processes share it. Otherwise it is this sampler's own.
+        process, and processes share it.
     known : callable, optional
-        Returns what is known of the next round before it is played, by name: the contexts and
-        covariates that the tuner is declared with among the options.
+        Returns what is known of the next round, by name: the contexts and covariates that the
+        tuner is declared with among the options.
     seed : int, optional
         Whole number that all randomness comes from; a fresh one by default.
     **options
@@ -71,12 +70,12 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     Attributes
     ----------
     tuner : Tuner or Study or None
-        What is asked and told; None until the search space is known.
+        The tuner, or the study that keeps it; None until the search space is known.
 
     Raises
     ------
     ParameterError
-        If nothing in the search space can be tuned, or the start has a name that it has not.
+        If nothing in the search space can be tuned, or the start has another name.
 
     Examples
     --------
@@ -90,7 +89,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
 
     def __init__(
         self,
-        search_space: Mapping[str, BaseDistribution] | None = None,
+        search_space: Distributions | None = None,
         *,
         start: Mapping[str, Any] | None = None,
         store: Callable[[Tuner], Study] | None = None,
@@ -102,18 +101,17 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             _refuse_names(search_space, start or {})
         self.tuner: Tuner | Study | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
-        self._known = known
-        self._options = {"seed": seed, **options}
+        self._known, self._options = known, {"seed": seed, **options}
         self._space: dict[str, BaseDistribution] = {}
         self._others = RandomSampler(seed)
-        self._session = "" if store else token_hex(8)
-        """Tells trials of another sampler, whose tuner had the same ids, from this one's."""
+        self._asked: dict[int, tuple[Trial, dict[str, Any]]] = {}
+        """The tuner's trial and the values of Optuna, by the number of Optuna's trial."""
         self._drawn: set[str] = set()
         self._lock, self._log_limit = Lock(), LogLimit()
 
     @property
     def best(self) -> dict[str, Any]:
-        """Today's best guess by name, as Optuna would play it; empty until there is a tuner."""
+        """Today's best setting by name, in Optuna's values; empty until there is a tuner."""
         if self.tuner is None:
             return {}
         return {name: _value(self._space[name], best) for name, best in self.tuner.best.items()}
@@ -129,13 +127,13 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        self._prepare(study)
-        if self.tuner is None:
+        tuner = self._prepare(study)
+        if tuner is None:
             return {}
-        asked = self.tuner.ask(**self._names.for_ask(trial.user_attrs | {**self._known()}))
+        known = trial.user_attrs | {**self._known()}
+        asked: Trial = tuner.ask(**self._names.for_ask(known))
         params = {name: _value(self._space[name], asked[name]) for name in asked}
-        note = {"id": asked.id, "params": params, "session": self._session}
-        study._storage.set_trial_system_attr(trial._trial_id, ASKED, note)
+        self._asked[trial.number] = asked, params
         return {name: params[name] for name in search_space if name in params}
 
     def sample_independent(
@@ -145,10 +143,9 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        self._prepare(study)
-        if self.tuner is None and _tunable({param_name: param_distribution}):
-            parameter = _parameter(param_distribution, self._start.get(param_name))
-            started = Space({param_name: parameter})
+        if self._prepare(study) is None and _tunable({param_name: param_distribution}):
+            start = self._start.get(param_name)
+            started = Space({param_name: _parameter(param_distribution, start)})
             return _value(param_distribution, started.params(started.start_values)[param_name])
         if param_name not in self._drawn:
             self._drawn.add(param_name)
@@ -165,43 +162,35 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        note = trial.system_attrs.get(ASKED)
-        if note is None or note["session"] != self._session:
+        asked, params = self._asked.pop(trial.number, (None, {}))
+        if asked is None or self.tuner is None:
             return
-        self._prepare(study)  # in a process that asked for nothing yet
-        assert self.tuner is not None
-        played = {name: trial.params.get(name) for name in note["params"]}
+        used = {name: trial.params.get(name) for name in params}
         try:
-            if state == TrialState.FAIL and played == note["params"]:
-                self.tuner.tell(note["id"], failed=True)
-            elif state != TrialState.COMPLETE or not values:
-                self.tuner.forget(note["id"])
-            elif played != note["params"]:
-                self.tuner.forget(note["id"])
-                self._log_limit.warn(
-                    f"trial {trial.number} used {played}, not {note['params']}: forgotten"
-                )
+            if used == params and state == TrialState.FAIL:
+                self.tuner.tell(asked, failed=True)
+            elif used == params and state == TrialState.COMPLETE and values:
+                self.tuner.tell(asked, values[0], **self._names.for_tell(trial.user_attrs))
             else:
-                try:
-                    known = self._names.for_tell(trial.user_attrs)
-                    self.tuner.tell(note["id"], values[0], **known)
-                except (LossError, CovariateError) as reason:  # infinite, or not of its kind
-                    self.tuner.forget(note["id"])
-                    self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
+                self.tuner.forget(asked)
+                if used != params:
+                    self._log_limit.warn(f"trial {trial.number} is forgotten: it used {used}")
+        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
+            self.tuner.forget(asked)
+            self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
         except QueryError as reason:  # another client of the study has closed it
             self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
 
     def reseed_rng(self) -> None:
         self._others.reseed_rng()  # threads share the tuner
 
-    # --- the tuner -------------------------------------------------------------------------------
-
-    def _prepare(self, study: optuna.Study) -> None:
-        """Make the tuner, as soon as the search space was given or a trial has completed."""
+    def _prepare(self, study: optuna.Study) -> Tuner | Study | None:
+        """Return the tuner, as soon as the search space was given or a trial has completed."""
         self._raise_error_if_multi_objective(study)
         with self._lock:
             if self.tuner is None:
                 self._find_space(study)
+            return self.tuner
 
     def _find_space(self, study: optuna.Study) -> None:
         space, start = self._given, self._start
@@ -215,12 +204,11 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         parameters = {name: _parameter(each, start.get(name)) for name, each in found.items()}
         maximize = study.direction == StudyDirection.MAXIMIZE
         tuner = Tuner(parameters, maximize=maximize, **self._options)
+        self._names, self._space = AttributeNames(tuner), found
         self.tuner = self._store(tuner) if self._store else tuner
-        self._names = AttributeNames(tuner)
-        self._space = found
 
 
-def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+def _refuse_names(search_space: Distributions, start: Mapping[str, Any]) -> None:
     if not _tunable(search_space):
         raise ParameterError(
             "the search space needs a FloatDistribution, an IntDistribution, or a "
@@ -230,17 +218,15 @@ def _refuse_names(search_space: Mapping[str, Any], start: Mapping[str, Any]) -> 
         raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
 
-def _tunable(space: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a tuner can choose."""
+def _tunable(space: Distributions) -> dict[str, Any]:
+    """Return the parameters that a tuner can choose."""
     return {
         name: each
         for name, each in space.items()
-        if isinstance(each, TUNABLE) and not each.single() and len(_choices(each)) <= MOST
+        if isinstance(each, TUNABLE)
+        and not each.single()
+        and len(getattr(each, "choices", ())) <= MOST
     }
-
-
-def _choices(distribution: Any) -> Sequence[Any]:
-    return distribution.choices if isinstance(distribution, CategoricalDistribution) else ()
 
 
 def _value(distribution: Any, found: Any) -> Any:

@@ -8,15 +8,15 @@ and with mu_i <= g_i'' <= beta_i wherever c_i.x can be on the domain
 
     lambda_min(sum_i w_i mu_i B'c_i c_i'B)  <=  sigma,     beta  <=  lambda_max(... beta_i ...).
 
-A simplex lies in a plane. The curvature of f across the plane does not matter, so the eigenvalues
-are those of the d x d matrix in the plane.
+A simplex lies in a plane: what curvature f has across the plane is of no use, and what it lacks
+does no harm, so the eigenvalues are those of the d x d matrix in the plane.
 
 Rounding. A computed Gram matrix of n rows differs from the true one by at most
 
     (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum_i w_i mu_i |c_i|^2   in the 2-norm
 
-(sums in any order). The second term, for rows of m entries carried into the plane, is absent if
-the domain has its whole space. The sum is subtracted from a proven eigenvalue (`spectrum`) and
+(sums in any order; the second term, for rows of m entries carried into the plane, is absent where
+the domain has its whole space). This is subtracted from a proven eigenvalue (`spectrum`) and
 the result cut off at 0. A true lower bound that is not negative is 0 for a batch without curvature:
 fewer rows than dimensions, or contexts in a common plane, give exactly 0.
 """
@@ -44,9 +44,9 @@ class Curvature(NamedTuple):
     Parameters
     ----------
     strong_convexity : float
-        At most the true sigma, or 0 where it is not known.
+        At most the true sigma; 0 where nothing is known.
     smoothness : float
-        At least the true beta, or infinite where it is not known.
+        At least the true beta; infinite where nothing is known.
     """
 
     strong_convexity: float
@@ -69,7 +69,7 @@ def of_contexts(
     contexts : array_like
         A row for each loss, as long as a flattened point of the domain.
     weights : array_like, default 1.0
-        One number for all rows, or one for each, not negative: 1/n for the mean of n losses.
+        One number for all rows, or one for each, not negative; 1/n for the mean of n losses.
     second_derivative : tuple of array_like, default (1.0, 1.0)
         Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each one number
         for all rows or one for each. The default is that of the squared loss g(z) = (z - y)^2/2,

@@ -28,14 +28,14 @@ def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, f
     Parameters
     ----------
     contexts : array_like
-        The rows c_i, of equal length. A single row may be a vector.
+        The rows c_i, of equal length; a single row may be a vector.
     weights : array_like, default 1.0
-        The weights w_i: one number for all rows, or one for each, not negative.
+        The weights w_i: one number for all rows, or one for each; not negative.
 
     Returns
     -------
     least : float
-        At most the smallest eigenvalue, rounding included, or 0 where it may be 0.
+        At most the least eigenvalue, rounding included; 0 where nothing positive is certain.
     greatest : float
         At least the greatest eigenvalue, rounding included.
 
@@ -71,7 +71,7 @@ class Gram:
         self._rows = 0
 
     def add(self, rows: Array, weights: Array, squares: Array) -> None:
-        """Add rows with their weights. `squares` are |c_i|^2."""
+        """Add rows with their weights; `squares` are |c_i|^2."""
         with np.errstate(over="ignore", invalid="ignore"):  # the spectrum sees what overflowed
             for first in range(0, len(rows), BLOCK):
                 some = slice(first, first + BLOCK)
@@ -90,10 +90,10 @@ class Gram:
         return spectrum.greatest_eigenvalue(self._sum, self._error())
 
     def _error(self) -> float:
-        """Return a bound on the 2-norm of the rounding error of the sum.
+        """A bound on the 2-norm of what rounding did to the sum.
 
         Entry by entry, a sum of depth n of products of two numbers with two roundings each is off
-        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2. A row that was
+        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2; a row that was
         moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
         """
         underflow = self._rows * len(self._sum) * TINY
@@ -103,7 +103,7 @@ class Gram:
 
 
 def context_rows(contexts: Any, entries: int | None) -> Array:
-    """Rows of finite numbers among the arguments. A single row may be a vector."""
+    """Rows of finite numbers among the arguments; a single row may be a vector."""
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
     except (TypeError, ValueError) as reason:
@@ -122,7 +122,7 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
 
 
 def one_per_row(values: Any, count: int, name: str) -> Array:
-    """One number for each row, finite and not negative. A single number stands for all."""
+    """One number for each row, finite and not negative; a single number stands for all."""
     try:
         row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:

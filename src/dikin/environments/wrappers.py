@@ -1,12 +1,8 @@
 """Wrappers of another environment: its losses with a constant added, or with less curvature told.
 
-Shifted losses are f_t + o_t with
-
-    o_t = offset s_t + noise u_t + season sin(2 pi t/period),
-
-s_t a random sign and u_t uniform in [-1, 1], both drawn again every round. This changes no regret:
-every point suffers the same. It changes the information in one value: a learner that sees one per
-round cannot separate the constant from the loss, unless the constant can be predicted.
+Shifted losses are f_t + offset s_t with a random sign s_t. This changes no regret: every point
+suffers the same. It changes the information in one value: a learner that sees one per round cannot
+separate the constant from the loss.
 
 Understating curvature is always safe: a sigma-strongly convex loss is sigma'-strongly convex for
 every sigma' <= sigma.
@@ -15,12 +11,12 @@ every sigma' <= sigma.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor, inf, pi, sin
+from math import floor, inf
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import number, positive
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add, constants_of
 from dikin.environments.patterns import Constant, as_pattern
@@ -115,14 +111,8 @@ class Shifted(Wrapper):
     ----------
     environment : Environment
         The environment whose losses are shifted.
-    offset : float, default 0.0
-        The size of a random sign, in the unit of the losses.
-    noise : float, default 0.0
-        The largest size of a uniform number around 0, in the unit of the losses.
-    season : float, default 0.0
-        The amplitude of a sine, in the unit of the losses.
-    period : float, default 500.0
-        The period of the sine, in rounds, positive.
+    offset : float
+        The size of the constant, which has a random sign, in the unit of the losses. Positive.
 
     Attributes
     ----------
@@ -132,46 +122,26 @@ class Shifted(Wrapper):
     Raises
     ------
     ParameterError
-        If `environment` is not an environment, a size is negative, all are 0, or `period` is not
-        positive.
+        If `environment` is not an environment, or `offset` is not positive.
 
     Examples
     --------
     >>> from dikin import Ball, Ridge
     >>> calm = Ridge(Ball(2), smoothness=1.0, seed=1)
-    >>> Shifted(calm, 2.0, noise=1.0).loss_range[1] == calm.loss_range[1] + 3.0
+    >>> Shifted(calm, 2.0).loss_range[1] == calm.loss_range[1] + 2.0
     True
     """
 
-    def __init__(
-        self,
-        environment: Environment,
-        offset: float = 0.0,
-        *,
-        noise: float = 0.0,
-        season: float = 0.0,
-        period: float = 500.0,
-    ) -> None:
+    def __init__(self, environment: Environment, offset: float) -> None:
         super().__init__(environment)
-        for name, size in {"offset": offset, "noise": noise, "season": season}.items():
-            if not 0.0 <= number(size, name) < inf:
-                raise ParameterError(f"{name} must be finite and at least 0, got {size!r}")
-        most = float(offset + noise + season)
-        if not most:
-            raise ParameterError(
-                "Shifted without offset, noise and season is the environment itself: give one"
-            )
-        frequency = 2 * pi / positive(period, "period")
-        self.kernel = WrappedKernel(
-            environment.kernel, Constant(inf), offset, noise, season, frequency
-        )
+        size = positive(offset, "offset")
+        self.kernel = WrappedKernel(environment.kernel, Constant(inf), size)
         low, high = environment.loss_range
-        self.loss_range = (low - most, high + most)
+        self.loss_range = (low - size, high + size)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(Ridge(domain, 1.0, 0.5, seed=seed), 3.0)
-        yield cls(Ridge(domain, 1.0, 0.5, seed=seed), noise=1.0, season=2.0, period=50)
 
 
 class WrappedKernel(NamedTuple):
@@ -180,13 +150,10 @@ class WrappedKernel(NamedTuple):
     kernel: Any
     pattern: Any = Constant(inf)
     offset: float = 0.0
-    noise: float = 0.0
-    season: float = 0.0
-    frequency: float = 0.0
 
     def value(self, round: int, chance: float, x: Array) -> float:
         loss: float = self.kernel.value(round, chance, x)
-        return loss + shift(round, chance, self.offset, self.noise, self.season, self.frequency)
+        return loss + shift(chance, self.offset)
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         return np.asarray(self.kernel.gradient(round, chance, x))
@@ -204,21 +171,14 @@ class WrappedKernel(NamedTuple):
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         """Add the sums of the kernel, and the constants in the last row."""
         self.kernel.accumulate(round, chance, sums)
-        added = shift(round, chance, self.offset, self.noise, self.season, self.frequency)
-        add(sums, sums.shape[0] - 1, added)
+        add(sums, sums.shape[0] - 1, shift(chance, self.offset))
 
 
 @compilable
-def shift(
-    round: int, chance: float, offset: float, noise: float, season: float, frequency: float
-) -> float:
-    """The constant of a round.
+def shift(chance: float, offset: float) -> float:
+    """Return the constant of a round.
 
-    Sign and uniform number are binary digits of the round's chance from the 21st on, the first of
-    them and the others, at which no other loss looks.
+    Its sign is the 21st binary digit of the round's chance, at which no other loss looks.
     """
     fine = 1048576.0 * chance
-    fine -= floor(fine)
-    rest = 2.0 * fine
-    rest -= floor(rest)
-    return offset * one_sign(fine) + noise * (2.0 * rest - 1.0) + season * sin(frequency * round)
+    return offset * one_sign(fine - floor(fine))

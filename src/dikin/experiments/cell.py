@@ -38,7 +38,7 @@ def blocks(seeds: range) -> Iterator[range]:
 
 @dataclass(frozen=True)
 class Cell(ABC):
-    """Which game, how long, with which seeds: a value on which the results alone depend."""
+    """Game, length and seeds: the value on which the results alone depend."""
 
     horizon: int
     seeds: range
@@ -49,7 +49,7 @@ class Cell(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Who plays against what, with all of its constants."""
+        """Learner and environment of a cell, with all constants."""
 
     @property
     @abstractmethod
@@ -91,7 +91,7 @@ class Cell(ABC):
         }
 
     def regret(self, run: Run, environment: Environment) -> float:
-        """What a game is measured by: regret against the best fixed point."""
+        """Measure of a game: regret against the best fixed point."""
         return float(run.regret[-1])
 
     def _run(self, seed: int, checkpoints: int) -> tuple[Learner, Environment, Run]:

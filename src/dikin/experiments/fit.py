@@ -1,4 +1,4 @@
-"""How regret grows: slopes with intervals, and what else is said of the mean of some games."""
+"""Growth of regret: slopes with intervals, and means of games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTERVAL = 0.95
 
 
 def half_interval(values: ArrayLike) -> Any:
-    """Half of Student's 95% interval for the mean over games, the first axis; NaN for one game."""
+    """Half of Student's 95% interval for the mean over games, the first axis. NaN for one game."""
     from scipy.stats import t as student
 
     games = np.asarray(values, dtype=float)
@@ -62,7 +62,7 @@ class Curve:
         proved: float = nan,
         value: str = "regret",
     ) -> Curve:
-        """From a value of the results of cells, each with its size; one size is put together."""
+        """Return a curve from a value of the results of cells, each with its size."""
         by_size: dict[int, list[float]] = {}
         for size, results in parts:
             by_size.setdefault(size, []).extend(result[value] for result in results)
@@ -103,7 +103,7 @@ class Curve:
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:
-    """The slope of log mean regret; rows of `regrets` are sizes, columns games.
+    """The slope of log mean regret. Rows of `regrets` are sizes, columns games.
 
     To first order the slope is a mean over games: a game's regrets, each over the mean of its size,
     times the weights of least squares. The interval is Student's for that mean. It allows for games

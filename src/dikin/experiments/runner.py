@@ -24,13 +24,13 @@ Results = dict[str, list[Result]]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What every experiment can be asked for."""
+    """Options of every experiment."""
 
     seed: int = 0
     workers: int = 2
 
     def settings(self) -> dict[str, Any]:
-        """Return what a store belongs to besides the version of the package."""
+        """Return the settings of a store, without the version of the package."""
         return {}
 
 
@@ -67,7 +67,7 @@ def prepare_folder(out: Path) -> None:
 
 
 def progress(console: Console, work: float) -> Progress:
-    """Return a bar of the work done with the remaining time; hidden if there is nothing to do."""
+    """Return a bar of the work done with the remaining time. Hidden if there is nothing to do."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

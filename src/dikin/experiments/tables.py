@@ -1,6 +1,6 @@
 """Tables as text: how numbers are written, and rows in a file or in the terminal.
 
-A table is a mapping from the names of its columns to functions of what a row is about.
+A table is a mapping from the names of its columns to functions of the subject of a row.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ FITTED_SHOWN: Columns[Any] = {
 
 
 def write_csv(file: Path, columns: Columns[T], things: Iterable[T]) -> None:
-    """A row per thing, below the names of the columns; the file is replaced as a whole."""
+    """A row per thing, below the names of the columns. The file is replaced as a whole."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([[*columns], *rows(columns, things)])
     replace_file(file, text.getvalue().encode())

@@ -275,7 +275,7 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.set_ylim(low, high)
     axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,g}{uplift.unit}".replace("-", "\u2212"))
-    heading(axes, "gain over the control", "band: 95 %, valid at any time")
+    heading(axes, "gain over the control", "band: 95 %, may be read at any time")
     last = float(known["mean"][-1])
     text = f"{last:+.3g}{uplift.unit}".replace("-", "\u2212")
     write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])

@@ -1,29 +1,7 @@
-"""Figures for print: curves with bands, labels beside lines.
+"""Figures for print: curves with bands of the 95 % interval, in panels that share a style.
 
 A figure is drawn at the size at which it is printed, at most `WIDTH` inches wide, with letters of
-at least `LEAST_TEXT` points:
-
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(WIDTH, 3.0), layout="constrained")
-    for line, look in zip(lines, looks(len(lines)), strict=True):
-        draw_curve(axes, line.curve.band, look)
-    axes.set(xlabel=ROUNDS, ylabel=REGRET, xscale="log", yscale="log")
-    label_ends(axes, [EndLabel(x, y, maths(line.row.label), look.colour) ...])
-    publish(figure, out / "regret1")
-
-- `pyplot` has the style. Do not set font sizes but `SMALL` and `LEAST_TEXT`.
-- `publish` writes a PNG and an SVG, for pages and for print: the same bytes every time. For a file
-  that a user named there is `save_figure` of `style`.
-- `looks` gives lines that differ in colour, marker and dash.
-- `draw_curve` draws means with the 95% band of Student's t over games. Add `BAND` to the caption.
-  `draw_slope` draws a proved power of T, dotted, through the last mean.
-- `small_multiples` gives a panel to each line where lines would cover each other.
-- `label_ends` writes the names beside the lines, once all limits are set. `number_ticks` gives an
-  axis that is short of two powers of ten numbers that are read.
-- `formulas.maths` turns a label of a table, such as `sigma_t = t^-0.3`, into a formula. A label is
-  written once, as plain text. A name that a user chose is not a label: give it to matplotlib with
-  `parse_math=False`.
-- Thousands of points or marks in one panel: draw them with `rasterized=True`, or an SVG is large.
+at least `LEAST_TEXT` points, and published as PNG and as SVG: the same bytes every time.
 """
 
 from __future__ import annotations
@@ -33,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin.plotting.axes import spread
 from dikin.plotting.style import GREY, PALETTE, STYLE, save_figure
 from dikin.vectors import Array
 
@@ -46,10 +23,7 @@ ROUNDS, REGRET = "rounds $T$", "mean regret (units of $B$)"
 BAND = "Bands: 95% intervals of the mean over games."
 TINY = 1e-9
 """Where a logarithmic axis has no place: what is not positive is drawn as this."""
-LINE_SPACE = 1.15
-"""From one text to the next beside the ends of lines, in heights of a text."""
 
-SOLID, DASHED, DASH_DOT = "-", (0, (4.5, 1.5)), (0, (4.5, 1.2, 1.0, 1.2))
 DOTTED = (0, (1.0, 1.4))
 """The dash of what is proved, and of nothing else."""
 
@@ -62,15 +36,6 @@ class Look(NamedTuple):
     dash: Any
 
 
-class EndLabel(NamedTuple):
-    """A text to the right of the point where a line ends."""
-
-    x: float
-    y: float
-    text: str
-    colour: str
-
-
 def pyplot() -> Any:
     """Matplotlib in the style of every figure here, without a screen."""
     import matplotlib
@@ -80,14 +45,6 @@ def pyplot() -> Any:
 
     plt.rcParams.update(STYLE)
     return plt
-
-
-def half_page_panels(count: int, height: float) -> tuple[Any, list[Any]]:
-    """A figure with panels side by side, each half as wide as a page."""
-    figure, panels = pyplot().subplots(
-        1, count, figsize=(WIDTH * count / 2, height), layout="constrained", squeeze=False
-    )
-    return figure, list(panels[0])
 
 
 def small_multiples(
@@ -103,15 +60,6 @@ def small_multiples(
     for axes in panels.flat[max(0, count - columns) : count]:
         axes.tick_params(labelbottom=True)
     return figure, list(panels.flat[:count])
-
-
-def looks(count: int) -> list[Look]:
-    """Return styles that differ in two ways or three. Colours repeat from the eighth on."""
-    markers, dashes = "osD^vPX", (SOLID, DASHED, DASH_DOT)
-    return [
-        Look(COLOURS[i % 7], markers[(i + i // 7) % 7], dashes[(i + i // 7) % 3])
-        for i in range(count)
-    ]
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -140,45 +88,6 @@ def draw_interval(
 def draw_slope(axes: Any, sizes: Array, last: float, power: float, colour: str = GREY) -> None:
     """A power of the size, dotted, through the value at the largest size."""
     axes.plot(sizes, last * (sizes / sizes[-1]) ** power, color=colour, ls=DOTTED, lw=1.3)
-
-
-def label_ends(axes: Any, labels: list[EndLabel], size: float = SMALL) -> None:
-    """Write texts beside the ends of lines, moved apart where they would overlap.
-
-    The limits of the axes must be set: a text stays where it is written.
-    """
-    label_panels([(axes, labels)], size)
-
-
-def label_panels(panels: list[tuple[Any, list[EndLabel]]], size: float = SMALL) -> None:
-    """The same for panels of one figure: to lay it out takes long, and is done once."""
-    panels_with_texts = [
-        (axes, labels, [_write_beside(axes, label, size) for label in labels])
-        for axes, labels in panels
-        if labels
-    ]
-    if panels_with_texts:
-        # The layout decides how high the axes are.
-        panels_with_texts[0][0].figure.canvas.figure.draw_without_rendering()
-    for axes, labels, texts in panels_with_texts:
-        _move_apart(axes, labels, texts)
-
-
-def _move_apart(axes: Any, labels: list[EndLabel], texts: list[Any]) -> None:
-    to_share = (axes.transData + axes.transAxes.inverted()).transform
-    places = [to_share((label.x, label.y)) for label in labels]
-    high = max(text.get_window_extent().height for text in texts)
-    room = LINE_SPACE * high / axes.get_window_extent().height
-    heights = spread([float(y) for _, y in places], room)
-    for text, (x, _), height in zip(texts, places, heights, strict=True):
-        text.xycoords = "axes fraction"
-        text.xy = float(x), height
-
-
-def _write_beside(axes: Any, label: EndLabel, size: float) -> Any:
-    style = {"va": "center", "fontsize": size, "linespacing": 1.05, "annotation_clip": False}
-    beside = {"xytext": (4, 0), "textcoords": "offset points"}
-    return axes.annotate(label.text, (label.x, label.y), color=label.colour, **beside, **style)
 
 
 def number_ticks(axis: Any) -> None:

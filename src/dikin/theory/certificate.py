@@ -43,7 +43,7 @@ def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> f
     dim : float
         The dimension d.
     smoothness : float
-        The smoothness beta, not negative.
+        The smoothness beta; not negative.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) ->
     sigma, trace, dim : float
         As for `smooth_price`.
     lipschitz : float
-        The Lipschitz constant L, not negative.
+        The Lipschitz constant L; not negative.
 
     Returns
     -------
@@ -82,20 +82,20 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
     rounds : int
         The number of rounds T.
     fall : float
-        The most by which f(0) exceeds f(u), positive.
+        The most by which f(0) exceeds f(u); positive.
     price : float
         kappa nu/eta for an eta near eta_{T+1} that depends on T alone, as e must.
 
     Returns
     -------
     float
-        The share e, 1 without rounds.
+        The share e; 1 for no rounds.
     """
     return min(1.0, price / (fall * rounds)) if rounds else 1.0
 
 
 class Account(NamedTuple):
-    """Sums over a learner's rounds: all of the certificate that does not depend on e.
+    """What a learner's rounds came to: all of the certificate that does not depend on e.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Part(NamedTuple):
     Parameters
     ----------
     account : Account
-        The sums over the rounds.
+        What the rounds came to.
     schedule : Schedule
         The learner's, for a rate that depends on the number of rounds alone.
     scale : float

@@ -1,4 +1,4 @@
-"""`dikin reproduce`: play what is missing, then write tables, figures and the report."""
+"""`dikin reproduce`: run the missing games, then write tables, figures and the report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def show(measured: Measured, console: Console) -> None:
 
 
 def made_with(request: Request) -> dict[str, str]:
-    """How the numbers were made, independent of the machine."""
+    """Settings of the run, independent of the machine."""
     return {
         "Python": platform.python_version(),
         **{package: version(package) for package in ("dikin", "numpy", "scipy", "numba")},
@@ -67,7 +67,7 @@ def made_with(request: Request) -> dict[str, str]:
 
 
 def games_played(effort: Effort) -> str:
-    """How many of each kind."""
+    """Return the number of each kind."""
     return (
         f"{effort.seeds} a row and horizon of the tables, {effort.predictive_seeds} for Predictive "
         f"(at most {effort.steady_seeds} where the curvature is too little to count), "

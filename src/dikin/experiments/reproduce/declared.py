@@ -1,4 +1,4 @@
-"""Losses of which a learner knows nothing but what was declared for all rounds, as in the paper.
+"""Losses of which a learner knows the constants of all rounds alone, as in the paper.
 
 `play` tells a learner the constants of a round's loss if they are smaller than the declared ones
 (Theorem 20 of docs/mathematics.md). The losses of Table 2 have such constants: a loss with less

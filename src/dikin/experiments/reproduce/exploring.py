@@ -1,8 +1,8 @@
-"""What exploring costs the paper's learners over a game, computed before any is played.
+"""Cost of exploring for the paper's learners over a game, computed before any game.
 
 lambda_t and eta_t follow from the curvature alone, and with them how far a learner explores in each
-round. Once its centre is where the losses are least, exploring is what a round costs. The slope of
-the sum over some horizons says what exponent to expect *there*: it is steeper than the proved one,
+round. Once its centre is at the minimum, a round costs as much as exploring. The slope of
+the sum over some horizons is the exponent to expect *there*: it is steeper than the proved one,
 its limit, while h, lambda_0, and the floor and the cap of eta_t still count.
 """
 
@@ -34,7 +34,7 @@ def slope(number: int, row: str, horizons: tuple[int, ...]) -> float:
 
 @cache
 def whole_prices(number: int, row: str, horizons: tuple[int, ...]) -> Array:
-    """What exploring costs in games of these lengths, in units of half the range of the losses."""
+    """Return the cost of exploring in games of these lengths, in half ranges of losses."""
     chosen = TABLES[number].rows[row]
     return np.array([_whole_price(number, chosen, horizon) for horizon in horizons])
 
@@ -47,7 +47,7 @@ def _whole_price(number: int, row: Row, horizon: int) -> float:
 
 
 def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
-    """What exploring costs in these rounds.
+    """Return the cost of exploring in these rounds.
 
     z = H^(-1/2) s with s uniform on the circle and H = h + eta S: the mean of beta/2 (a.z)^2 is
     beta/(4 H), that of l |a.z| is (2/pi) l/sqrt(H).

@@ -6,7 +6,7 @@ from typing import Any
 
 from dikin.experiments.reproduce.results import Line, Measured
 from dikin.plotting.formulas import maths
-from dikin.plotting.publication import COLOURS, LEAST_TEXT, draw_interval, half_page_panels
+from dikin.plotting.publication import COLOURS, LEAST_TEXT, WIDTH, draw_interval, pyplot
 from dikin.plotting.style import INK
 
 SERIES = (
@@ -23,7 +23,9 @@ SHADE = "#f3f3f3"
 
 def draw(measured: Measured) -> tuple[Any, str, str]:
     """A panel per table, a row per row."""
-    figure, panels = half_page_panels(len(measured.tables), 4.2)
+    count = len(measured.tables)
+    size: Any = {"figsize": (WIDTH * count / 2, 4.2), "layout": "constrained", "squeeze": False}
+    figure, ((*panels,),) = pyplot().subplots(1, count, **size)
     for axes, number in zip(panels, measured.tables, strict=True):
         own, others = measured.tables[number], measured.predictive[number]
         view = _view(own, [*own, *others])
@@ -72,7 +74,7 @@ def _dots(
 
 
 def _rows(axes: Any, lines: list[Line]) -> None:
-    """Names, every other row shaded, and what is proved as a tick across each."""
+    """Draw names, every other row shaded, and the proved exponent as a tick across each."""
     heights = [-place for place in range(len(lines))]
     for height in heights[::2]:
         axes.axhspan(height - 0.5, height + 0.5, color=SHADE, lw=0, zorder=0)

@@ -6,32 +6,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figure_exponents
-from dikin.experiments.reproduce.plan import SHAPES, TABLES
+from dikin.experiments.reproduce.plan import SHAPES
 from dikin.experiments.reproduce.results import Line, Measured, Scaling
 from dikin.plotting.formulas import maths
 from dikin.plotting.publication import (
     BAND,
     COLOURS,
-    DASHED,
     DOTTED,
     REGRET,
     ROUNDS,
     SMALL,
-    WIDTH,
     Look,
     draw_curve,
     draw_slope,
     number_ticks,
     publish,
-    pyplot,
     small_multiples,
 )
 from dikin.plotting.style import GREY, PALE
-from dikin.theory import rates
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
@@ -52,7 +46,6 @@ def draw_all(measured: Measured, out: Path) -> list[tuple[Path, str]]:
 def _figures(measured: Measured) -> Iterator[Drawn]:
     for number, lines in measured.tables.items():
         yield _regret(number, lines)
-    yield _alphas(measured.tables)
     yield figure_exponents.draw(measured)
     yield _dimensions(measured.dimensions)
 
@@ -87,7 +80,7 @@ def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
 
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
-    """What is in a panel, and the exponents of its curves in their colours."""
+    """Write the title of a panel, and the exponents of its curves in their colours."""
     axes.set_title(maths(label), fontsize=SMALL, loc="left", pad=12)
     for place, (curve, colour) in enumerate(curves):
         text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
@@ -98,7 +91,7 @@ def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
 
 
 def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
-    """What the marks mean, below the panels."""
+    """Write the meaning of the marks below the panels."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -117,34 +110,6 @@ def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
         handlelength=1.8,
         columnspacing=1.4,
     )
-
-
-def _alphas(measured: dict[int, list[Line]]) -> Drawn:
-    figure, panels = pyplot().subplots(
-        1, len(measured), figsize=(WIDTH, 2.8), layout="constrained", squeeze=False
-    )
-    for axes, (number, lines) in zip(panels[0], measured.items(), strict=True):
-        decaying = [line for line in lines if line.row.alpha is not None]
-        alphas, fits = [one.row.alpha for one in decaying], [one.curve.power for one in decaying]
-        middle = np.array([fit.exponent for fit in fits])
-        errors = [middle - [f.low for f in fits], np.array([f.high for f in fits]) - middle]
-        fine = np.linspace(0, 1, 201)
-        proved = [rates.decaying_exponent(TABLES[number].order, alpha) for alpha in fine]
-        axes.plot(fine, proved, color=GREY, ls=DOTTED, lw=1.6, label="proved")
-        slopes = [one.exploring for one in decaying]
-        axes.plot(alphas, slopes, color=COLOURS[1], ls=DASHED, label="exploring, at these $T$")
-        axes.errorbar(
-            alphas, middle, errors, fmt="o", color=COLOURS[0], elinewidth=0.9, label="measured, 95%"
-        )
-        axes.set(xlabel=maths("alpha, for sigma_t = sigma t^-alpha"))
-        axes.set_ylabel("exponent of $T$")
-        axes.set_title(f"Table {number}: {TABLES[number].losses} losses", loc="left")
-        axes.legend(loc="lower right")
-    caption = (
-        "Decaying curvature: the exponent that is proved rises with alpha up to a kink. Dashed: "
-        "the slope of what exploring costs at these horizons. Bars: 95% intervals over games."
-    )
-    return figure, "alphas", caption
 
 
 def _dimensions(dims: list[Scaling]) -> Drawn:

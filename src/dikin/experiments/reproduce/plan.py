@@ -1,9 +1,9 @@
-"""What `dikin reproduce` measures: the rows of both tables, cell by cell.
+"""Plan of `dikin reproduce`: the rows of both tables, cell by cell.
 
-A row is a pattern of curvature with the exponents that the paper proves; a cell is one row at one
+A row is a pattern of curvature with the exponents that the paper proves. A cell is one row at one
 horizon and dimension, for a few seeds. Cells are independent of each other and of their order.
-Where neither the learner nor the pattern knows the horizon, a game is the beginning of the longer
-game with the same seed; the intervals resample whole games, and allow for it.
+If neither the learner nor the pattern knows the horizon, a game is the beginning of the longer
+game with the same seed. The intervals resample whole games, and allow for it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SHAPES: tuple[Shape, ...] = ("ball", "cube")
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is played."""
+    """Size of a run."""
 
     name: str
     horizons: tuple[int, ...]
@@ -58,7 +58,7 @@ class Effort:
     """Games a cell of everything but the two tables."""
 
     def games(self, row: Row, player: LearnerName) -> int:
-        """How many games of a row are played at each horizon."""
+        """Number of games of a row at each horizon."""
         games = self.predictive_seeds if player == "predictive" else self.seeds
         return min(games, self.steady_seeds) if row.steady else games
 
@@ -96,7 +96,7 @@ FULL = Effort(
 
 @dataclass(frozen=True, kw_only=True)
 class Request(runner.Request):
-    """What `dikin reproduce` was asked for."""
+    """Request to `dikin reproduce`."""
 
     effort: Effort
     tables: tuple[int, ...] = (1, 2)
@@ -133,7 +133,7 @@ class RowPattern(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: curvature for every horizon, and what the paper proves for it."""
+    """A row of a table: curvature for every horizon, and the exponent that the paper proves."""
 
     name: str
     label: str
@@ -202,11 +202,11 @@ class Table:
         return [row for row in self.rows.values() if row.alpha in alphas]
 
     def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
-        """Losses of this curvature, which charge for exploring what the analysis does."""
+        """Return losses of this curvature, in which exploring costs as much as in the analysis."""
         return Declared(self.environment_kind(domain, self.constant, pattern, seed))
 
     def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
-        """Who plays, told the constant of the table and the range of the losses."""
+        """Return the learner, with the constant of the table and the range of the losses."""
         arguments: Any = {self.constant_name: self.constant}
         arguments |= {"loss_range": game.loss_range, "seed": seed}
         if player == "predictive":
@@ -313,7 +313,7 @@ class DimensionCell(PaperCell):
 
 
 def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
-    """What the exponents of T of a table are made of."""
+    """Return the cells of the exponents of T of a table."""
     for row in TABLES[number].rows.values():
         seeds = experiment_seeds(request.seed, request.effort.games(row, "sharp"))
         for horizon in request.effort.horizons:
@@ -332,7 +332,7 @@ def predictive_cells(request: Request, number: int) -> Iterator[PaperCell]:
 
 
 def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
-    """What the exponents of d of a table are made of."""
+    """Return the cells of the exponents of d of a table."""
     effort = request.effort
     seeds, horizon = experiment_seeds(request.seed, effort.other_seeds), effort.dim_horizon
     for row in TABLES[number].dimension_rows:

@@ -60,7 +60,7 @@ def write(
 
 
 def _verdicts(measured: Measured) -> str:
-    """How many rows agree, and why those that do not lie where they do."""
+    """Number of rows that agree, and the reasons of the others."""
     lines = [line for table in measured.tables.values() for line in table]
     sizes = lines[0].curve.sizes[-(lines[0].curve.fitted or 0) :].astype(int)
     return f"""

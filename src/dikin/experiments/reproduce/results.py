@@ -1,4 +1,4 @@
-"""From finished cells to the two tables, and to files that other programs read."""
+"""The two tables from finished cells, and files for other programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ERRORS = 3.0
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table with what was measured for it, in the paper's units."""
+    """Row of a table with its measured exponent, in the paper's units."""
 
     table: int
     row: Row
@@ -39,19 +39,19 @@ class Line:
 
     @property
     def exploring(self) -> float:
-        """The slope over the same horizons of what exploring costs the paper's learner."""
+        """Slope of the cost of exploring over the same horizons, for the paper's learner."""
         fitted = tuple(self.curve.sizes[-(self.curve.fitted or 0) :].astype(int).tolist())
         return exploring.slope(self.table, self.row.name, fitted)
 
     @property
     def side(self) -> str:
-        """Where the interval lies: `consistent` if it contains the proved exponent."""
+        """Return the side of the interval: `consistent` if it contains the proved exponent."""
         fit, proved = self.curve.power, self.curve.proved
         return "above" if fit.low > proved else "below" if fit.high < proved else FITS
 
     @property
     def verdict(self) -> str:
-        """The side; of rows above also what else is as steep at these horizons, if anything is."""
+        """The side, and for rows above another slope that is as steep at these horizons."""
         low = self.curve.power.low
         if self.side != "above":
             return self.side
@@ -64,7 +64,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the regret grows with the dimension, at one horizon.
+    """Growth of the regret with the dimension, at one horizon.
 
     The exponent of d in the table, which counts as proved here, stands for nu = O(d).
     """
@@ -145,10 +145,10 @@ def refuse_broken_bounds(lines: Iterable[Line]) -> None:
 
 
 def count_verdicts(each: Iterable[str]) -> str:
-    """How many rows are consistent with what is proved, above and below, in a sentence."""
+    """Return a sentence on the number of rows that are consistent, above and below."""
     sides = Counter(each)
     return (
-        f"Of {sides.total()} intervals {sides[FITS]} contain the proved exponent; {sides['above']} "
+        f"Of {sides.total()} intervals {sides[FITS]} contain the proved exponent, {sides['above']} "
         f"lie above it and {sides['below']} below."
     )
 
@@ -240,7 +240,7 @@ def write_files(measured: Measured, request: Request, results: Results, out: Pat
 
 
 def write_games(cells: Iterable[Cell], results: Results, file: Path) -> None:
-    """A row per game; `part` is what the cell is called."""
+    """A row per game. `part` is the name of the cell."""
     tables.write_csv(file, tables.items(*GAME), _games(cells, results))
 
 
