@@ -7,7 +7,7 @@ QUIET := --quiet --disable-pip-version-check
 RUN := OPENBLAS_NUM_THREADS=1 $(BIN)/python
 
 .PHONY: help test lint reproduce page paper docs dist clean price traffic program oppertune examples revenue \
-	flags samplers serve-demo beginning absurd outside worth attack kills torture power-loss load bench \
+	flags serve-demo beginning absurd outside worth attack kills torture power-loss load bench \
 	mutants known-mutants
 .DELETE_ON_ERROR:
 
@@ -79,9 +79,6 @@ revenue: $(READY) ## Draw the figure of the README, one minute
 
 flags: $(READY) ## Tune the OpenFeature flags of a small shop under load, half a minute
 	$(BIN)/python examples/openfeature_service.py
-
-samplers: $(READY) ## Compare with samplers of Optuna, live and offline, two minutes
-	$(RUN) examples/optuna_loop.py $(if $(PAGE),--out docs/adapters --page docs/adapters.md)
 
 serve-demo: $(READY) ## Serve three running studies, to look at the page
 	$(BIN)/python examples/serve_demo.py

@@ -19,7 +19,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
-from comparison import play_parallel
 from loops import (
     PLAYERS,
     WITH_TBPSA,
@@ -36,7 +35,7 @@ from loops import (
     standing,
     typical_size,
 )
-from report import Block, publish_blocks
+from report import Block, play_parallel, publish_blocks
 from rivals import Array
 
 import dikin

@@ -22,9 +22,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
-from comparison import interval, play_parallel
 from loops import PLAYERS, TUNER, Generator, Kind, Loop, in_cube, loop_of, outcomes, rotation
-from report import Block, publish_blocks
+from report import Block, interval, play_parallel, publish_blocks
 from rivals import CMA_ES, Array
 
 from dikin.experiments.tables import fields, write_csv

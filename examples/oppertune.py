@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from comparison import COLOURS, THIN, WIDE, label_ends, new_figure, play_parallel, save
-from report import Results, publish
-from rivals import BLUEFIN, CMA_ES, RIVALS, TBPSA_, TPE, Array, Maker, tuner
+from report import Results, play_parallel, publish
+from rivals import RIVALS, TPE, Array, Maker, tuner
 
 import dikin
 
 TUNER, TPE_ = "dikin.Tuner", "TPE (Optuna)"
 PLAYERS: dict[str, Maker] = {TUNER: tuner, **RIVALS, TPE_: TPE}
-ROUNDS, WORKERS, WINDOW = 1000, 2, 25
+ROUNDS, WORKERS = 1000, 2
 
 
 class Problem(NamedTuple):
@@ -112,46 +111,6 @@ def results_of(games: list[Game]) -> Results:
     return Results("oppertune", about, values, min(game.task.seed for game in games))
 
 
-DRAWN = {
-    TPE_: "yellow",
-    TBPSA_: "green",
-    BLUEFIN: "purple",
-    CMA_ES: "orange",
-    TUNER: "blue",
-}
-"""The last one is drawn on top."""
-
-
-def draw(games: list[Game], file: Path) -> None:
-    """The regret of each round, means over games and over some rounds around it."""
-    figure, panels = new_figure(1, len(PROBLEMS), height=2.8, sharey=True)
-    for axes, (name, problem) in zip(panels, PROBLEMS.items(), strict=True):
-        ends = {}
-        for player, colour in DRAWN.items():
-            mine = np.array([game.shares for game in games if game.task[:2] == (name, player)])
-            window = min(WINDOW, mine.shape[1])
-            means = np.convolve(mine.mean(axis=0), np.full(window, 1 / window), "valid")
-            rounds = np.arange(len(means)) + window / 2
-            seen = np.maximum(means, LOWEST)
-            wide = WIDE if player == TUNER else THIN
-            axes.plot(rounds, seen, color=COLOURS[colour], linewidth=wide)
-            ends[player] = float(seen[-1]), COLOURS[colour]
-        axes.axhline(100, color=COLOURS["grey"], linewidth=1.0)
-        axes.set(yscale="log", ylim=(LOWEST / 2.5, 200), xlim=(0, mine.shape[1]), xlabel="round")
-        ends["keep the start"] = 100.0, COLOURS["grey"]
-        label_ends(axes, mine.shape[1], ends)
-        kind = "squared" if problem.distance is squares else "absolute"
-        count = len(mine)
-        axes.set_title(f"{name}, {kind} distance, mean of {count} games", loc="left")
-        axes.grid(axis="y", alpha=0.25, linewidth=0.5)
-    panels[0].set_ylabel(f"regret of a round, % of that\nof the start ({LOWEST:g}: or less)")
-    save(figure, file)
-
-
-LOWEST = 0.01
-"""Per cent: what is less is drawn here."""
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--games", type=int, default=6, help="of each problem (%(default)s)")
@@ -161,8 +120,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="a page whose table is written anew")
     chosen = parser.parse_args()
     games = play_all(chosen.games, chosen.seed, chosen.rounds)
-    publish([results_of(games)], chosen.out / "oppertune.csv", chosen.page)
-    draw(games, chosen.out / "oppertune.png")
+    publish(results_of(games), chosen.out, chosen.page)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from comparison import COLOURS, THIN, WIDE, interval, label_ends, new_figure, save
 from report import Results, publish
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from rivals import BLUEFIN, CMA_ES, KEEP, RIVALS, TBPSA_, Array, Maker, Parameters, tuner
+from rivals import KEEP, RIVALS, Array, Maker, Parameters, tuner
 
 import dikin
 from dikin.tuning.space import Params
@@ -152,18 +151,6 @@ def results_of(games: list[Game], seed: int) -> Results:
     return Results("program", about, values, seed)
 
 
-# --- what is seen --------------------------------------------------------------------------------
-
-DRAWN = {
-    KEEP: "grey",
-    TBPSA_: "green",
-    BLUEFIN: "purple",
-    CMA_ES: "orange",
-    TUNER: "blue",
-}
-"""The last one is drawn on top."""
-
-
 def print_settings(game: Game) -> None:
     """Today's settings, and what each player found."""
     table = Table(title="Settings at the end of the first game", title_justify="left")
@@ -173,64 +160,6 @@ def print_settings(game: Game) -> None:
     for name in PARAMETERS:
         table.add_row(name, *(f"{best[name]:.3g}" for best in game.best.values()))
     Console().print(table)
-
-
-def draw(results: Results, games: list[Game], file: Path) -> None:
-    """Left: cost over the rounds. Right: means and intervals."""
-    figure, (left, right) = new_figure(1, 2, height=2.8, width_ratios=(5, 4))
-    rounds = len(games[0].losses[TUNER])
-    window, ends = max(1, rounds // 20), {}
-    for player, colour in DRAWN.items():
-        # The median of the games: a pause of the machine is in one of them.
-        line = np.median([recent(game.losses, player, window) for game in games], axis=0)
-        wide = WIDE if player == TUNER else THIN
-        left.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=wide)
-        ends[player] = float(line[-1]), COLOURS[colour]
-    left.set(xlim=(0, rounds), xlabel="measurement", ylabel="time, % of zlib's defaults")
-    label_ends(left, rounds, ends)
-    left.set_title(f"Last {window} measurements, median of {len(games)} games", loc="left")
-    left.grid(axis="y", alpha=0.25, linewidth=0.5)
-    draw_intervals(right, results, len(games))
-    save(figure, file)
-
-
-def recent(losses: dict[str, Array], player: str, window: int) -> Array:
-    """The time of the last rounds in per cent of that of the defaults."""
-    return 100.0 * smooth(losses[player], window) / smooth(losses[KEEP], window)
-
-
-def smooth(values: Array, window: int) -> Array:
-    """Means over `window` neighbours."""
-    return np.convolve(values, np.full(window, 1.0 / window), "valid")
-
-
-def draw_intervals(axes: Any, results: Results, count: int) -> None:
-    """A row for each player and a colour for each setting of the table."""
-    names = [player for player in DRAWN if player != KEEP]
-    for place, (setting, mark) in enumerate(zip(results.settings, "os", strict=True)):
-        for row, player in enumerate(names):
-            mean, half = interval(results.values[player][setting])
-            height = row + 0.14 - 0.28 * place
-            face = COLOURS[DRAWN[player]] if place else "white"
-            axes.errorbar(
-                mean, height, xerr=half, color=COLOURS[DRAWN[player]], marker=mark, capsize=3,
-                markerfacecolor=face, markersize=5, linewidth=1.2,
-            )  # fmt: skip
-            if player == TUNER:
-                label = "at the end" if place else "while tuning"
-                axes.annotate(
-                    label, (mean, height), xytext=(0, -11 if place else 6), ha="center",
-                    textcoords="offset points", fontsize=8, color=COLOURS[DRAWN[player]],
-                )  # fmt: skip
-    axes.axvline(100, color=COLOURS["grey"], linewidth=1.2)
-    axes.annotate(
-        KEEP, (100, 1.0), xytext=(-4, -10), textcoords="offset points", fontsize=8, ha="right",
-        xycoords=("data", "axes fraction"), color=COLOURS["grey"],
-    )  # fmt: skip
-    axes.set(yticks=range(len(names)), ylim=(-0.6, len(names) - 0.4))
-    axes.set_yticklabels(names)
-    axes.set_xlabel("% of zlib's defaults")
-    axes.set_title(f"Means of {count} games, 95 % intervals", loc="left")
 
 
 def main() -> None:
@@ -245,8 +174,7 @@ def main() -> None:
     games = play_all(chosen.rounds, chosen.checks, chosen.games, chosen.seed)
     results = results_of(games, chosen.seed)
     print_settings(games[0])
-    publish([results], chosen.out / "program.csv", chosen.page)
-    draw(results, games, chosen.out / "program.png")
+    publish(results, chosen.out, chosen.page)
 
 
 if __name__ == "__main__":

@@ -7,25 +7,47 @@ by the rule of `evidence.orderings`. No number is typed in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from comparison import interval
 
+from dikin.experiments.fit import half_interval
 from dikin.experiments.tables import fields, read_csv, write_csv
 from dikin.files import replace_file
+from dikin.plotting import publication
+from dikin.plotting.style import BLUE, GREY, ORANGE
 from evidence.orderings import BEHIND, LEVEL, MARKED, OPEN, Orderings, Ratio
 
 Array = np.typing.NDArray[np.float64]
+Task = TypeVar("Task")
+Game = TypeVar("Game")
 
 SMALLEST = 1e-9
 """Costs that are 0, or below it by rounding, count as this much where ratios are taken."""
 WIDEST = 1000.0
 """An interval whose ends are farther apart says that nothing is known, and is written so."""
+
+
+def play_parallel(play: Callable[[Task], Game], tasks: list[Task], workers: int) -> list[Game]:
+    """Play every game, in the order of the tasks, with a progress bar on the error stream."""
+    from joblib import Parallel, delayed
+    from rich.console import Console
+    from rich.progress import track
+
+    done: Iterator[Game] = Parallel(n_jobs=workers, return_as="generator")(
+        delayed(play)(task) for task in tasks
+    )
+    bar = f"{len(tasks)} games"
+    return list(track(done, bar, total=len(tasks), console=Console(stderr=True)))
+
+
+def interval(values: Array) -> tuple[Any, Any]:
+    """Return the mean over games, the first axis, and half of its 95 % interval by Student's t."""
+    return values.mean(axis=0), half_interval(values)
 
 
 class Row(NamedTuple):
@@ -135,10 +157,35 @@ def _times(ratio: Ratio) -> str:
     return f"{value} ({f'{low} to {high}' if known else 'unknown'})"
 
 
-def publish(results: list[Results], file: Path, page: Path | None) -> None:
-    """Write every game into a CSV; print the tables and, if there is a page, write them there."""
-    write_results(results, file)
-    publish_blocks([result.block() for result in results], page)
+def publish(results: Results, folder: Path, page: Path | None) -> None:
+    """Write every game into a CSV and a picture; print the table, and write it into the page."""
+    write_results([results], folder / f"{results.name}.csv")
+    draw(results, folder / f"{results.name}.png")
+    publish_blocks([results.block()], page)
+
+
+def draw(results: Results, file: Path) -> None:
+    """Draw the mean and its interval for each player, a panel for each setting."""
+    names, settings = [*results.values][::-1], results.settings
+    size: Any = {"figsize": (publication.WIDTH, 0.8 + 0.24 * len(names)), "layout": "constrained"}
+    figure, panels = publication.pyplot().subplots(
+        1, len(settings), sharey=True, squeeze=False, **size
+    )
+    for axes, setting in zip(panels[0], settings, strict=True):
+        means, halves = np.array([interval(results.values[name][setting]) for name in names]).T
+        low = np.maximum(means - np.nan_to_num(halves), SMALLEST)
+        wide = means.min() > 0 and means.max() > 10 * means.min()
+        for place, name in enumerate(names):
+            colour = BLUE if "dikin" in name else GREY if name == results.reference else ORANGE
+            axes.plot([low[place], 2 * means[place] - low[place]], [place, place], color=colour)
+            axes.plot(means[place], place, "o", color=colour)
+        axes.set(xscale="log" if wide else "linear", yticks=range(len(names)))
+        if wide:  # the interval of few games may reach far below
+            axes.set_xlim(means.min() / 3, 3 * means.max())
+        axes.set_yticklabels(names)
+        axes.set_title(f"{setting} ({results.games(setting)} games)", loc="left")
+    figure.supxlabel(f"{results.about or results.name}, 95 % intervals", fontsize=8)
+    publication.publish(figure, file)
 
 
 def write_results(results: list[Results], file: Path) -> None:

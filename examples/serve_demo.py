@@ -5,7 +5,7 @@
 starts `dikin serve` on a folder that is thrown away, plays a shop, an image server and a newsletter
 against it, and opens the page in a browser. Ctrl-C ends it.
 
-The shop has 600 days behind it when the page opens; one of its machines answers late. One day in
+The shop has 700 days behind it when the page opens; one of its machines answers late. One day in
 twenty is played as before tuning began, so the page can say whether tuning pays; the tuner knows
 the weekday and the number of visitors, which explain most of the noise. The image server learns a
 setting for each kind of network. The newsletter is paused: it uses its best hour and learns
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import dikin
 
-PAST = 600
+PAST = 700
 """Rounds that are played before the page opens."""
 EVERY = 0.25
 """Seconds between two rounds afterwards."""

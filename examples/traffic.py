@@ -14,10 +14,9 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from comparison import COLOURS, THIN, WIDE, label_ends, new_figure, save
 from fleet import Fleet
 from report import Results, publish
 from rich.console import Console
@@ -181,70 +180,6 @@ def of(records: dict[Task, Record], setting: str, player: str) -> list[Record]:
     return [records[task] for task in sorted(records) if task[:2] == (setting, player)]
 
 
-# --- the picture ---------------------------------------------------------------------------------
-
-DRAWN = {
-    EVEN: ("grey", "-"),
-    TOLD: ("black", "--"),
-    TBPSA_: ("green", "-"),
-    BLUEFIN: ("purple", "-"),
-    CMA_ES: ("orange", "-"),
-    TUNER: ("blue", "-"),
-}
-"""Colour and style of line; the last one is drawn on top."""
-
-
-def draw(records: dict[Task, Record], file: Path) -> None:
-    """The tuner's shares in one game, and everyone's latencies, where the servers change."""
-    setting = list(SETTINGS)[-1]
-    figure, (left, right) = new_figure(1, 2, height=2.9)
-    one = of(records, setting, TUNER)[0]
-    rounds = len(one.latencies)
-    window = max(1, rounds // 20)
-    draw_shares(left, one, Change(rounds, *SETTINGS[setting]), window)
-    ends = {}
-    for player, (colour, style) in DRAWN.items():
-        mean = np.mean([record.latencies for record in of(records, setting, player)], axis=0)
-        line = smooth(mean, window)
-        wide = WIDE if player == TUNER else THIN
-        right.plot(np.arange(len(line)) + window, line, style, color=COLOURS[colour], lw=wide)
-        ends[player] = float(line[-1]), COLOURS[colour]
-        count = len(of(records, setting, TUNER))
-    title = f"Mean latency of the last {window} rounds in ms, {count} games"
-    # Above all lines there is room for what is written at the change.
-    right.set(xlim=(0, rounds), ylim=(None, 1.12 * right.get_ylim()[1]), xlabel="round")
-    right.set_title(title, loc="left")
-    label_ends(right, rounds, ends)
-    for axes in (left, right):
-        axes.axvline(rounds / 2, color="black", linewidth=0.8)
-        axes.annotate(
-            "servers change places", (rounds / 2, 1.0), xytext=(3, -8), fontsize=8,
-            xycoords=("data", "axes fraction"), textcoords="offset points",
-        )  # fmt: skip
-    save(figure, file)
-
-
-def draw_shares(axes: Any, record: Record, change: Change, window: int) -> None:
-    """Means of the shares that were played, and those in proportion to capacity."""
-    rounds, ends = change.rounds, {}
-    for i, colour in enumerate(("blue", "orange", "green", "purple")):
-        line = smooth(record.shares[:, i], window)
-        axes.plot(np.arange(len(line)) + window, line, color=COLOURS[colour], linewidth=WIDE)
-        name = f"{NAMES[i]}: {change.before[i]:g} ms, then {change.after[i]:g} ms"
-        ends[name] = float(line[-1]), COLOURS[colour]
-        for begin, paces in ((0, change.before), (rounds / 2, change.after)):
-            share = (1 / paces[i]) / sum(1 / pace for pace in paces)
-            axes.plot((begin, begin + rounds / 2), (share, share), ":", color=COLOURS[colour])
-    axes.set(xlim=(0, rounds), ylim=(0, 0.8), xlabel="round", ylabel="share of the traffic")
-    label_ends(axes, rounds, ends)
-    axes.set_title("The tuner's shares in one game; dotted: by capacity", loc="left")
-
-
-def smooth(values: Array, window: int) -> Array:
-    """Means over `window` neighbours."""
-    return np.convolve(values, np.full(window, 1.0 / window), "valid")
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -270,8 +205,7 @@ def main() -> None:
     overtaken = sum(record.overtaken for record in records.values())
     bursts = len(records) * chosen.rounds
     console.print(f"{bursts:,} bursts of {REQUESTS} requests, {overtaken:,} answers out of order")
-    publish([results_of(records)], chosen.out / "traffic.csv", chosen.page)
-    draw(records, chosen.out / "traffic.png")
+    publish(results_of(records), chosen.out, chosen.page)
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ def test_verdicts_have_a_ratio_with_its_interval(scripts: Any) -> None:
 def test_every_game_is_in_the_csv_and_makes_the_same_table(scripts: Any, tmp_path: Path) -> None:
     report, file = scripts("report"), tmp_path / "test.csv"
     table = results(scripts, PLAYERS, first=101, reference="oracle")
-    report.publish([table], file, None)
+    report.publish(table, tmp_path, None)
     found = rows(file)
     assert len(found) == 4 * len(PLAYERS)
     assert found[5] == {

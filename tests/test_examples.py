@@ -212,7 +212,7 @@ def test_the_service_of_the_demo_ends_with_it(end: signal.Signals) -> None:
     command = [sys.executable, str(EXAMPLES / "serve_demo.py")]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert demo.stdout is not None
-    assert demo.stdout.readline() == "playing the first 600 rounds ...\n"
+    assert demo.stdout.readline() == "playing the first 700 rounds ...\n"
     demo.send_signal(end)
     rest, _ = demo.communicate(timeout=600)  # the service holds the pipe for as long as it runs
     assert "Traceback" not in rest

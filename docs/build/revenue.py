@@ -19,11 +19,8 @@ import numpy as np
 import dikin
 from dikin.experiments.tables import read_csv
 from dikin.plotting import publication
+from dikin.plotting.axes import spread
 from dikin.plotting.style import BLUE, GREY, ORANGE
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-
-from comparison import label_ends
 
 IMAGES = Path(__file__).resolve().parent.parent / "images"
 ROUNDS, GAMES, MARKS, NOISE = 5000, 8, 50, 10.0
@@ -138,6 +135,29 @@ def draw() -> None:
     )
     label_ends(axes, ROUNDS, labels)
     publication.publish(figure, IMAGES / "revenue.png")
+
+
+def label_ends(axes: Any, end: float, labels: dict[str, tuple[float, str]]) -> None:
+    """Write names beside the ends of lines, moved apart where they would overlap.
+
+    `labels` has a height and a colour for each name. The limits of the axes must be set.
+    """
+    style = {"va": "center", "fontsize": publication.SMALL, "annotation_clip": False}
+    beside: Any = {"xytext": (4, 0), "textcoords": "offset points", **style}
+    texts = [
+        axes.annotate(name, (end, height), color=colour, **beside)
+        for name, (height, colour) in labels.items()
+    ]
+    axes.figure.canvas.figure.draw_without_rendering()  # the layout decides how high the axes are
+    to_share = (axes.transData + axes.transAxes.inverted()).transform
+    places = [to_share((end, height)) for height, _ in labels.values()]
+    high = max(text.get_window_extent().height for text in texts)
+    room = 1.15 * high / axes.get_window_extent().height
+    for text, (x, _), height in zip(
+        texts, places, spread([float(y) for _, y in places], room), strict=True
+    ):
+        text.xycoords = "axes fraction"
+        text.xy = float(x), height
 
 
 if __name__ == "__main__":

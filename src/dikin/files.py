@@ -7,7 +7,6 @@ operations on one file happen in one folder.
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import stat
@@ -27,8 +26,6 @@ TO_BE_READ = 0o666
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
-_NO_FILE = {errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENOTDIR}
-"""Error numbers for a link that is not followed, for a folder, and for a socket."""
 
 
 def path_of(value: Any) -> Path:
@@ -45,26 +42,13 @@ def path_of(value: Any) -> Path:
 
 
 class Folder:
-    """An open folder; names are those of its own files.
+    """An open folder; names are those of its own files. The last name of its path is no link."""
 
-    Parameters
-    ----------
-    path : Path
-        Where it is. The last name may not be a link.
-    parent : Folder, optional
-        The open folder that contains it.
-    """
-
-    def __init__(self, path: Path, parent: Folder | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
         if os.name == "posix":  # Windows cannot open folders: there the path is used
-            flags = os.O_RDONLY | _FOLDER | NO_LINKS | _ALWAYS
-            self._file = (
-                os.open(path, flags)
-                if parent is None
-                else os.open(path.name, flags, dir_fd=parent._file)
-            )
+            self._file = os.open(path, os.O_RDONLY | _FOLDER | NO_LINKS | _ALWAYS)
 
     def __enter__(self) -> Self:
         return self
@@ -80,30 +64,15 @@ class Folder:
         """Open a file, or create one with that mode; a link is not followed."""
         return os.open(self._at(name), flags | NO_LINKS | _ALWAYS, mode, dir_fd=self._file)
 
-    def open_file(self, name: str, flags: int) -> int:
-        """Open an existing file; raise an error where `refuse_link` does."""
-        try:
-            file = self.open(name, flags)
-        except OSError as error:
-            if error.errno in _NO_FILE:
-                raise self._is_no_file(name) from error
-            raise
-        if _is_plain(os.fstat(file)):
-            return file
-        os.close(file)
-        raise self._is_no_file(name)
-
     def refuse_link(self, name: str) -> None:
         """Raise an error for a link, a file with a second name, or no file; open nothing."""
         with suppress(FileNotFoundError):
-            if not _is_plain(self.stat(name)):
-                raise self._is_no_file(name)
-
-    def _is_no_file(self, name: str) -> NotAFileError:
-        return NotAFileError(
-            f"{self.path / name} is a link, or not a plain file. It may lead to a file of another "
-            "user, so it was not touched; remove it, and find out who put it there"
-        )
+            status = self.stat(name)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise NotAFileError(
+                    f"{self.path / name} is a link, or not a plain file. It may lead to a file of "
+                    "another user, so it was not touched; remove it, and find out who put it there"
+                )
 
     def make_file(self, name: str) -> None:
         """Create an empty file, private to its owner, without opening it.
@@ -119,16 +88,6 @@ class Folder:
         """The status of a file, or of a link itself."""
         return os.stat(self._at(name), dir_fd=self._file, follow_symlinks=False)
 
-    def names(self) -> list[str]:
-        """The names of its entries."""
-        if self._file is None:
-            return os.listdir(self.path)
-        file = self._readable()
-        try:
-            return os.listdir(file)
-        finally:
-            os.close(file)
-
     def rename(self, old: str, new: str) -> None:
         """Rename a file, replacing any file of the new name."""
         os.replace(self._at(old), self._at(new), src_dir_fd=self._file, dst_dir_fd=self._file)
@@ -137,31 +96,15 @@ class Folder:
         """Remove a file."""
         os.unlink(self._at(name), dir_fd=self._file)
 
-    def make_folder(self, name: str) -> None:
-        """Create a folder, private to its owner."""
-        os.mkdir(self._at(name), 0o700, dir_fd=self._file)
-
-    def make_pipe(self, name: str) -> None:
-        """Create a named pipe, private to its owner."""
-        os.mkfifo(self._at(name), OWNERS_ALONE, dir_fd=self._file)
-
     def sync(self) -> None:
         """Make the list of names durable. Windows needs no such step."""
         if self._file is not None:
-            synced = self._readable()
+            # It was opened with `O_PATH`, which neither needs nor grants the right to read it.
+            synced = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._file)
             try:
                 os.fsync(synced)
             finally:
                 os.close(synced)
-
-    def _readable(self) -> int:
-        # It was opened with `O_PATH`, which neither needs nor grants the right to read the folder.
-        return os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._file)
-
-
-def _is_plain(status: os.stat_result) -> bool:
-    """Whether it is a file with one name."""
-    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
 
 
 def give(file: int, example: os.stat_result, mode: int) -> None:

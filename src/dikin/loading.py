@@ -41,7 +41,13 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     UnknownNameError
         If the saved class is not known.
     """
-    return restore(serialization.read(path), domain)
+    return restore(serialization.read(path, _converted), domain)
+
+
+def _converted(state: dict[str, Any], version: Any) -> dict[str, Any]:
+    from dikin.earlier import converted_state  # only where a state is older
+
+    return converted_state(state, version)
 
 
 def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:

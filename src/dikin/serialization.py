@@ -161,18 +161,27 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     replace_file(path_of(path), json.dumps(document).encode(), OWNERS_ALONE)
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The state in a file, or an error that says what is wrong with the file."""
+def read(
+    path: str | os.PathLike[str],
+    convert: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The state in a file, or an error that says what is wrong with the file.
+
+    A tuner's state of another version is given to `convert`, with its version.
+    """
     try:
         document = read_json(path_of(path).read_text(encoding="utf-8"))
     except ValueError as reason:  # not UTF-8, or not JSON
         raise StateError(f"{path} is not a saved learner or tuner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{path} is not a saved learner or tuner: it does not say {FORMAT!r}")
-    refuse_version(str(path), document.get("version"), VERSION)
+    version = document.get("version")
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
+    if convert is not None and version != VERSION and "tuner" in state:
+        return convert(state, version)
+    refuse_version(str(path), version, VERSION)
     return state
 
 

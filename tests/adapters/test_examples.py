@@ -1,4 +1,4 @@
-"""The examples of the adapters run, and docs/adapters.md says what the committed CSVs say."""
+"""The example of an adapter runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from test_example_tables import OLD, is_old, measured, said, section, verdicts
-
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "adapters.md"
-FOLDER = ROOT / "docs" / "adapters"
 
 
 @pytest.fixture
@@ -35,17 +31,6 @@ def run(module: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
     monkeypatch.setattr(module, "WORKERS", 1, raising=False)
     monkeypatch.setattr(sys, "argv", [module.__name__, *options])
     module.main()
-
-
-# --- the page ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["optuna"])
-def test_the_table_of_the_page_is_the_committed_one(example: Any, name: str) -> None:
-    page, report, file = PAGE.read_text(encoding="utf-8"), example("report"), FOLDER / f"{name}.csv"
-    assert said(page, name) == measured(report, file), "run make with PAGE=1"
-    assert "\n".join(verdicts(report, file)) + "\n" in page
-    assert (OLD in section(page, name)) == is_old(file)
 
 
 # --- OpenFeature ---------------------------------------------------------------------------------
@@ -77,29 +62,3 @@ def test_no_setting_beats_the_best_one(example: Any) -> None:
         (discount, fee) for discount in np.linspace(0, 50, 51) for fee in np.linspace(0, 20, 41)
     ]
     assert max(spent(*point) for point in grid) == spent(20, 6)
-
-
-# --- Optuna --------------------------------------------------------------------------------------
-
-
-def test_a_small_run_of_the_samplers(
-    example: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    small = ["--rounds", "12", "--trials", "12", "--games", "2", "--page", str(page)]
-    run(example("optuna_loop"), monkeypatch, *small, "--out", str(tmp_path))
-    new = measured(example("report"), tmp_path / "optuna.csv")
-    assert said(page.read_text(encoding="utf-8"), "optuna") == new
-
-
-def test_the_functions_are_those_of_the_literature(example: Any) -> None:
-    """Where they are least, as the literature has it, and no less anywhere else that is tried."""
-    loop = example("optuna_loop")
-    place = np.array([0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573])
-    assert loop.hartmann(place) == pytest.approx(0, abs=1e-5)
-    corner = (420.9687 + 500) / 1000
-    assert loop.schwefel(np.array([corner, corner])) == pytest.approx(0, abs=1e-4)
-    points = np.random.default_rng(1).uniform(size=(500, 6))
-    assert min(map(loop.hartmann, points)) > 0
-    assert min(map(loop.schwefel, points[:, :2])) > 0

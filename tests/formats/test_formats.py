@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import dikin
 from dikin import errors
 from formats import files
+from studies.postgres import Server, unprivileged
 
 EXPECTED = files.expected()
 STUDIES = sorted(EXPECTED["studies"])
@@ -53,15 +57,122 @@ def test_every_saved_file_is_known_and_was_played() -> None:
         assert names[name]["rounds"] > 0
 
 
-def test_a_study_of_a_bare_learner_is_refused_with_words_that_say_so(tmp_path: Path) -> None:
+# --- conversion ----------------------------------------------------------------------------------
+
+CONTEXT = {"region": "eu", "hour": 3.0, "load": 0.5}
+LEARNERS = {"a bare learner"}
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Iterator[dict[str, str]]:
+    """The same studies in both databases; each is converted once, when it is first opened."""
+    folder = tmp_path_factory.mktemp("converted")
+    url = server.url.replace("/postgres?", "/state8?")
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE state8")
+    command = [server._home / "bin" / "psql", "-h", server.folder, "-U", "dikin", "-q", "state8"]
+    text = files.postgres_dump().encode()
+    subprocess.run(command, input=text, check=True, cwd="/", capture_output=True, **unprivileged())
+    yield {"sqlite": str(files.sqlite_file(folder)), "postgres": url}
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("DROP DATABASE state8 WITH (FORCE)")
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+@pytest.mark.parametrize("name", sorted(set(STUDIES) - LEARNERS))
+def test_a_study_is_converted_by_its_rows_and_continues(
+    name: str, place: str, databases: dict[str, str]
+) -> None:
+    wanted = EXPECTED["studies"][name]
+    with dikin.Study(databases[place], name) as study:
+        assert (study.rounds, study.first_round) == (wanted["rounds"], wanted["first_round"])
+        assert [query.id for query in study.open_queries] == wanted["waiting"]
+        assert study._ledger.fold.tuner.rounds == wanted["rounds"]  # all rows were learnt from
+        for found, record in zip(study.records(), wanted["records"], strict=True):
+            old = {"paused" if part == "held" else part: x for part, x in record.items()}
+            if place == "postgres":  # the same rounds, played another time
+                del old["time"]
+            assert {part: found[part] for part in old} == old
+        contexts = {each: CONTEXT[each] for each in study.status().contexts or ()} or None
+        last = max([query.id for query in study.open_queries], default=0)
+        for query in study.open_queries:
+            study.tell(query.id, 3.0)
+        late, rounds = len(wanted["waiting"]), wanted["rounds"]
+        for _ in range(5):
+            trial = study.ask(contexts)
+            assert trial.id > last
+            study.tell(trial, 2.0)
+        assert study.rounds == rounds + late + 5
+        found = study.verify()
+        assert (found.compared, found.largest) == (5, 0.0)
+        assert len(study.history()) == len(wanted["records"]) + late + 5
+    with dikin.Study(databases[place], name) as again:
+        assert again.rounds == rounds + late + 5
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+def test_a_key_is_known_after_a_conversion(place: str, databases: dict[str, str]) -> None:
+    with dikin.Study(databases[place], "plain") as study:
+        assert study.ask(key="request-5").id == 5
+        assert study.ask(key="request-6").id > 60
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+def test_what_has_no_tuner_can_be_read(place: str, databases: dict[str, str]) -> None:
+    (name,) = LEARNERS
+    with pytest.raises(errors.StateError, match=r"bare learner \(adaptivesmooth\).*study history"):
+        dikin.Study(databases[place], name)
+    wanted = EXPECTED["studies"][name]["records"]
+    for found, record in zip(dikin.Study.rows(databases[place], name), wanted, strict=True):
+        assert {part: found[part] for part in record if part != "time"} == {
+            part: x for part, x in record.items() if part != "time"
+        }
+
+
+def test_what_was_damaged_is_converted_up_to_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The old tables stay as they are; the version that wrote them refuses to open them."""
     file = files.sqlite_file(tmp_path)
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        (id,) = database.execute("SELECT id FROM dikin_studies WHERE name = 'plain'").fetchone()
+        database.execute(
+            "UPDATE dikin_events SET body = body || ' ' WHERE study = ? AND number = 21",
+            (id,),
+        )
+    with dikin.Study(file, "plain") as study:
+        assert study.rounds == 10
+        assert study.ask().id == 10
+    assert "altered or damaged at row 21: it was converted up to there" in caplog.text
+    assert "19 studies of version 8 were converted" in caplog.text
     with closing(sqlite3.connect(file)) as database:
-        kept = database.execute(
-            "SELECT name, state FROM dikin_studies JOIN dikin_snapshots ON id = study "
-            "WHERE dikin_snapshots.number = 0"
-        ).fetchall()
-    learners = [name for name, state in kept if "tuner" not in json.loads(state)["learner"]]
-    assert learners
-    for name in learners:
-        with pytest.raises(errors.StateError, match="the study of a bare learner"):
-            dikin.Study(file, name)
+        assert database.execute("SELECT version FROM dikin_version").fetchall() == [(3,)]
+        assert database.execute("SELECT count(*) FROM dikin_events").fetchone()[0] > 2000
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED["tuners"]))
+def test_a_saved_tuner_continues(name: str, tmp_path: Path) -> None:
+    file, wanted = tmp_path / "tuner.json", EXPECTED["tuners"][name]
+    file.write_bytes(files.saved()[f"tuner-{name}"])
+    tuner = dikin.load(file)
+    assert (tuner.rounds, [trial.id for trial in tuner.open_queries]) == (
+        wanted["rounds"],
+        wanted["waiting"],
+    )
+    contexts = {each: CONTEXT[each] for each in tuner.contexts.kinds} or None
+    for trial in tuner.open_queries:
+        tuner.tell(trial.id, 3.0)
+    for _ in range(5):
+        tuner.tell(tuner.ask(contexts), 2.0)
+    tuner.save(file)
+    assert dikin.load(file).rounds == wanted["rounds"] + len(wanted["waiting"]) + 5
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in files.saved() if name.startswith("learner-")][:3]
+)
+def test_a_saved_learner_of_another_version_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "learner.json"
+    file.write_bytes(files.saved()[name])
+    with pytest.raises(errors.StateError, match="has version 8, this dikin reads version"):
+        dikin.load(file)

@@ -149,6 +149,24 @@ def revenue(trial: dikin.Trial) -> float:
     return float(500 - 8 * (price - 7) ** 2 - 0.1 * (ads - 25) ** 2)
 
 
+async def ask_asgi(service: Any, method: str, path: str, body: bytes = b"") -> int:
+    """Send a request to an application in this process; return the status of its answer."""
+    sent: list[Any] = []
+    headers = {b"host": b"localhost", b"content-type": b"application/json"}
+    headers[b"content-length"] = b"%d" % len(body)
+    scope = {"type": "http", "method": method, "path": path, "query_string": b""}
+    scope |= {"headers": list(headers.items()), "server": ("127.0.0.1", 80)}
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await service(scope, receive, send)
+    return int(sent[0]["status"])
+
+
 class FreshServing(Serving):
     """A service whose process begins as `dikin serve` does, its imports included."""
 

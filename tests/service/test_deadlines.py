@@ -11,7 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import http
+from dikin.studies import remote
 from service.proxy import Proxy
 from service.serving import Serving, shop
 from service.test_remote_study import answering
@@ -71,7 +71,7 @@ def test_a_silent_connection_costs_one_attempt(
     service: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The request goes out again over a new connection, and is asked once."""
-    monkeypatch.setattr(http, "FIRST_ATTEMPT", 0.001)  # of ten minutes
+    monkeypatch.setattr(remote, "FIRST_ATTEMPT", 0.001)  # of ten minutes
     with Silencing(service.port) as proxy:
         with shop(proxy.url, "silent", patience=600.0) as study:
             first = study.ask()
@@ -84,7 +84,7 @@ def test_a_silent_connection_costs_one_attempt(
 
 def test_a_service_that_is_silent_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several attempts, then an error."""
-    monkeypatch.setattr(http, "SLOWEST", 0.4)
+    monkeypatch.setattr(remote, "SLOWEST", 0.4)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -202,6 +202,35 @@ def test_more_studies_in_use_than_can_be_open(file: str, monkeypatch: pytest.Mon
     asyncio.run(play())
 
 
+def test_studies_without_new_rows_are_not_read_again(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are more of them open at a time than may be."""
+    monkeypatch.setattr(limits, "OPEN_STUDIES", 2)
+    names, read, status = [f"s{n}" for n in range(6)], list[str](), Study.status
+    for name in names:
+        shop(file, name, rounds=2).close()
+    monkeypatch.setattr(Study, "status", lambda study: (read.append(study.name), status(study))[1])
+
+    async def play() -> None:
+        service = Service(file)
+        first = await service.statuses(names)
+        assert [each.name for each in first] == read == names
+        read.clear()
+        with dikin.Study(file, "s3") as study:
+            study.tell(study.ask(), 1.0)
+        again = await service.statuses(names)
+        assert read == ["s3"]
+        assert [each.rounds for each in again] == [2, 2, 2, 3, 2, 2]
+        assert again[0].last_told_seconds > first[0].last_told_seconds
+        monkeypatch.setattr(limits, "STATUS_SECONDS", -1.0)
+        await service.statuses(["s5", "none"])
+        assert read == ["s3", "s5"]
+        await asyncio.to_thread(service.studies.close)
+
+    asyncio.run(play())
+
+
 # --- deadlines -----------------------------------------------------------------------------------
 
 

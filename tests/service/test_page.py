@@ -199,7 +199,7 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         window = Window(chromium, running.url)
         page = window.open("/#/study/shop")
         chart = page.locator("figure.hue-value")
-        note = "mean of 32 without 2 far off, each value. 1 above, 1 below the axis."
+        note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
         chart.get_by_text(note).wait_for()
         scale = page.locator("figure.hue-value .labels text[text-anchor=end]")
         scale.first.wait_for()
@@ -263,22 +263,6 @@ def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> N
     page.close()
 
 
-def test_levels_are_read_by_their_names(chromium: Any, live: Serving) -> None:
-    machine = dikin.Levels(["small", "medium", "large"], start="medium")
-    with dikin.Study(live.url, "machines", dikin.Tuner({"machine": machine}, seed=1)) as study:
-        for _ in range(12):
-            trial = study.ask()
-            study.tell(trial, 1.0 if trial["machine"] == "medium" else 2.0)
-    window = Window(chromium, live.url)
-    page = window.open("/#/study/machines")
-    chart = page.locator("figure", has_text="last 12 tried")
-    chart.locator(".end-label", has_text="medium").wait_for()
-    ticks = chart.locator(".labels text[text-anchor=end]").all_text_contents()
-    assert {"small", "large"} <= set(ticks) <= {"small", "medium", "large", ""}
-    assert window.faults == []
-    page.close()
-
-
 def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)
@@ -302,7 +286,9 @@ def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
 def worth(store: str, name: str, gain: float, **more: Any) -> dikin.Study:
     """A study in which a tuned round earns so much more than the control, which earns 100."""
     price = {"price": dikin.Real(1, 14, start=4)}
-    tuner = dikin.Tuner(price, maximize=True, seed=7, holdback=0.3, guard=0.02, **more)
+    tuner = dikin.Tuner(
+        price, maximize=True, seed=7, holdback=0.3, guard=0.02, value_range=(0, 200), **more
+    )
     found = dikin.Study(store, name, tuner)
     for i in range(150):
         trial = found.ask({"region": ["eu", "us"][i % 2]} if more else None)

@@ -16,7 +16,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import http
+from dikin.studies import remote
 from service.proxy import LossyProxy
 from service.serving import Serving, revenue, shop
 
@@ -34,147 +34,124 @@ def tuner() -> dikin.Tuner:
     )
 
 
-def play(study: dikin.Study, rounds: int) -> list[Any]:
-    played = []
-    for number in range(rounds):
-        asked = study.ask()
-        played.append(asked.point.tolist())
-        if number % 7 == 6:
-            study.tell(asked, failed=True)
-        else:
-            study.tell(asked, float(asked.point[0]), metrics={"p99_ms": number})
-    return played
+def plain(study: dikin.Study, t: int) -> dikin.Trial:
+    """A round with failures and metrics."""
+    trial = study.ask()
+    if t % 7 == 6:
+        study.tell(trial, failed=True)
+    else:
+        study.tell(trial, float(trial.point[0]), metrics={"p99_ms": t})
+    return trial
 
 
-def play_informed(study: dikin.Study, rounds: int) -> list[Any]:
-    """With covariates, when asked and with the value."""
-    played = []
-    for t in range(rounds):
-        known = {"load": t % 7, "hour": t % 24, "weekend": t % 3 == 0} if t % 4 else None
-        asked = study.ask(covariates=known)
-        played.append((asked.point.tolist(), asked.covariates, asked.expected))
-        study.tell(asked, float(t % 5), covariates={"kind": "ab"[t % 2]})
-    return played
-
-
-def test_covariates_over_http_bit_for_bit(service: Serving, file: str) -> None:
-    with (
-        dikin.Study(file, "informed", tuner()) as here,
-        dikin.Study(service.url, "informed", tuner()) as there,
-    ):
-        ours, theirs = play_informed(here, 30), play_informed(there, 30)
-        np.testing.assert_equal(ours, theirs)
-        assert there.state() == here.state()
-        one, other = here.history(), there.history()
-        assert one.dtype == other.dtype
-        assert one.tobytes() == other.tobytes()
-        told = {"covariates", "asked"}
-        for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
-            assert {k: ours.get(k) for k in told} == {k: theirs.get(k) for k in told}
-        asked = there.ask(key="k", covariates={"load": 1})
-        assert there.ask(key="k", covariates={"load": 1.0}) == asked
-        with pytest.raises(errors.ParameterError, match="covariates"):
-            there.ask(key="k", covariates={"load": 2})
-        for bad in ({"load": "x"}, {"load": math.nan}, {"load": [1]}):
-            with pytest.raises(errors.CovariateError, match="load"):
-                there.ask(covariates=bad)
-        with pytest.raises(errors.FeedbackError, match="context"):
-            there.ask({"region": "eu", "hour": np.float64(3)})
-        with pytest.raises(errors.LossError, match="no value"):
-            there.tell(asked, 1.0, failed=True)
-        with dikin.Study(service.store, "informed") as stored:
-            assert stored.verify() == 61
+def informed(study: dikin.Study, t: int) -> dikin.Trial:
+    """A round with covariates, when asked and with the value."""
+    known = {"load": t % 7, "hour": t % 24, "weekend": t % 3 == 0} if t % 4 else None
+    trial = study.ask(covariates=known)
+    study.tell(trial, float(t % 5), covariates={"kind": "ab"[t % 2]})
+    return trial
 
 
 FLEET = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
-FLEET_JSON = {
-    "region": ["eu", "us"],
-    "hour": {"kind": "cycle", "period": 24},
-    "load": {"kind": "range", "low": 0, "high": 1},
-}
 
 
-def play_fleet(study: dikin.Study, rounds: int) -> list[Any]:
-    played = []
-    for t in range(rounds):
-        hour, load = (np.int64(5 * t), t % 5 / 4) if t < 8 else (0, 0)
-        place = {"region": ("eu", "us")[t % 2], "hour": hour, "load": load}
-        asked = study.ask(context=place)
-        played.append((asked.params, asked.context, asked.covariates, asked.expected))
-        study.tell(asked, (asked["price"] - 3 - 5 * (t % 2)) ** 2)
-    return played
+def in_contexts(study: dikin.Study, t: int) -> dikin.Trial:
+    """A round of a tuner with contexts."""
+    hour, load = (np.int64(5 * t), t % 5 / 4) if t < 8 else (0, 0)
+    trial = study.ask({"region": ("eu", "us")[t % 2], "hour": hour, "load": load})
+    study.tell(trial, (trial["price"] - 3 - 5 * (t % 2)) ** 2)
+    return trial
 
 
-def test_contexts_over_http_bit_for_bit(service: Serving, file: str) -> None:
-    """The tuner comes as a description, as its state, and again with another one."""
-    fleet = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "context": FLEET_JSON}
-    assert service.send("PUT", "/v1/studies/fleet", fleet | {"seed": 7}).status == 201
-    parameters = {"price": dikin.Real(1, 14, start=4)}
-    twin = dikin.Tuner(parameters, context=FLEET, seed=7)
-    with (
-        dikin.Study(file, "fleet", twin) as here,
-        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, context=FLEET, seed=7)) as there,
-    ):
-        assert not there.created
-        np.testing.assert_equal(play_fleet(here, 60), play_fleet(there, 60))
-        assert there.state() == here.state()
+def added(study: dikin.Study, t: int) -> dikin.Trial:
+    """A round beside trials that were not asked for, other parameters, and pauses."""
+    if t % 5 == 1:
+        split = {"a": 0.25, "b": 0.75}
+        study.add_trial({"price": 2.0 + t % 3, "level": 3, "split": split}, 4.0)
+    if t == 12:
+        study.set_parameters(
+            {"price": dikin.Real(1, 12), "level": dikin.Integer(1, 9), "split": SPLIT},
+            ["price <= 11"],
+        )
+    if t in (20, 25):
+        (study.pause if t == 20 else study.resume)()
+    return plain(study, t)
+
+
+SPLIT = dikin.Shares(["a", "b"])
+
+
+@pytest.mark.parametrize("round", [plain, informed, in_contexts, added])
+def test_the_same_rounds_bit_for_bit(service: Serving, file: str, round: Any) -> None:
+    """Points, forecasts, history, state and words, here and over HTTP."""
+    place = None
+    made = tuner
+    if round is in_contexts:
         place = {"region": "us", "hour": 24, "load": 0.25}
-        assert there.best_for(place) == here.best_for(place)
-        assert there.best_for(place) != there.best_for(place | {"region": "eu"})
-        with pytest.raises(errors.StateError, match="best_for"):
-            there.best  # noqa: B018 - it raises
-        assert there.status().by_context == here.status().by_context
-        assert there.history().tobytes() == here.history().tobytes()
-        assert there.history()["context.region"][1] == "us"
-        assert str(there.recommend(place)) == str(here.recommend(place))
-        bound = {"smoothness": 1.0}
-        np.testing.assert_equal(there.certificate_for(**bound), here.certificate_for(**bound))
-        for bad in (None, {"region": "eu"}, place | {"load": 2}, place | {"load": math.nan}):
-            for study in (here, there):
-                with pytest.raises(errors.ContextError):
-                    study.ask(context=bad)
-                with pytest.raises(errors.ContextError):
-                    study.best_for(bad)
-        assert there.state() == here.state()
-        with dikin.Study(service.store, "fleet") as stored:
-            assert stored.verify() == here.verify() == 120
-    with pytest.raises(errors.StudyExistsError, match="'region'"):
-        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, seed=7))
 
+        def made() -> dikin.Tuner:
+            return dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, context=FLEET, seed=7)
 
-def test_the_same_rounds_bit_for_bit(service: Serving, file: str) -> None:
-    name = "bits"
+    name = round.__name__
     with (
-        dikin.Study(file, name, tuner()) as here,
-        dikin.Study(service.url, name, tuner()) as there,
+        dikin.Study(file, name, made()) as here,
+        dikin.Study(service.url, name, made()) as there,
     ):
-        assert play(here, 30) == play(there, 30)
-        assert there.rounds == 30
-        for ours, theirs in zip(here.standing(), there.standing(), strict=True):
-            assert np.array_equal(ours, theirs, equal_nan=True)
-        ours, theirs = here.history(), there.history()
-        assert ours.dtype == theirs.dtype
-        assert ours.tobytes() == theirs.tobytes()
-        assert there.history(11, 20)["round"].tolist() == list(range(11, 21))
-        assert len(there.history(31)) == 0
-        assert there.to_frame().equals(here.to_frame())
+        for t in range(30):
+            ours, theirs = round(here, t), round(there, t)
+            for part in ("params", "context", "covariates", "expected", "paused"):
+                np.testing.assert_equal(getattr(theirs, part), getattr(ours, part), part)
+        assert there.state() == here.state()
+        one, other = here.history(), there.history()
+        assert one.dtype == other.dtype
+        for column in set(one.dtype.names or ()) - {"time", "client"}:
+            np.testing.assert_array_equal(one[column], other[column], column)
         own = ("time", "client")
         for ours, theirs in zip(here.records(5, 9), there.records(5, 9), strict=True):
             assert {k: v for k, v in ours.items() if k not in own} == {
                 k: v for k, v in theirs.items() if k not in own
             }
-        assert dikin.restore(there.state()).state() == dikin.restore(here.state()).state()
+        assert str(there.recommend(place)) == str(here.recommend(place))
+        assert there.best_for(place) == here.best_for(place)
+        for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0}):
+            bounds = [each.certificate_for(**constants) for each in (here, there)]
+            np.testing.assert_equal(*bounds)
+        assert list(there.status().lines())[1:] == list(here.status().lines())
+        assert there.history(11, 20)["round"].tolist() == list(range(11, 21))
         with dikin.Study(service.store, name) as stored:
-            assert stored.verify() == 60
+            assert stored.verify().rows == here.verify().rows
             assert stored.trim(11) == here.trim(11)
         assert there.history()["round"][0] == 11
-        assert list(there.status().lines())[1:] == list(here.status().lines())
-        assert "service" in there._repr_html_()
+
+
+def test_circumstances_that_cannot_be(service: Serving, file: str) -> None:
+    parameters = {"price": dikin.Real(1, 14, start=4)}
+    for url in (file, service.url):
+        with dikin.Study(url, "fleet", dikin.Tuner(parameters, context=FLEET, seed=7)) as fleet:
+            place = {"region": "eu", "hour": 3, "load": 0.5}
+            asked = fleet.ask(place, key="k", covariates={"kind": "a"})
+            assert fleet.ask(place, key="k", covariates={"kind": "a"}).id == asked.id
+            before = fleet.state()
+            with pytest.raises(errors.ParameterError, match="covariates"):
+                fleet.ask(place, key="k", covariates={"kind": "b"})
+            for bad in (None, {"region": "eu"}, place | {"load": 2}, place | {"load": math.nan}):
+                with pytest.raises(errors.ContextError):
+                    fleet.ask(context=bad)
+                with pytest.raises(errors.ContextError):
+                    fleet.best_for(bad)
+            for covariates in ({"load": math.nan}, {"load": [1]}):
+                with pytest.raises(errors.CovariateError):
+                    fleet.ask(place, covariates=covariates)
+            with pytest.raises(errors.StateError, match="best_for"):
+                fleet.best  # noqa: B018 - it raises
+            assert fleet.state() == before
+    with pytest.raises(errors.StudyExistsError, match="'region'"):
+        dikin.Study(service.url, "fleet", dikin.Tuner(parameters, seed=7))
 
 
 def test_a_tuner_over_http(service: Serving) -> None:
     with shop(service.url, "tuner", rounds=20) as study:
-        assert type(study) is dikin.Study
+        assert isinstance(study, dikin.Study)
         assert repr(study) == f"<Study 'tuner' at {service.url}>"
         trial = study.ask()
         assert trial.params["price"] == trial.point[0]
@@ -200,10 +177,6 @@ def test_a_tuner_over_http(service: Serving) -> None:
         status = study.status()
         assert (status.rounds, status.open.count, status.open.first) == (21, 0, None)
         assert 0 <= status.last_told_seconds < 600
-        with dikin.Study(service.store, "tuner") as local:
-            for constants in ({"lipschitz": 1.0}, {"smoothness": 2.0}):
-                bounds = [each.certificate_for(**constants) for each in (study, local)]
-                np.testing.assert_equal(*bounds)
 
 
 def test_plot(service: Serving, tmp_path: Any) -> None:
@@ -234,6 +207,15 @@ def test_any_name_that_a_database_takes(service: Serving, name: str) -> None:
         with pytest.raises(errors.UnknownStudyError):
             study.ask()
     assert name not in dikin.Study.names(service.url)
+
+
+def test_two_spellings_of_a_letter_are_one_name(service: Serving, file: str) -> None:
+    for url in (file, service.url):
+        with dikin.Study(url, "scho\u0308n", tuner()) as study:
+            study.tell(study.ask(), 1.0)
+        with dikin.Study(url, "sch\u00f6n") as study:
+            assert study.rounds == 1
+        assert "sch\u00f6n" in dikin.Study.names(url)
 
 
 @pytest.mark.parametrize("name", [".", ".."])
@@ -410,9 +392,9 @@ def answering(status: int, kind: str, body: bytes, **headers: str) -> Iterator[s
 def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> None:
     """A tell that a page to sign in to has answered was not told."""
     with shop(service.url, "portal") as study:
-        trial, there = study.ask(), study._backend.service.url
+        trial, there = study.ask(), study.service.url
         with answering(200, "text/html", b"<p>Sign in") as portal:
-            study._backend.service.url = portal
+            study.service.url = portal
             for act in (lambda: study.tell(trial, 1.0), study.pause, study.ask):
                 with pytest.raises(errors.StoreError, match="is not a dikin service: it sent text"):
                     act()
@@ -423,7 +405,7 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
             pytest.raises(errors.StoreError, match=r"to https://there\.example/: use that"),
         ):
             dikin.Study(moved, "portal")
-        study._backend.service.url = there
+        study.service.url = there
         assert study.rounds == 0
 
 
@@ -431,9 +413,9 @@ def test_an_answer_that_is_lost(service: Serving) -> None:
     """The request is sent again: what was deleted is gone, and what was asked is asked once."""
     with shop(service.url, "lost") as study:
         with LossyProxy(service.port) as proxy:
-            study._backend.service.url = proxy.url
+            study.service.url = proxy.url
             assert study.ask().id == 0
-            study._backend.service.close()
+            study.service.close()
         assert proxy.lost == 1
     with shop(service.url, "lost") as study:
         assert len(study.open_queries) == 1
@@ -455,17 +437,17 @@ def test_a_closed_study_and_a_new_name(service: Serving) -> None:
 
 
 def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "AT_ONCE", 4)
+    monkeypatch.setattr(remote, "AT_ONCE", 4)
     with shop(service.url, "pages", rounds=6) as study:
-        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
-        assert [trial.id for trial in study.ask(n=10, key="k")] == list(range(6, 16))
-        assert [query.id for query in study.open_queries] == list(range(6, 16))
-        assert [query.id for query in study.waiting(7, 5)] == [8, 9, 10, 11, 12]
+        ids = [trial.id for trial in study.ask(n=10, key="k")]
+        assert [trial.id for trial in study.ask(n=10, key="k")] == ids
+        assert [query.id for query in study.open_queries] == ids
+        assert [query.id for query in study.waiting(ids[1], 5)] == ids[2:7]
         assert len(study.history()) == 6
 
 
 def test_addresses(service: Serving) -> None:
     with pytest.raises(errors.ParameterError, match="no user and password"):
         dikin.Study("https://ops:hush@there.example", "x")
-    assert http._checked_address("https://v1.example.com/") == "https://v1.example.com"
-    assert http._checked_address("https://a.example/dikin") == "https://a.example/dikin"
+    assert remote._checked_address("https://v1.example.com/") == "https://v1.example.com"
+    assert remote._checked_address("https://a.example/dikin") == "https://a.example/dikin"

@@ -27,7 +27,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     parameters = {"price": dikin.Real(1, 14, start=4), "<b>&": dikin.Choice(["a", "b"])}
     tuner = dikin.Tuner(
-        parameters, maximize=True, limits=["p99_ms <= 200"], holdback=0.2, guard=0.02, seed=7
+        parameters,
+        maximize=True,
+        limits=["p99_ms <= 200"],
+        holdback=0.2,
+        guard=0.02,
+        value_range=(300, 600),
+        seed=7,
     )
     with dikin.Study(folder / "a.db", NAME, tuner) as study:
         for number in range(120):

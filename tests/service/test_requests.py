@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -41,12 +40,12 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert first.content == again.content
     assert first.content["rounds"] == 1
     listed = service.send("POST", "/v1/studies/life/ask", {"n": 2}).content["queries"]
-    assert [each["id"] for each in listed] == [1, 2]
+    one, two = (each["id"] for each in listed)
     waiting = service.send("GET", "/v1/studies/life/open?limit=1").content
-    assert [query["id"] for query in waiting["queries"]] == [1]
+    assert [query["id"] for query in waiting["queries"]] == [one]
     assert waiting["total"] == 2
-    after = service.send("GET", "/v1/studies/life/open?after=1").content
-    assert [query["id"] for query in after["queries"]] == [2]
+    after = service.send("GET", f"/v1/studies/life/open?after={one}").content
+    assert [query["id"] for query in after["queries"]] == [two]
     seen = service.send("GET", "/v1/studies/life").content
     assert (seen["rounds"], seen["open"]["count"], seen["best"]) == (1, 2, {"price": 4.0})
     assert service.send("DELETE", "/v1/studies/life").status == 204
@@ -67,19 +66,6 @@ def test_history_in_pages(service: Serving) -> None:
     assert set(found[0]["params"]) == {"price", "ads"}
     with dikin.Study(service.url, "paged") as study:
         assert [row["value"] for row in found] == study.history()["value"].tolist()
-
-
-def test_history_after_a_trim(service: Serving) -> None:
-    with shop(service.store, "trimmed", rounds=40) as study:
-        study.trim(31)
-    with dikin.Study(service.url, "trimmed") as study:
-        assert study.first_round == 31
-        page = service.send("GET", "/v1/studies/trimmed/history?limit=5").content
-        assert [row["round"] for row in page["rounds"]] == [31, 32, 33, 34, 35]
-        assert page["next"] == 36
-        assert study.history()["round"].tolist() == list(range(31, 41))
-        assert study.history(1, 33)["round"].tolist() == [31, 32, 33]
-        assert len(study.history(1, 30)) == 0
 
 
 def test_a_study_made_anew(service: Serving) -> None:
@@ -106,19 +92,6 @@ def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
     assert "WORD" not in text
     assert "PROPFIND" not in text
     assert 'method="other"' in text
-
-
-def test_names_that_are_not_known_cost_no_thread(service: Serving) -> None:
-    def threads() -> int:
-        return len(list(Path(f"/proc/{service.process.pid}/task").iterdir()))
-
-    if not Path("/proc/self/task").exists():
-        pytest.skip("threads of another process: no /proc on this system")
-    service.send("GET", "/v1/studies/none")
-    before = threads()
-    for number in range(30):
-        assert service.send("GET", f"/v1/studies/none{number}").status == 404
-    assert threads() <= before + 2  # of a pool
 
 
 def test_studies_in_pages(service: Serving) -> None:
@@ -161,22 +134,6 @@ def test_the_same_key_many_times_at_once(service: Serving, name: str) -> None:
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(ask, range(64))) == {0}
     assert service.send("GET", name + "/open").content["total"] == 1
-
-
-def test_many_clients_at_once(service: Serving, name: str) -> None:
-    def play(_: int) -> list[int]:
-        ids = []
-        for _ in range(5):
-            id = service.send("POST", name + "/ask").content["id"]
-            assert service.send("POST", name + "/tell", {"id": id, "value": id}).status == 200
-            ids.append(id)
-        return ids
-
-    with ThreadPoolExecutor(16) as pool:
-        ids = [id for each in pool.map(play, range(16)) for id in each]
-    assert sorted(ids) == list(range(80))
-    rows = service.send("GET", name + "/history?limit=1000").content["rounds"]
-    assert {row["query"]: row["value"] for row in rows} == {id: float(id) for id in ids}
 
 
 # --- bad requests --------------------------------------------------------------------------------
@@ -418,20 +375,6 @@ def test_a_page_polls(service: Serving) -> None:
         assert len(service.send("GET", path + "?after=99").content["rounds"]["round"]) == 14
 
 
-# --- values that look like faults ---------------------------------------------------------------
-
-
-def test_values_that_were_left_out(service: Serving) -> None:
-    with shop(service.url, "faulty", rounds=30) as study:
-        before = study.summary().left_out
-        for _ in range(3):
-            study.tell(study.ask(), 1e9)
-        assert study.summary().left_out == before + 3
-    assert service.send("GET", "/v1/studies/faulty").content["left_out"] == before + 3
-    text = service.send("GET", "/metrics").content.decode()
-    assert f'dikin_left_out_total{{study="faulty"}} {before + 3}.0' in text
-
-
 # --- limits, failures and choices ----------------------------------------------------------------
 
 SERVER = {
@@ -501,30 +444,6 @@ def test_a_recommendation_of_a_context(service: Serving) -> None:
         ('?context={"region":NaN}', 422, "request"),
     ):
         assert service.problem("GET", path + "/recommend" + query)[:2] == (status, code), query
-
-
-# --- warnings ------------------------------------------------------------------------------------
-
-
-def test_warnings(service: Serving) -> None:
-    with shop(service.store, "warned") as study:
-        study.ask()
-        for _ in range(1002):
-            study.forget(study.ask())
-    seen = service.send("GET", "/v1/studies/warned").content
-    (warning,) = seen["warnings"]
-    assert warning.startswith("1 trial waits for an answer, the oldest (0) for")
-
-
-def test_a_best_value_at_its_bound(service: Serving) -> None:
-    tuner = {"tuner": {"x": {"low": 0, "high": 1}}, "seed": 3}
-    service.send("PUT", "/v1/studies/bound", tuner)
-    with dikin.Study(service.store, "bound") as study:
-        for _ in range(300):
-            trial = study.ask()
-            study.tell(trial, 10 * trial["x"])
-    found = service.send("GET", "/v1/studies/bound").content["warnings"]
-    assert any("next to its bound 0" in text for text in found), found
 
 
 # --- clients that are slow -----------------------------------------------------------------------

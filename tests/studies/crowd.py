@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import dikin
 from dikin.errors import BusyError
-from studies.kills import rows_of
-from studies.small import plain
+from studies.small import plain, rows_of
 
 
 class Client(NamedTuple):
@@ -113,7 +112,7 @@ def _line(**report: object) -> str:
 
 
 def _reckoned(url: str, reports: list[dict], clients: int, start: float, seconds: float) -> Crowd:
-    told = Counter(row[2] for row in rows_of(url) if row[1] == "tell")
+    told = Counter(row.ask for row in rows_of(url, "kills") if row.kind == "tell")
     rounds = Counter[int]({report["client"]: 0 for report in reports})
     for report in reports:
         rounds[report["client"]] += len(report["rounds"])

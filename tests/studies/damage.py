@@ -7,9 +7,6 @@ nor harmless fails.
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,51 +14,6 @@ from typing import Any
 
 import dikin
 from dikin import errors
-from studies.small import plain
-
-ROUNDS = 30
-PLAY = """
-import os, signal, sys, dikin
-study = dikin.Study(sys.argv[1], "a")
-for _ in range(int(sys.argv[2])):
-    study.tell(study.ask(), 0.5)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def play_and_die(file: str) -> None:
-    """A study with rounds in its log, whose only client was killed."""
-    dikin.Study(file, "a", plain()).close()
-    done = subprocess.run([sys.executable, "-c", PLAY, file, str(ROUNDS)], check=False)
-    assert done.returncode == -9
-    assert Path(f"{file}-wal").stat().st_size > 0
-
-
-def rounds_in(file: str) -> int:
-    with dikin.Study(file, "a") as study:
-        return study.rounds
-
-
-def copy_of(killed: str, folder: str) -> str:
-    """The database and all beside it."""
-    for part in ("", "-wal", "-marks"):
-        shutil.copy(f"{killed}{part}", f"{folder}/studies.db{part}")
-    return f"{folder}/studies.db"
-
-
-def damaged_logs(killed: str, contents: Iterator[bytes]) -> Iterator[bool]:
-    """The log replaced by others."""
-    for content in contents:
-        with tempfile.TemporaryDirectory() as folder:
-            file = copy_of(killed, folder)
-            Path(f"{file}-wal").write_bytes(content)
-            try:
-                rounds = rounds_in(file)
-            except errors.StateError:
-                yield True
-            else:
-                assert rounds == ROUNDS, f"{ROUNDS - rounds} rounds were lost in silence"
-                yield False
 
 
 def flipped(content: bytes, count: int, seed: int, first: int = 0) -> Iterator[bytes]:
@@ -110,4 +62,4 @@ def damaged_files(file: str, contents: Iterator[bytes]) -> Iterator[bool]:
 
 
 def _all_of(study: dikin.Study) -> tuple[Any, ...]:
-    return study.state(), study.history().tobytes(), study.verify()
+    return study.state(), study.history().tobytes(), study.verify().rows

@@ -30,8 +30,7 @@ from typing import NamedTuple
 
 import dikin
 from in_memory import in_memory
-from studies.kills import rows_of
-from studies.small import plain
+from studies.small import plain, rows_of
 
 NAME = "forked"
 ROUNDS = (4, 12, 24)
@@ -263,16 +262,16 @@ def game(way: str, end: str, pause: float) -> Count:
 
 
 def reckoned(place: Place) -> Count:
-    rows = rows_of(place.url)
+    rows = rows_of(place.url, NAME)
     lost = twice = acknowledged = 0
     for kind, word in (("ask", "asked"), ("tell", "told")):
         said = Counter(map(int, place.said(word)))
-        kept = Counter(query for _, row, query, _, _ in rows if row == kind)
+        kept = Counter(row.n if kind == "ask" else row.ask for row in rows if row.kind == kind)
         acknowledged += said.total()
         lost += (said - kept).total() - (said - Counter(set(said))).total()
         twice += (said - Counter(set(said))).total() + (kept - Counter(set(kept))).total()
     with dikin.Study(place.url, NAME) as study:
-        assert study.verify() == len(rows)
+        assert study.verify().rows == len(rows)
     return Count(acknowledged, lost, twice)
 
 

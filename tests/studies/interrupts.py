@@ -1,32 +1,42 @@
-"""Ctrl-C at any instant: KeyboardInterrupt at the n-th call of a function, Python's or C's."""
+"""Something happens at every instant of a call: Ctrl-C, a handler that uses the study, a failure.
+
+Each of these yields, for one instant after another, whether it came to pass, and checks that what
+was acknowledged is there, once, and that the client agrees with the rows.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import dikin
-from studies.small import LATER, plain, sharing
+from dikin import errors
+from studies.small import folded, plain, sharing, state_of
+
+Made = Callable[[], dikin.Tuner]
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the n-th function call inside the block."""
+class At:
+    """Does something at the n-th function call inside the block, Python's or C's."""
 
-    def __init__(self, at: int) -> None:
-        self.left = at
+    def __init__(self, at: int, act: Callable[[], object]) -> None:
+        self.left, self._act = at, act
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> At:
         sys.setprofile(self._look)
+        return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(None)
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
         # Not inside Python's own threads, and not where a block gives its lock back: there no real
-        # Ctrl-C can come, and the lock would be held for ever.
+        # signal can come, and the lock would be held for ever.
         if event not in ("call", "c_call") or frame.f_code.co_filename == threading.__file__:
             return
         if getattr(argument, "__name__", "") == "__exit__":
@@ -34,22 +44,26 @@ class Interrupt:
         self.left -= 1
         if self.left == 0:
             sys.setprofile(None)
-            raise KeyboardInterrupt
+            self._act()
 
 
-def interrupted(act: Callable[[], object], every: int) -> Iterator[bool]:
-    """Do something again and again, interrupted at a later instant each time; whether it was."""
+def at_every_instant(
+    act: Callable[[], object], happens: Callable[[], object], every: int
+) -> Iterator[bool]:
+    """Do something again and again, and something else at a later instant each time."""
     at = 1
     while True:
-        try:
-            with Interrupt(at):
-                act()
-        except KeyboardInterrupt:
-            yield True
-        else:
-            yield False
+        instant = At(at, happens)
+        with suppress(KeyboardInterrupt), instant:
+            act()
+        yield instant.left <= 0
+        if instant.left > 0:
             return
         at += every
+
+
+def ctrl_c() -> None:
+    raise KeyboardInterrupt
 
 
 def play(study: dikin.Study, value: float) -> None:
@@ -58,73 +72,162 @@ def play(study: dikin.Study, value: float) -> None:
     study.tell(study.ask(context, covariates={"load": 0.5}), value)
 
 
-def consistent(study: dikin.Study, told: int) -> int:
-    """It can be asked and told, and no round that returned is lost; how many there are now."""
-    play(study, 0.25)
-    rounds = study.rounds
-    assert rounds > told, f"{told + 1 - rounds} rounds are lost"
-    for waiting in study.open_queries:
-        study.forget(waiting)
-    return rounds
+def agrees(url: str, study: dikin.Study) -> None:
+    """Nothing that the rows do not say, and no study that does not open."""
+    if not url.startswith("http"):
+        assert state_of(study) == state_of(folded(url)), "the client is not where its rows are"
+    with dikin.Study(url, "a") as other:
+        assert other.rounds == study.rounds
 
 
-def calls(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
-    """Interrupt an ask and a tell; the study stays usable. Whether each was interrupted."""
-    with dikin.Study(url, "a", made()) as study:
-        told = 0
-        for was in interrupted(lambda: play(study, 0.5), every):
-            told = consistent(study, told)
-            yield was
-        assert [row["round"] for row in study.records()] == [*range(1, study.rounds + 1)]
-        assert url.startswith("http") or study.verify() > 0  # a service verifies at its database
+# --- Ctrl-C --------------------------------------------------------------------------------------
 
 
-def flushes(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
-    """Interrupt the commit of events whose calls have returned; nobody else is kept waiting."""
-    with (
-        sharing(url, "a", made(), patience=2 * LATER) as study,
-        dikin.Study(url, "a", patience=LATER / 10) as other,  # an error if it has to wait for that
-    ):
-        told = 0
+def calls(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
+    """Ctrl-C in ask and tell: the next call goes on, whatever was left behind."""
+    with dikin.Study(url, "a", made(), patience=60.0) as study:
+        play(study, 0.5)
+        told = [1]
 
-        def flush() -> None:
-            play(study, 0.25)
-            study._flush()
+        def act() -> None:
+            play(study, 0.5)
+            told[0] += 1
 
-        for was in interrupted(flush, every):
-            rounds = study.rounds  # what is left of the interrupted call is given back
-            study._flush()
-            play(other, 0.75)
-            assert rounds >= told, "a round is lost"
-            told = other.rounds
-            for waiting in other.open_queries:
-                other.forget(waiting)
-            yield was
-        assert study.verify() > 0
-
-
-def waiting_commits(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
-    """Calls return before their events are durable, which share a commit: none of them is lost."""
-    with sharing(url, "a", made(), patience=2 * LATER) as study:
-        expected = 0
-        for was in interrupted(lambda: play(study, 0.5), every):
+        for came in at_every_instant(act, ctrl_c, every):
             rounds = study.rounds
-            assert rounds >= expected  # what was acknowledged before is there
-            for _ in range(3):
-                play(study, 0.25)
-            expected = rounds + 3
-            yield was
-        study._flush()
-        assert study.verify() > 0
-    with dikin.Study(url, "a") as again:
-        assert again.rounds >= expected
+            assert told[0] <= rounds <= told[0] + 1, f"{told[0]} told, {rounds} there"
+            told[0] = rounds
+            study.forget(older_than=0)
+            yield came
+        agrees(url, study)
 
 
-def openings(url: str, every: int, made: Callable[[], Any] = plain) -> Iterator[bool]:
-    """Interrupt the opening of a study; the next one opens it."""
-    dikin.Study(url, "a", made()).close()
-    told = 0
-    for was in interrupted(lambda: dikin.Study(url, "a").close(), every):
-        with dikin.Study(url, "a") as study:
-            told = consistent(study, told)
-        yield was
+def waiting_commits(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
+    """Ctrl-C while rows wait for others to share a commit: all of them are written, or none."""
+    with sharing(url, "a", made(), patience=60.0) as study:
+
+        def act() -> None:
+            with suppress(errors.StoreError):
+                play(study, 0.5)
+                play(study, 0.5)
+                study._flush()
+
+        for came in at_every_instant(act, ctrl_c, every):
+            with suppress(errors.StoreError):
+                study._flush()
+            study.forget(older_than=0)
+            study._flush()
+            yield came
+        agrees(url, study)
+        assert study.rounds >= 2
+
+
+def openings(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
+    """Ctrl-C in opening and creating a study."""
+
+    def act() -> None:
+        dikin.Study(url, "a", made(), patience=60.0).close()
+
+    for came in at_every_instant(act, ctrl_c, every):
+        with dikin.Study(url, "a", made()) as study:
+            play(study, 0.5)
+        yield came
+
+
+# --- handlers ------------------------------------------------------------------------------------
+
+ACTS: dict[str, Callable[[dikin.Study], object]] = {
+    "ask": lambda study: study.ask(),
+    "tell": lambda study: study.tell(study.ask(), 0.25),
+    "forget": lambda study: study.forget(older_than=0),
+    "pause": lambda study: (study.pause(), study.resume()),
+    "add": lambda study: study.add_trial({"x": 0.1, "y": 0.2}, 0.25),
+    "rounds": lambda study: study.rounds,
+    "status": lambda study: study.status(),
+    "records": lambda study: study.records(1, 1),
+}
+
+
+def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell") -> Iterator[bool]:
+    """A signal handler, a log handler or a `__del__` uses the study inside a call of its own.
+
+    Whether it was refused: it is not before the call has begun, and after it has ended.
+    """
+    with dikin.Study(url, "a", plain(), patience=60.0) as study:
+        play(study, 0.5)
+        acknowledged, refused = [1], [False]
+
+        def handle() -> None:
+            try:
+                ACTS[inner](study)
+            except errors.StateError as error:
+                if "inside another call" not in str(error):
+                    raise
+                refused[0] = True
+            else:
+                acknowledged[0] += inner == "tell"
+
+        def act() -> None:
+            ACTS[outer](study)
+            acknowledged[0] += outer == "tell"
+
+        for came in at_every_instant(act, handle, every):
+            assert study.rounds == acknowledged[0], "a call inside another one did harm"
+            yield came and refused.pop()
+            refused.append(False)
+        agrees(url, study)
+
+
+# --- statements that fail ------------------------------------------------------------------------
+
+
+def statements(url: str, every: int = 1, act: str = "tell", after: bool = False) -> Iterator[bool]:
+    """Every statement fails once, before or after it was carried out, while the connection lives.
+
+    On PostgreSQL also the connection: the call is repeated, and counts once.
+    """
+    lost = url.startswith("postgresql")
+    with dikin.Study(url, "a", plain(), patience=60.0) as study:
+        play(study, 0.5)
+        database, told, place = study._ledger.database, 1, 1
+        execute = database._execute
+        while True:
+            left = [place]
+
+            def fails(sql: str, values: Any, left: list[int] = left) -> Any:
+                left[0] -= 1
+                if left[0] == 0 and not sql.startswith("ROLLBACK"):
+                    if after:
+                        execute(sql, values)
+                    if lost:
+                        database._connection.close()
+                    raise broken(lost)
+                return execute(sql, values)
+
+            database._execute = fails  # type: ignore[method-assign]
+            try:
+                ACTS[act](study)
+                told += act == "tell"
+            except errors.StoreError:
+                assert not lost, "the call was not repeated"
+            finally:
+                database._execute = execute  # type: ignore[method-assign]
+            rounds = study.rounds
+            assert told <= rounds <= told + (not lost), f"{told} told, {rounds} there"
+            told = rounds
+            if act == "ask" and lost:
+                assert len(study.open_queries) == 1, "asked twice, or never"
+            study.forget(older_than=0)
+            yield left[0] <= 0
+            if left[0] > 0:
+                break
+            place += every
+        agrees(url, study)
+
+
+def broken(lost: bool) -> Exception:
+    if lost:
+        import psycopg
+
+        return psycopg.OperationalError("the connection was cut")
+    return sqlite3.OperationalError("disk I/O error")

@@ -1,13 +1,11 @@
 """Four clients play one study and are killed at random instants; then everything must add up.
 
 Each client writes what was acknowledged to it into a file of its own, with fsync, and then goes on.
-Afterwards the journal is read from the database by plain SQL and replayed on a fresh tuner:
+Afterwards the rows are read from the database by plain SQL:
 
-- every acknowledged trial, answer and forgotten trial is in the journal, with its point and value;
+- every acknowledged trial, answer and forgotten trial is there, with its point and value;
 - no trial was given to two clients, and none is closed twice;
-- the study's tuner equals that replay bit for bit, open trials included;
-- the tuner is paused and resumed on the way, and was paused, failed, or held back in the same
-  rounds, with the same context and covariates;
+- the study's tuner equals a fold of all rows bit for bit, open trials included;
 - the open queries of the dead can be listed, and answered or forgotten by another.
 
 `make kills` plays it everywhere: see torture.py.
@@ -29,11 +27,11 @@ from typing import Any, NamedTuple
 
 import dikin
 from dikin.errors import BusyError, StoreError
-from studies.small import alone
+from dikin.studies.answers import ANSWER, answer_of
+from studies.small import folded, state_of
 
 CLIENTS = 4
 NAME = "kills"
-ANSWER = ("value", "failed", "metrics", "covariates")
 
 
 def tuner() -> dikin.Tuner:
@@ -58,9 +56,10 @@ def asked_with(chance: random.Random) -> dict[str, Any]:
 
 def told_with(query: int) -> dict[str, Any]:
     """Return the arguments of `tell`: some trials fail, some have a covariate."""
+    told: dict[str, Any] = {"value": None, "metrics": None, "covariates": None, "failed": False}
     if query % 7 == 3:
-        return {"failed": True}
-    told = {"value": value_at(query), "metrics": {"p99_ms": 150.0 + query % 60}}
+        return told | {"failed": True}
+    told |= {"value": value_at(query), "metrics": {"p99_ms": 150.0 + query % 60}}
     return told if query % 3 else told | {"covariates": {"late": sin(query)}}
 
 
@@ -143,7 +142,7 @@ class Report(NamedTuple):
             f"{self.kills} kills, {self.crashes} crashes of the server; acknowledged: {counts}; "
             f"journal: {self.rows} rows, {self.rounds} rounds, {self.open} queries open; longest "
             f"call, the server's absence aside: {self.longest_wait:.3f} s. Nothing lost, nothing "
-            "twice, state equal to the replay bit for bit."
+            "twice, state equal to the fold of the rows bit for bit."
         )
 
 
@@ -205,15 +204,15 @@ def game(
         os.waitpid(child, 0)
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
-    return check(store or url, folder, kills, absences, alone(tuner(), NAME))
+    return check(store or url, folder, kills, absences)
 
 
 # --- the reckoning -------------------------------------------------------------------------------
 
 
 def rows_of(url: str) -> list[tuple[Any, ...]]:
-    """The journal by plain SQL, without any code of the package."""
-    sql = "SELECT number, kind, query, client, body FROM dikin_events ORDER BY number"
+    """Number, kind, trial and body of each row by plain SQL, without any code of the package."""
+    sql = "SELECT n, kind, coalesce(ask, n), body FROM dikin_row WHERE kind <> 'begin' ORDER BY n"
     if url.startswith("postgresql"):
         import psycopg
 
@@ -235,39 +234,6 @@ def settled_rows(url: str) -> list[tuple[Any, ...]]:
             return rows
 
 
-def known_of(body: str) -> tuple[list[float], dict[str, Any]]:
-    """The point of a row that asks, and what was known of its round."""
-    asked = json.loads(body)
-    return asked.pop("point"), asked
-
-
-def replayed(rows: list[tuple[Any, ...]], twin: Any) -> Any:
-    """A fresh tuner after everything that the journal says."""
-    for place, (number, kind, query, _, body) in enumerate(rows, start=1):
-        assert number == place, f"row {place} is missing"
-        if kind == "ask":
-            point, known = known_of(body)
-            asked = twin.ask(**known)
-            assert (asked.id, asked.point.tolist()) == (query, point)
-        elif kind == "tell":
-            told = json.loads(body)
-            known = {part: told[part] for part in ANSWER if part in told}
-            (trial,) = [trial for trial in twin.open_queries if trial.id == query]
-            assert told["paused"] == (twin.paused or trial.paused)
-            assert told["held_back"] == trial.held_back
-            assert told["asked"]["context"] == trial.context
-            assert told["asked"]["covariates"].items() <= trial.covariates.items()
-            twin.tell(query, **known)
-            assert told["round"] == twin.rounds
-            assert told["center"] == twin.latest_center.tolist()
-        elif kind == "forget":
-            twin.forget(query)
-        else:
-            assert twin.paused == (kind == "resume"), "a row that changes nothing"
-            getattr(twin, kind)()
-    return twin
-
-
 def acknowledgements(folder: Path) -> list[list[Any]]:
     found = []
     for path in sorted(folder.glob("acks-*")):
@@ -276,43 +242,38 @@ def acknowledgements(folder: Path) -> list[list[Any]]:
     return found
 
 
-def check(
-    url: str, folder: Path, kills: int, absences: list[tuple[float, float]], twin: Any
-) -> Report:
+def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]]) -> Report:
     warnings.simplefilter("ignore")
     rows, acks = settled_rows(url), acknowledgements(folder)
-    journal = {(kind, query): json.loads(body) for _, kind, query, _, body in rows}
+    journal = {(kind, query): json.loads(body) for _, kind, query, body in rows}
     assert len(journal) == len(rows), "something is in the journal twice"
-    closed = Counter(query for _, kind, query, _, _ in rows if kind != "ask")
+    closed = Counter(query for _, kind, query, _ in rows if kind in ("tell", "forget"))
     assert all(times == 1 for times in closed.values()), "a query was closed twice"
     given = Counter(ack[1] for ack in acks if ack[0] == "ask")
     assert all(times == 1 for times in given.values()), "a query was given to two clients"
     for what, *told in acks:
         if what == "ask":
-            body = json.dumps(journal.get(("ask", told[0]), {"point": None}))
-            point, known = known_of(body)
-            assert {"point": point, **known} == told[1], f"query {told} was lost"
+            kept = journal.get(("ask", told[0]))
+            assert kept is not None, f"query {told[0]} was lost"
+            assert {part: kept[part] for part in told[1]} == told[1]
         elif what == "tell":
             kept = journal.get(("tell", told[0]))
             assert kept is not None, f"the answer to query {told[0]} was lost"
-            assert kept["value"] == told[1].get("value")
-            for part in ANSWER[1:]:
-                assert kept.get(part) == told[1].get(part)
+            assert {part: kept[part] for part in ANSWER if part in kept} == answer_of(**told[1])
         elif what == "forget":
             assert ("forget", told[0]) in journal, f"query {told[0]} was forgotten in vain"
-    replayed(rows, twin)
     with dikin.Study(url, NAME) as study:
-        assert study.verify() == len(rows)
-        assert study.state() == twin.state()
-        left = study.open_queries
-        asked = {query for _, kind, query, _, _ in rows if kind == "ask"}
+        assert study.verify().rows == len(rows)
+        assert state_of(study) == state_of(folded(url, NAME))
+        left, rounds = study.open_queries, study.rounds
+        asked = {query for _, kind, query, _ in rows if kind == "ask"}
         assert {query.id for query in left} == asked - set(closed)
         for query in left:
             assert query.point.tolist() == journal["ask", query.id]["point"]
         close_queries(study, left)
     counts = Counter(ack[0] for ack in acks if ack[0] != "wait")
     longest = max((end - start for start, end in waits(acks, absences)), default=0.0)
-    return Report(kills, len(absences), counts, len(rows), twin.rounds, len(left), longest)
+    return Report(kills, len(absences), counts, len(rows), rounds, len(left), longest)
 
 
 def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -24,14 +24,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tests
 
 import dikin
 from dikin.engine.progress import Progress
 from dikin.errors import DikinError
-from dikin.studies.database import Sqlite
+from dikin.studies.sqlite import Sqlite
 from in_memory import in_memory
 from marks import into_page
 from studies.small import fresh
@@ -57,13 +57,14 @@ HEADING = [
 
 def play(folder: Path, rounds: int, synchronous: str) -> None:
     """Ask and tell; each acknowledgement is a write like any other, to a file of its own."""
-    prepare = Sqlite._prepare
+    opened = Sqlite._opened
 
-    def prepared(database: Sqlite) -> None:
-        prepare(database)
-        database._cursor.execute(f"PRAGMA synchronous={synchronous}")
+    def prepared(database: Sqlite) -> Any:
+        connection = opened(database)
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        return connection
 
-    Sqlite._prepare = prepared  # type: ignore[method-assign]
+    Sqlite._opened = prepared  # type: ignore[method-assign]
     acks = os.open(folder / "acks", os.O_WRONLY | os.O_CREAT)
     for first in range(0, rounds, REOPENED):
         with dikin.Study(folder / "studies.db", NAME, fresh()) as study:
@@ -249,7 +250,7 @@ def missing(files: dict[str, bytearray], acknowledged: list[str], verifies: bool
                 Path(folder, name).write_bytes(content)
         try:
             with dikin.Study(f"{folder}/studies.db", NAME) as study:
-                rows = study._backend.journal.head()[0]
+                rows = study._ledger.fold.n + 1
                 if verifies:
                     study.verify()
         except DikinError as error:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from contextlib import closing
+from functools import partialmethod
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 import dikin
 from dikin.cli import main
+from dikin.studies.database import open_database
+from dikin.studies.fold import Fold
+from dikin.studies.history import earlier_rounds
+from dikin.studies.log import Log
 
 LATER = 300.0
 """Seconds that events may wait for others: no test lasts so long."""
@@ -40,10 +44,64 @@ def step(player: Any, value: float = 0.25) -> dikin.Trial:
     return trial
 
 
-def alone(tuner: dikin.Tuner, name: str = "a") -> dikin.Tuner:
-    """Return what the study of this name makes of a tuner, without a database."""
-    twin: dikin.Tuner = dikin.restore(tuner.state_in_study(name))
-    return twin
+class Twin:
+    """What the study of a name makes of a tuner, without a database: ids are numbers of rows."""
+
+    def __init__(self, tuner: dikin.Tuner, name: str = "a") -> None:
+        self.tuner: dikin.Tuner = dikin.restore(tuner.state_in_study(name))
+        self.row = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tuner, name)
+
+    def ask(self, context: Any = None, *, n: int | None = None, covariates: Any = None) -> Any:
+        checked = self.contexts.checked(context), self.covariates.checked(covariates)
+        trials = [self.tuner._ask(*checked, id=self.row + i) for i in range(n or 1)]
+        self.row += len(trials)
+        return trials[0] if n is None else trials
+
+    def _row(self, kind: str, *given: Any, **named: Any) -> None:
+        getattr(self.tuner, kind)(*given, **named)
+        self.row += 1
+
+    tell = partialmethod(_row, "tell")
+    forget = partialmethod(_row, "forget")
+    pause = partialmethod(_row, "pause")
+    resume = partialmethod(_row, "resume")
+    add_trial = partialmethod(_row, "add_trial")
+
+
+def alone(tuner: dikin.Tuner, name: str = "a") -> Any:
+    return Twin(tuner, name)
+
+
+def state_of(player: Any) -> Any:
+    """A state without the best settings of its rounds: a tuner keeps those after a round, rows have
+    those before."""
+    state = player.state()
+    return state | {"history": [row[:-1] for row in state["history"]]}
+
+
+def folded(url: str, name: str = "a") -> Fold:
+    """What all rows make of the tuner that the study began with, without any snapshot."""
+    with closing(open_database(url, 5.0)) as database:
+        log = Log(database, name)
+        assert log.find()
+        fold = Fold.begun(log.beginning())
+        fold.recall = lambda fold: earlier_rounds(log, fold)
+        for group in log.rows(fold.n, fold.seal):
+            for row in group:
+                fold.apply(row)
+        return fold
+
+
+def rows_of(url: str, name: str = "a") -> list[Any]:
+    """All rows of a study but its beginning, checked."""
+    with closing(open_database(url, 5.0)) as database:
+        log = Log(database, name)
+        assert log.find()
+        first = log.beginning()
+        return [row for group in log.rows(first.n, first.seal) for row in group]
 
 
 def begin(file: str) -> None:
@@ -62,17 +120,20 @@ def sharing(*arguments: Any, seconds: float = LATER, **options: Any) -> dikin.St
 
 
 HOLD = """
-import sys, time, dikin
-study = dikin.Study(sys.argv[1], "a", patience=0.3)
-with study._backend.session.transaction():
-    print("held", flush=True)
-    sys.stdin.readline()
-print(study.ask().id, flush=True)
+import sys, dikin
+from dikin.studies.database import open_database
+database = open_database(sys.argv[1], 5.0)
+database.begin()
+database.run("UPDATE dikin_study SET base = base")
+print("held", flush=True)
+sys.stdin.readline()
+database.rollback()
+print("let go", flush=True)
 """
 
 
 def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
-    """A process in the middle of its turn."""
+    """A process in the middle of a transaction."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, url],
         stdin=subprocess.PIPE,
@@ -84,28 +145,6 @@ def holder(url: str, code: str = HOLD, **options: Any) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
-
-
-def failing(
-    monkeypatch: pytest.MonkeyPatch,
-    study: dikin.Study,
-    error: BaseException,
-    written: bool,
-    then: Callable[[], object] = lambda: None,
-) -> None:
-    """The next commit fails, after or before it was carried out; then something happens."""
-    database, commit = study._backend.journal.database, study._backend.journal.database.commit
-
-    def once(head: Any = None) -> None:
-        monkeypatch.undo()
-        if written:
-            commit(head)
-        else:
-            database.rollback()
-        then()
-        raise error
-
-    monkeypatch.setattr(database, "commit", once)
 
 
 def command(*words: str) -> Result:

@@ -117,7 +117,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
         ),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
         (("--maximize",), "--maximize needs --param"),
-        (("--limit", "ms <= 4", "--constraint", "a <= 1"), "--constraint, --limit needs --param"),
+        (("--limit", "ms <= 4", "--constraint", "a <= 1"), "--limit, --constraint needs --param"),
         ((TUNER_EXAMPLE, "--seed", "0"), "--seed needs --param"),
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "=1:2"), "--param wants NAME=LOW:HIGH[:START]"),
@@ -232,7 +232,7 @@ def test_the_commands(store: str) -> None:
     assert lines["rounds"].split()[1] == "12,"
     assert command("list", "--url", store).output == "prices\t12 rounds\t1 open\n"
     listed = command("open", "prices", "--url", store).output.strip().split("\t")
-    assert listed[:2] == ["12", "worker"]
+    assert listed[:2] == ["24", "worker"]
     assert json.loads(listed[3]) == waiting.params
     assert command("pause", "prices", "--url", store).output.startswith("paused")
     with dikin.Study(store, "prices") as study:
@@ -242,8 +242,22 @@ def test_the_commands(store: str) -> None:
     found = list(csv.reader(io.StringIO(command("export", "prices", "--url", store).output)))
     assert tuple(found[0]) == table.dtype.names
     assert found[3][:4] == ["3", *(repr(float(table[n][2])) for n in ("price", "ads", "value"))]
-    assert command("verify", "prices", "--url", store).output.startswith("27 rows replayed")
+    assert command("verify", "prices", "--url", store).output.startswith("27 rows are intact")
+    assert command("rewind", "prices", "--url", store).output.startswith("all rows are intact")
     assert command("trim", "prices", "--before", "7", "--url", store).exit_code == 0
+    rows = command("history", "prices", "--url", store, "--first", "11").output.splitlines()
+    assert [json.loads(row)["round"] for row in rows] == [11, 12]
+    assert (
+        command("convert", "--url", store).output == f"1 studies in {store} are of this version\n"
+    )
+
+
+def test_a_cell_of_an_export_is_no_formula(file: str) -> None:
+    with dikin.Study(file, "a", twin(), client="=cmd|' /C calc'!A0") as study:
+        study.tell(study.ask(), -3.0)
+    rows = list(csv.DictReader(io.StringIO(command("export", "a", "--url", file).output)))
+    assert rows[0]["client"] == "'=cmd|' /C calc'!A0"
+    assert rows[0]["value"] == "-3.0"  # a number is one
 
 
 def test_a_drawing_gets_the_table_and_the_parameters(

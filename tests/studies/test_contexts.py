@@ -1,4 +1,4 @@
-"""A study keeps the contexts of its tuner, replays them bit for bit, and tells settings by them."""
+"""Contexts of a study: declarations, refusals, commands and figures; test_facts.py has the rest."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ import io
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import session
-from dikin.studies.rows import AskArguments
-from studies.small import alone, command
+from studies.small import alone, command, state_of
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "level": dikin.Integer(1, 9)}
 CONTEXT = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
@@ -30,52 +27,7 @@ def place(t: int) -> dict[str, Any]:
 
 
 def play(player: Any, t: int) -> Any:
-    """With a covariate besides; some trials are answered late, one is forgotten."""
-    trial = player.ask(context=place(t), covariates={"queue": t % 3} if t % 5 else None)
-    if t % 4 == 3:
-        player.tell(t, 2.0 + (7.0 * t) % 5)
-        player.tell(t - 3, 1.0 + (3.0 * t) % 4)
-        player.forget(t - 2)
-    return trial
-
-
-def compare(trial: Any, other: Any) -> None:
-    assert trial == other
-    assert trial.context == other.context
-    assert list(trial.context) == list(CONTEXT)
-
-
-def test_contexts_are_replayed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opened anew for every ask, with trials open and snapshots between."""
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    twin, other = alone(tuner()), dikin.Study(url, "a", tuner())
-    for t in range(32):
-        with dikin.Study(url, "a", tuner()) as study:
-            compare(play(other if t % 3 == 0 else study, t), play(twin, t))
-            assert study.state() == other.state() == twin.state()
-    assert other.verify() == 32 + 8 * 3
-    assert other.best_for(place(1)) == twin.best_for(place(1))
-    ours, theirs = other.history(), twin.history()
-    assert ours.dtype == theirs.dtype
-    assert ours["context.region"].tolist() == theirs["context.region"].tolist()
-    for name in ("context.hour", "context.load", "covariate.queue", "value", "expected"):
-        assert np.array_equal(ours[name], theirs[name], equal_nan=True)
-    assert other.status().by_context == twin.summary().by_context
-    assert other.trim(5) > 0
-    assert other.state() == twin.state()
-    other.close()
-
-
-def test_a_replay_that_loses_them_is_noticed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant of the test above: rows that lose the context."""
-    study, read = dikin.Study(file, "a", tuner()), AskArguments.read
-    for t in range(8):
-        play(study, t)
-    elsewhere = {"region": "eu", "hour": 0.0, "load": 0.0}
-    monkeypatch.setattr(AskArguments, "read", lambda body: read(body)._replace(context=elsewhere))
-    with pytest.raises(errors.StateError):
-        study.verify()
-    study.close()
+    return player.ask(context=place(t), covariates={"queue": t % 3} if t % 5 else None)
 
 
 def test_another_declaration_is_another_tuner(file: str) -> None:
@@ -118,7 +70,7 @@ def test_commands(file: str) -> None:
     found = command("best", "fleet", *here, "--url", file)
     assert json.loads(found.output) == twin.best_for(there)
     with dikin.Study(file, "fleet", tuner()) as study:
-        assert study.state() == twin.state()
+        assert state_of(study) == state_of(twin)
     rows = list(csv.DictReader(io.StringIO(command("export", "fleet", "--url", file).output)))
     assert (rows[0]["context.region"], rows[0]["context.hour"]) == ("us", "14.0")
     shown = command("show", "fleet", "--url", file).output

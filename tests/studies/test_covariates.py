@@ -1,4 +1,4 @@
-"""A study keeps covariates, metrics and failures, and replays them bit for bit."""
+"""Covariates, metrics and failures of a study; test_facts.py has what is learnt from them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import session
-from dikin.studies.rows import Answer, AskArguments
-from studies.small import alone, command
+from studies.small import alone, command, state_of
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
 
@@ -22,60 +20,6 @@ PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, star
 def tuner() -> dikin.Tuner:
     kinds = {"hour": dikin.Cycle(24)}
     return dikin.Tuner(PARAMETERS, maximize=True, covariates=kinds, seed=3)
-
-
-def value_at(t: int) -> float:
-    return 12.0 + (7.0 * t) % 5
-
-
-def play(player: Any, t: int) -> Any:
-    """Ask with covariates; a pair of trials is answered late, the younger one first."""
-    known = {"load": (3.0 * t) % 7, "hour": t % 24} if t % 5 else None
-    trial = player.ask(covariates=known)
-    if t % 4 == 3:
-        player.tell(t, value_at(t), covariates={"kind": "ab"[t % 3 % 2]})
-        player.tell(t - 1, value_at(t), metrics={"p99_ms": 100.0 + t})
-        player.tell(t - 3, failed=True)
-        player.forget(t - 2)
-    return trial
-
-
-def test_covariates_are_replayed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opened anew for every ask, with trials open and snapshots between."""
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    twin, other = alone(tuner()), dikin.Study(url, "a", tuner())
-    for t in range(40):
-        with dikin.Study(url, "a", tuner()) as study:
-            assert play(other if t % 3 == 0 else study, t) == play(twin, t)
-            assert study.state() == other.state() == twin.state()
-    assert other.verify() == 40 + 10 * 4
-    ours, theirs = other.history(), twin.history()
-    assert ours.dtype == theirs.dtype
-    assert ours["covariate.kind"].tolist() == theirs["covariate.kind"].tolist()
-    for name in ("covariate.load", "metric.p99_ms", "failed", "value", "expected"):
-        assert np.array_equal(ours[name], theirs[name], equal_nan=True)
-    assert other.status().failed == twin.summary().failed == 10
-    assert other.trim(8) > 0
-    assert other.state() == twin.state()
-    other.close()
-
-
-@pytest.mark.parametrize("lost", [AskArguments, Answer])
-def test_a_replay_that_loses_them_is_another_tuner(
-    file: str, lost: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mutants of the test above: rows that lose what was known, or what was told besides."""
-    study, read = dikin.Study(file, "a", tuner()), lost.read
-
-    def forgetful(*arguments: Any) -> Any:
-        return read(*arguments)._replace(covariates=None)
-
-    for t in range(16):
-        play(study, t)
-    monkeypatch.setattr(lost, "read", forgetful)
-    with pytest.raises(errors.StateError):
-        study.verify()
-    study.close()
 
 
 # --- keys and repetitions ------------------------------------------------------------------------
@@ -133,32 +77,7 @@ def test_a_failure_counts_once(url: str) -> None:
         (record,) = other.records()
         assert (record["value"], record["failed"]) == (None, True)
         assert np.isnan(study.history()["value"][0])
-        assert study.verify() == 2
-
-
-def test_limits_are_kept_through_a_replay(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-
-    def limited() -> dikin.Tuner:
-        limits = ["p99_ms <= 200", "failed <= 0.2"]
-        return dikin.Tuner(PARAMETERS | {"codec": dikin.Choice(["a", "b"])}, limits=limits, seed=3)
-
-    twin = alone(limited())
-    for t in range(30):
-        with dikin.Study(file, "a", limited()) as study:
-            ours, theirs = study.ask(), twin.ask()
-            assert ours == theirs
-            told: dict[str, Any] = {"value": value_at(t), "metrics": {"p99_ms": 150.0 + t}}
-            for player in (study, twin):
-                if t == 0:  # refused, and so nothing is written
-                    with pytest.raises(errors.LossError, match="'p99_ms' has a limit"):
-                        player.tell(0, 1.0)
-                player.tell(t, **(told if t % 6 else {"failed": True}))
-    with dikin.Study(file, "a") as study:
-        assert study.state() == twin.state()
-        assert study.verify() == 60
-        assert str(study.recommend()) == str(twin.recommend())
-        assert list(study.recommend().limits) == ["p99_ms <= 200", "failed <= 0.2"]
+        assert study.verify().rows == 2
 
 
 def test_what_is_refused_changes_nothing(file: str) -> None:
@@ -181,7 +100,7 @@ def test_what_is_refused_changes_nothing(file: str) -> None:
             study.tell(0, 1.0, failed=True)
         with pytest.raises(errors.ParameterError, match="failed must be True or False"):
             study.tell(0, failed=1)  # type: ignore[arg-type]
-        assert (study.state(), study.verify()) == (twin.state(), 1)
+        assert (state_of(study), study.verify().rows) == (state_of(twin), 1)
 
 
 def test_a_covariate_of_another_kind_is_refused_however_late(file: str) -> None:
@@ -194,7 +113,7 @@ def test_a_covariate_of_another_kind_is_refused_however_late(file: str) -> None:
             study.tell(word, 3.0)
         assert study.state() == before
         study.forget(word)
-        assert study.verify() == 4
+        assert study.verify().rows == 4
 
 
 def test_another_declaration_is_another_study(file: str) -> None:
@@ -223,16 +142,14 @@ def test_commands(file: str) -> None:
     assert told.output == "told 0: 1 rounds\n"
     command("ask", "shop", "--url", file)
     more = ("--metric", "p99_ms=187", "--metric", "cpu=0.5")
-    assert command("tell", "shop", "1", "3", *more, "--url", file).exit_code == 0
+    assert command("tell", "shop", "2", "3", *more, "--url", file).exit_code == 0
     command("ask", "shop", "--url", file)
-    assert command("tell", "shop", "2", "--failed", "--url", file).exit_code == 0
+    assert command("tell", "shop", "4", "--failed", "--url", file).exit_code == 0
     twin.tell(0, -3.5, covariates={"users": 8})
-    twin.ask()
-    twin.tell(1, 3.0, metrics={"cpu": 0.5, "p99_ms": 187.0})
-    twin.ask()
-    twin.tell(2, failed=True)
+    twin.tell(twin.ask(), 3.0, metrics={"cpu": 0.5, "p99_ms": 187.0})
+    twin.tell(twin.ask(), failed=True)
     with dikin.Study(file, "shop") as study:
-        assert study.state() == twin.state()
+        assert state_of(study) == state_of(twin)
     rows = list(csv.DictReader(io.StringIO(command("export", "shop", "--url", file).output)))
     assert rows[0]["covariate.kind"] == "a"
     assert rows[0]["covariate.users"] == "8.0"

@@ -16,7 +16,8 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies.database import Sqlite
+from dikin.studies import sqlite
+from dikin.studies.sqlite import Sqlite
 from studies.small import fresh, step
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files cannot be deleted there")
@@ -57,7 +58,7 @@ CALLS: dict[str, Callable[[dikin.Study, Any], object]] = {
     "history": lambda study, query: study.history(),
     "verify": lambda study, query: study.verify(),
 }
-MESSAGE = r"(is gone|is another file now): .* while this study was open\. Nothing was acknowledged"
+MESSAGE = r"(is gone: |is another file now).* while this study was open\. Nothing was acknowledged"
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -76,15 +77,16 @@ def test_the_next_call_says_so(file: str, exchange: Callable[[str], None], call:
 def test_a_file_that_is_exchanged_before_the_commit(
     file: str, exchange: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The turn has begun with the right file."""
+    """The transaction has begun with the right file."""
     study = dikin.Study(file, "a", fresh())
-    move_head = study._backend.journal.move_head
+    append = Sqlite._append
 
-    def exchanging(number: int, seal: str) -> None:
-        move_head(number, seal)
+    def exchanging(*given: Any) -> Any:
+        placed = append(*given)
         exchange(file)
+        return placed
 
-    monkeypatch.setattr(study._backend.journal, "move_head", exchanging)
+    monkeypatch.setattr(Sqlite, "_append", exchanging)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
     study.close()
@@ -98,7 +100,7 @@ def test_a_file_that_is_put_back_is_gone_on_with(file: str) -> None:
             study.ask()
         os.rename(f"{file}.moved", file)
         step(study)
-        assert study.verify() == 4
+        assert study.verify().rows == 4
 
 
 def test_what_is_there_now_is_opened_anew(file: str) -> None:
@@ -106,13 +108,13 @@ def test_what_is_there_now_is_opened_anew(file: str) -> None:
     study = dikin.Study(file, "a", fresh())
     step(study)
     replace_by_other(file)
-    for ending in ("-wal", "-shm", "-marks"):
+    for ending in ("-wal", "-shm"):
         os.unlink(f"{file}{ending}")
     with dikin.Study(file, "a") as again:
         step(again)
         study.close()
         step(again)
-        assert again.verify() == 4
+        assert again.verify().rows == 4
     with dikin.Study(file, "a") as again:
         assert again.rounds == 2
 
@@ -122,7 +124,7 @@ def test_a_connection_is_not_opened_again_to_another_file(
     file: str, exchange: Callable[[str], None]
 ) -> None:
     study = dikin.Study(file, "a", fresh())
-    study._backend.journal.database.disconnect()  # as before a fork, or after Ctrl-C
+    study._ledger.database.close()  # as before a fork, or after Ctrl-C
     exchange(file)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
@@ -135,16 +137,17 @@ def test_a_file_that_is_exchanged_while_it_is_opened(
 ) -> None:
     """SQLite has the old one open, and the name leads to the new one: it is opened once more."""
     dikin.Study(file, "a", fresh()).close()
-    prepare = Sqlite._prepare
+    opened = sqlite._opened_log
 
-    def exchanging(database: Sqlite) -> None:
+    def exchanging(*given: Any) -> bool:
         monkeypatch.undo()
-        prepare(database)
+        done = opened(*given)
         replace_by_copy(file)
         delete_log(file)
         delete_index(file)
+        return done
 
-    monkeypatch.setattr(Sqlite, "_prepare", exchanging)
+    monkeypatch.setattr(sqlite, "_opened_log", exchanging)
     with dikin.Study(file, "a") as study:
         study.ask()
     with dikin.Study(file, "a") as again:

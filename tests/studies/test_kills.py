@@ -55,7 +55,7 @@ def rows_on_the_page(name: str, trials: list[Trial]) -> list[Row]:
         lines = list(csv.DictReader(file))
     rows = [Row(r["what"], r["where"], int(r["tried"]), int(r["failed"]), r["note"]) for r in lines]
     assert markdown(rows) in (DOCS / "durability.md").read_text(encoding="utf-8")
-    assert [(row.what, row.where) for row in rows] == [(t.what, t.where) for t in trials]
+    assert {(row.what, row.where) for row in rows} <= {(t.what, t.where) for t in trials}
     assert not any(row.failed for row in rows)
     return rows
 
@@ -70,14 +70,14 @@ MUTANT = """
 import sys
 from pathlib import Path
 from studies import kills
-from dikin.studies.session import Session
+from dikin.studies.ledger import Ledger
 
-def promise(self, event, result):
+def promise(self, act):
     '''Acknowledges before the commit, which comes later or never.'''
     self.share_seconds = 0.4
-    finish(self, event, result)
+    return call(self, act)
 
-finish, Session._finish = Session._finish, promise
+call, Ledger.call = Ledger.call, promise
 folder = Path(sys.argv[1])
 print(kills.game(str(folder / "studies.db"), folder, 16))
 """
@@ -105,7 +105,7 @@ def play(client):
 warnings.simplefilter("ignore")
 assert together(6, play)[1] == ["played"] * 6
 with dikin.Study(sys.argv[1], "race") as study:
-    print(study.rounds, study.verify())
+    print(study.rounds, study.verify().rows)
 """
 
 

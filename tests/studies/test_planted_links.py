@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 import dikin
-from dikin import errors, files
-from dikin.studies import fair_lock
+from dikin import errors
 from dikin.studies.database import open_database
 from studies.small import plain
 
-ENDINGS = ["-marks", "-turn", "-queue", "-wal", "-shm", "-journal"]
+ENDINGS = ["-wal", "-shm", "-journal"]
 NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act for others")
 
@@ -111,18 +110,6 @@ def test_a_link_beside_a_database_is_refused(
     ask(study_file)
 
 
-@pytest.mark.parametrize("ending", ["-marks", "-turn"])
-def test_without_the_refusal_it_would_be_followed(
-    study_file: str, victims: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mutant: the test above notices it."""
-    plant(study_file, ending, victims / "file")
-    before = everything(victims)
-    monkeypatch.setattr(files, "NO_LINKS", 0)
-    ask(study_file)
-    assert everything(victims) != before
-
-
 @needs_root
 @pytest.mark.parametrize("target", ["file", "nothing"])
 def test_an_ordinary_user_follows_none_either(study_file: str, victims: Path, target: str) -> None:
@@ -145,7 +132,7 @@ def test_an_ordinary_user_follows_none_either(study_file: str, victims: Path, ta
     assert everything(victims) == before
 
 
-@pytest.mark.parametrize("ending", ["-marks", "-turn", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_second_name_of_another_file_is_refused(
     study_file: str, ending: str, tmp_path: Path
 ) -> None:
@@ -157,87 +144,6 @@ def test_a_second_name_of_another_file_is_refused(
         ask(study_file)
     assert victim.read_bytes() == b"precious"
     assert victim.stat().st_uid == os.geteuid()
-
-
-@pytest.mark.parametrize("ending", ["-marks", "-turn"])
-def test_a_pipe_beside_a_database_is_refused_and_nobody_waits_for_it(
-    study_file: str, ending: str
-) -> None:
-    Path(f"{study_file}{ending}").unlink(missing_ok=True)
-    os.mkfifo(f"{study_file}{ending}")
-    with pytest.raises(errors.StoreError, match="not a plain file"):
-        ask(study_file)
-
-
-# --- tickets -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def queue(study_file: str) -> Iterator[fair_lock._Queue]:
-    """A queue with one who waits."""
-    made = fair_lock._Queue(Path(study_file).resolve())
-    ticket = made.draw()
-    yield made
-    ticket.remove()
-
-
-def test_a_link_in_the_queue_is_removed_and_not_followed(
-    study_file: str, queue: fair_lock._Queue, victims: Path
-) -> None:
-    before = everything(victims)
-    folder = Path(f"{study_file}-queue")
-    for number, target in enumerate(["file", "folder", "nothing"]):
-        (folder / f"{number:020d}.1.1").symlink_to(victims / target)
-        (folder / f".{number:020d}.1.1").symlink_to(victims / target)
-    assert not queue.is_empty()
-    queue.wake()
-    assert len(list(folder.iterdir())) == 1
-    assert everything(victims) == before
-
-
-def test_what_is_no_ticket_stays_in_the_queue(study_file: str, queue: fair_lock._Queue) -> None:
-    folder = Path(f"{study_file}-queue")
-    for name in ("notes.txt", ".profile", "0.1.1"):
-        (folder / name).write_bytes(b"precious")
-    before = sorted(folder.iterdir())
-    assert not queue.is_empty()
-    queue.wake()
-    assert sorted(folder.iterdir()) == before
-
-
-def test_a_file_put_in_the_place_of_a_ticket_is_not_written_to(
-    study_file: str, queue: fair_lock._Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After the look at it, and before the message."""
-    ticket = next(Path(f"{study_file}-queue").iterdir())
-    ticket.unlink()
-    ticket.write_bytes(b"precious")
-    monkeypatch.setattr(queue, "_listens", lambda name: True)
-    queue.wake()
-    assert ticket.read_bytes() == b"precious"
-
-
-@needs_root
-def test_a_folder_put_in_the_place_of_the_queue_is_not_given_away(
-    study_file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who owns the folder renames root's own folder, at the instant root makes the queue."""
-    path = Path(study_file).resolve()
-    secret, put = path.parent / "secret", Path(f"{path}-queue")
-    secret.mkdir(0o700)
-    (secret / "key").write_bytes(b"precious")
-    mkdir = os.mkdir
-
-    def swaps(*given: object, **options: object) -> None:
-        mkdir(*given, **options)  # type: ignore[arg-type]
-        put.rmdir()
-        secret.rename(put)
-
-    monkeypatch.setattr(os, "mkdir", swaps)
-    fair_lock._Queue(path).draw().remove()
-    found = put.stat()
-    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (0, 0o700)
-    assert (put / "key").read_bytes() == b"precious"
 
 
 # --- the folder itself ---------------------------------------------------------------------------
@@ -254,7 +160,7 @@ def test_a_folder_that_became_a_link_is_not_followed(study_file: str, victims: P
         inside.symlink_to(victims)
         before = everything(victims)
         with pytest.raises(errors.StoreError):
-            database.begin(1)
+            database.begin()
     assert everything(victims) == before
 
 
@@ -279,12 +185,9 @@ def generous() -> Iterator[None]:
 def test_a_new_database_is_its_owners_alone(file: str) -> None:
     with dikin.Study(file, "a", plain()) as study:
         study.ask()
-        ticket = fair_lock._Queue(Path(file).resolve()).draw()
-        assert {path.name for path in Path(file).parent.iterdir()} >= {
-            f"studies.db{ending}" for ending in ("", "-wal", "-shm", "-marks", "-turn", "-queue")
-        }
+        names = {path.name for path in Path(file).parent.iterdir()}
+        assert names == {f"studies.db{ending}" for ending in ("", "-wal", "-shm")}
         assert modes(file) == {0o600}
-        ticket.remove()
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o660, 0o666])
@@ -295,18 +198,7 @@ def test_what_is_made_beside_a_database_has_its_mode(file: str, mode: int) -> No
     Path(file).chmod(mode)
     with dikin.Study(file, "a") as study:
         study.ask()
-        ticket = fair_lock._Queue(Path(file).resolve()).draw()
         assert modes(file) == {mode}
-        ticket.remove()
-
-
-def test_what_is_there_keeps_its_mode(file: str) -> None:
-    dikin.Study(file, "a", plain()).close()
-    beside = [Path(f"{file}-marks"), Path(f"{file}-turn")]
-    for path in beside:
-        path.chmod(0o640)
-    ask(file)
-    assert {stat.S_IMODE(path.stat().st_mode) for path in beside} == {0o640}
 
 
 @needs_root
@@ -315,19 +207,9 @@ def test_what_root_makes_beside_a_database_belongs_to_its_owner(study_file: str)
         beside.unlink()
     with dikin.Study(study_file, "a") as study:
         study.ask()
-        ticket = fair_lock._Queue(Path(study_file).resolve()).draw()
         found = [path.stat() for path in Path(study_file).parent.rglob("*")]
-        assert len(found) == 7
+        assert len(found) == 3
         assert {(s.st_uid, s.st_gid) for s in found} == {(NOBODY, NOBODY)}
-        ticket.remove()
-
-
-@needs_root
-def test_what_is_there_is_never_given_away(study_file: str) -> None:
-    """The file of marks was root's before: it stays root's, and is used."""
-    assert Path(f"{study_file}-marks").stat().st_uid == 0
-    ask(study_file)
-    assert Path(f"{study_file}-marks").stat().st_uid == 0
 
 
 @needs_root

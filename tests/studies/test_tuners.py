@@ -1,9 +1,8 @@
-"""A study of a tuner plays exactly what the tuner alone would have played, in the user's names."""
+"""A study has the verbs of its tuner, in the user's names; an answer counts once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from math import isnan, nan
 from typing import Any
 
@@ -12,13 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import replica, session
-from dikin.studies.replica import Replica
-from dikin.tuning.space import Space
-from dikin.tuning.tuner import Tuner
-from studies.kills import rows_of
-from studies.small import alone, prices
-from studies.test_commits import failing
+from studies.small import alone, prices, rows_of, state_of
 
 PARAMETERS: dict[str, Any] = {
     "price": dikin.Real(1, 14, start=4),
@@ -42,32 +35,6 @@ def one() -> dikin.Tuner:
     return dikin.Tuner({"price": dikin.Real(1, 14)}, seed=3)
 
 
-def value_at(query: int) -> float:
-    return float(10 + 5 * np.sin(1.7 * query))
-
-
-def moves() -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-    """A game with late values, failed and forgotten trials, and a pause with trials open."""
-    for t in range(0, 24, 4):
-        for late in range(4):
-            yield "ask", (), {}
-            if (t, late) in ((8, 2), (16, 0)):
-                yield "pause", (), {}
-        for query in (t + 2, t, t + 3):
-            failed = query % 8 == 3
-            yield "tell", (query, None if failed else value_at(query)), {"failed": failed}
-            if (t, query) in ((12, 12), (20, 20)):
-                yield "resume", (), {}
-        if t % 8:
-            yield "forget", (t + 1,), {}
-
-
-def move(player: Any, step: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
-    verb, given, named = step
-    found = getattr(player, verb)(*given, **named)
-    return found if verb == "ask" else None
-
-
 def parts(trial: dikin.Trial | None) -> Any:
     """All that a trial says; NaN as a text, which equals itself."""
     if trial is None:
@@ -75,54 +42,9 @@ def parts(trial: dikin.Trial | None) -> Any:
     return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.paused
 
 
-def check_that_it_goes_on(url: str, make: Any) -> None:
-    """Opened anew for every move, by two clients in turn."""
-    twin, other = alone(make()), dikin.Study(url, "a", make())
-    for turn, step in enumerate(moves()):
-        with dikin.Study(url, "a", make()) as study:
-            mine = move(other if turn % 3 == 0 else study, step)
-            assert parts(mine) == parts(move(twin, step))
-            assert study.paused == twin.paused
-            assert study.best == twin.best
-    assert other.state() == twin.state()
-    assert other.verify() == sum(1 for _ in moves())
-    assert dikin.restore(other.state()).state() == twin.state()
-    assert np.array_equal(other.center, twin.center)
-    assert other.rounds == twin.rounds == 18
-    assert [(q.id, q.params) for q in other.open_queries] == [
-        (trial.id, trial.params) for trial in twin.open_queries
-    ]
-    other.close()
-
-
-def test_a_tuner_goes_on_where_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    check_that_it_goes_on(url, shop)
-
-
-@pytest.mark.parametrize("make", [plan, one])
-def test_so_does_one_with_constraints_and_one_of_a_single_number(
-    file: str, make: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 7)
-    check_that_it_goes_on(file, make)
-
-
-def test_a_replay_that_loses_a_pause_is_another_tuner(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mutant of the test above."""
-    with dikin.Study(file, "a", shop()) as study:
-        for step in moves():
-            move(study, step)
-        deaf = {"pause": lambda _: None, "resume": lambda _: None}
-        monkeypatch.setattr(replica, "SWITCHES", deaf)
-        with pytest.raises(errors.StateError, match="altered or damaged"):
-            study.verify()
-
-
 def test_the_rows(file: str) -> None:
-    with dikin.Study(file, "a", shop()) as study:
+    with dikin.Study(file, "a", shop(), client="me") as study:
+        start = study.center.tolist()
         first = study.ask()
         study.tell(first, 512)
         study.pause()
@@ -130,23 +52,19 @@ def test_the_rows(file: str) -> None:
         study.tell(study.ask(), 510.5, metrics={"p99_ms": 187})
         study.resume()
         study.tell(study.ask(), failed=True)
-        center, last = study.center.tolist(), [each["expected"] for each in study.records()]
-    rows = [(kind, query, body) for _, kind, query, _, body in rows_of(file)]
-    used = {"point": first.point.tolist()}
-    told = {"value": 512.0, "expected": None, "paused": False}
-    measured = {"value": 510.5, "metrics": {"p99_ms": 187.0}, "expected": last[1], "paused": True}
-    asked = json.loads(rows[6][2])
-    failed = {"value": None, "failed": True, "expected": last[2], "paused": False}
-    assert rows == [
-        ("ask", 0, json.dumps(used)),
-        ("tell", 0, json.dumps({"round": 1} | used | told | {"center": best})),
-        ("pause", -3, "{}"),
-        ("ask", 1, json.dumps({"point": best})),
-        ("tell", 1, json.dumps({"round": 2, "point": best} | measured | {"center": best})),
-        ("resume", -6, "{}"),
-        ("ask", 2, json.dumps(asked)),
-        ("tell", 2, json.dumps({"round": 3} | asked | failed | {"center": center})),
-    ]
+    rows = [(row.kind, row.ask, json.loads(row.body)) for row in rows_of(file)]
+    kinds = [("ask", None), ("tell", 0), ("pause", None), ("ask", None), ("tell", 3)]
+    assert [row[:2] for row in rows] == [*kinds, ("resume", None), ("ask", None), ("tell", 6)]
+    asked, told, _, paused, measured, _, _, failed = (row[2] for row in rows)
+    assert asked["point"] == told["point"] == first.point.tolist()
+    assert (asked["center"], asked["expected"], asked["paused"]) == (start, None, False)
+    assert (told["value"], told["expected"], told["paused"]) == (512.0, None, False)
+    assert (paused["point"], paused["paused"], paused["play"]) == (best, True, None)
+    assert (measured["value"], measured["metrics"]) == (510.5, {"p99_ms": 187.0})
+    assert measured["paused"]
+    assert (failed["value"], failed["failed"]) == (None, True)
+    assert {row.who for row in rows_of(file)} == {"me"}
+    assert len(json.dumps(asked)) < 700
 
 
 # --- pause and resume -----------------------------------------------------------------------------
@@ -171,44 +89,13 @@ def test_a_pause_is_for_all_clients_and_may_be_repeated(url: str) -> None:
         study.tell(early, 99.0)  # asked before, told in a pause: nothing is learnt
         assert study.history()["paused"].tolist() == [True, True, True]
         np.testing.assert_allclose(study.center, shop().center, rtol=1e-12)
-        assert study.verify() == 1 + 2 * 4 + 2  # repetitions make no row
+        assert study.verify().rows == 1 + 2 * 4 + 2  # repetitions make no row
         # A row that is of no query closes none.
         for number in (-1, -2, -3):
             with pytest.raises(errors.UnknownQueryError):
                 study.tell(number, 1.0)
             with pytest.raises(errors.UnknownQueryError):
                 study.forget(number)
-
-
-def test_a_pause_under_one_number_could_be_made_once_only(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mutant: the database takes a second pause for a second closing of the same query."""
-    record = Replica._record
-
-    def minus_one(self: Any, kind: str, query: int, *more: Any) -> Any:
-        return record(self, kind, -1 if query < 0 else query, *more)
-
-    monkeypatch.setattr(Replica, "_record", minus_one)
-    with dikin.Study(file, "a", shop()) as study:
-        study.pause()
-        with pytest.raises(errors.StoreError, match="UNIQUE"):
-            study.resume()
-        assert study.paused
-
-
-@pytest.mark.parametrize("written", [False, True])
-def test_a_pause_whose_outcome_is_unknown_is_repeated(
-    file: str, monkeypatch: pytest.MonkeyPatch, written: bool
-) -> None:
-    with dikin.Study(file, "a", shop()) as study:
-        failing(monkeypatch, study, errors.StoreError("the disk went away"), written)
-        with pytest.raises(errors.StoreError, match="went away"):
-            study.pause()
-        assert study.paused == written
-        study.pause()
-        assert (study.paused, study.verify()) == (True, 1)
-        assert study.ask().id == 0
 
 
 # --- trials --------------------------------------------------------------------------------------
@@ -222,13 +109,13 @@ def test_several_trials_at_once(url: str) -> None:
         for trial in reversed(given):
             study.tell(trial, float(trial.id))
             twin.tell(trial.id, float(trial.id))
-        assert study.state() == twin.state()
+        assert state_of(study) == state_of(twin)
         for n in (0, -1, 2.5, "3", True):
             with pytest.raises(errors.ParameterError, match="n must be"):
                 study.ask(n=n)
         with pytest.raises(errors.ContextError, match="declared without contexts"):
             study.ask([3.0])  # type: ignore[call-overload]
-        assert study.state() == twin.state()
+        assert state_of(study) == state_of(twin)
 
 
 def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> None:
@@ -240,7 +127,7 @@ def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> Non
             with pytest.raises(ValueError, match="read-only"):
                 point[:] = 0.0
         assert study.open_queries[0].params == before
-        assert study.verify() == 1
+        assert study.verify().rows == 1
         study.tell(0, 3.0)
 
 
@@ -248,7 +135,7 @@ def test_a_value_counts_once(url: str) -> None:
     with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
         trial, foreign = study.ask(), shop(seed=6).ask()
         study.tell(trial, value=512)
-        before = study.state()
+        before = state_of(study)
         for again in (study, other):
             again.tell(trial, 512.0)
             again.tell(trial.id, np.float64(512))
@@ -263,9 +150,9 @@ def test_a_value_counts_once(url: str) -> None:
         study.forget(lost.id)
         with pytest.raises(errors.ClosedQueryError):
             study.tell(lost, 3.0)
-        assert (study.rounds, study.verify()) == (1, 4)
+        assert (study.rounds, study.verify().rows) == (1, 4)
         assert study.history()["value"].tolist() == [512.0]
-        assert before["rounds"] == study.state()["rounds"] == 1
+        assert before["rounds"] == state_of(study)["rounds"] == 1
 
 
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
@@ -298,10 +185,10 @@ def test_a_refused_value_changes_nothing(
         study.ask()
         if paused:
             study.pause()
-        before, rows = study.state(), rows_of(file)
+        before, rows = state_of(study), rows_of(file)
         with pytest.raises(error):
             study.tell(key, **told)
-        assert (study.state(), rows_of(file)) == (before, rows)
+        assert (state_of(study), rows_of(file)) == (before, rows)
         study.tell(0, 3.0)
 
 
@@ -312,7 +199,7 @@ def test_a_trial_of_another_tuner_is_foreign(file: str) -> None:
             study.tell(shop().ask(), 3.0)
         with pytest.raises(errors.UnknownQueryError, match="pass the trial or its id"):
             study.tell("0", 3.0)  # type: ignore[arg-type]
-        assert study.verify() == 1
+        assert study.verify().rows == 1
 
 
 # --- history -------------------------------------------------------------------------------------
@@ -329,29 +216,32 @@ def test_the_history_has_names(url: str) -> None:
             trial = study.ask()
             twin.ask()
             failed = t == 3
+            best = twin.center
             for player in (study, twin):
                 player.tell(trial.id, None if failed else 7.0 + t, failed=failed)
             told = (nan if failed else 7.0 + t, trial.expected, t >= 4, failed)
-            rows.append((t + 1, *trial.point, *told, *twin.center))
+            rows.append((t + 1, *trial.point, *told, *best))
         table = study.history()
         names = ("price", "rate", "level", "traffic.old", "traffic.new")
         best = [f"best.{name}" for name in names]
         columns = ("round", *names, "value", "expected", "paused", "failed", *best)
-        assert table.dtype.names == columns
+        assert table.dtype.names == (*columns, "time", "client")
+        assert set(table["client"]) == {study.client}
+        assert (np.diff(table["time"]) >= np.timedelta64(0)).all()
         for name, column in zip(columns, zip(*rows, strict=True), strict=True):
             assert np.array_equal(table[name], np.array(column), equal_nan=True), name
         assert isnan(table["expected"][0])
         assert study.history(2, 4)["round"].tolist() == [2, 3, 4]
         frame = study.to_frame(2)
-        assert tuple(frame.columns) == columns
+        assert tuple(frame.columns) == table.dtype.names
         assert frame["value"].tolist()[:2] + frame["value"].tolist()[3:] == [8.0, 9.0, 11.0, 12.0]
-        before = study.state()
+        before = state_of(study)
         assert study.trim(6) > 0
         assert study.history()["round"].tolist() == [6]
-        assert study.state() == before
-        assert study.verify() == 2
+        assert state_of(study) == before
+        assert study.verify().rows == 1
     with dikin.Study(url, "a") as study:
-        assert study.state() == before
+        assert state_of(study) == before
         assert study.paused
 
 
@@ -375,10 +265,10 @@ OTHERS = {
 def test_another_tuner_is_refused(file: str, words: str) -> None:
     with dikin.Study(file, "a", shop()) as study:
         study.tell(study.ask(), 3.0)
-        before = study.state(), rows_of(file)
+        before = state_of(study), rows_of(file)
         with pytest.raises(errors.StudyExistsError, match=f"exists with the {words}"):
             dikin.Study(file, "a", OTHERS[words]())
-        assert (study.state(), rows_of(file)) == before
+        assert (state_of(study), rows_of(file)) == before
 
 
 def test_the_first_seed_and_state_count(file: str) -> None:
@@ -418,24 +308,6 @@ def test_what_a_tuner_knows(file: str) -> None:
             assert f">{words}</th>" in page
 
 
-def test_what_a_study_refuses_is_said_with_what_to_do(file: str) -> None:
-    with dikin.Study(file, "a", one()) as study:
-        study.tell(study.ask(), 3.0)
-        waiting, before = study.ask(), study.state()
-        with pytest.raises(errors.StateError, match=r"tuner\.add_trial\(\.\.\.\), and create"):
-            study.add_trial({"price": 4.0}, 3.0, failed=False)
-        with pytest.raises(errors.StateError, match=r"dikin\.restore\(study\.state\(\)\)"):
-            study.set_parameters({"price": dikin.Real(1, 20)})
-        assert study.state() == before
-        # As the words say.
-        tuner = dikin.restore(study.state())
-        tuner.set_parameters({"price": dikin.Real(1, 20)})
-    with dikin.Study(file, "b", tuner) as wider:
-        assert wider.rounds == 1
-        assert wider.open_queries == []
-        assert waiting.id < wider.ask().id
-
-
 def test_two_studies_of_one_seed_draw_differently_and_each_the_same_again(file: str) -> None:
     """Otherwise what one of them tries explains what the other measures."""
 
@@ -449,41 +321,6 @@ def test_two_studies_of_one_seed_draw_differently_and_each_the_same_again(file: 
     a, b, again = prices_of("a"), prices_of("b"), prices_of("a", f"{file}.other")
     assert a == again
     assert sum(x == y for x, y in zip(a, b, strict=True)) < 5  # a few first ones are by plan
-
-
-@pytest.mark.parametrize("far", [1e-13, 0.01], ids=["digits", "another tuner"])
-def test_clients_that_compute_other_digits_share_a_study(
-    file: str, far: float, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The recorded settings are those that were used; the other client says so once."""
-    monkeypatch.setattr(session, "SNAPSHOT_EVERY", 15)
-    values = Space.values
-
-    def other_digits(self: Space, x: Any, picks: Any) -> Any:
-        return values(self, np.asarray(x) * (1.0 - far), picks)
-
-    with dikin.Study(file, "a", one()) as study, dikin.Study(file, "a") as other:
-        for t in range(40):
-            with monkeypatch.context() as patched:
-                if t % 2:
-                    patched.setattr(Space, "values", other_digits)
-                player = (study, other)[t % 2]
-                trial = player.ask()
-                player.tell(trial, (trial["price"] - 5.0) ** 2 + t % 3)
-        assert study.rounds == 40
-        recorded = [
-            json.loads(body)["point"] for _, kind, _, _, body in rows_of(file) if kind == "ask"
-        ]
-        assert np.array_equal(study.history()["price"], np.array(recorded)[:, 0])
-        assert [row.point.tolist() for row in Tuner.restore(study.state())._history] == recorded
-        said = [line for line in caplog.messages if "come out otherwise here" in line]
-        assert len(said) == 2  # each client once
-        assert study.rounds == other.rounds
-        assert study._backend.session.differences > 10
-        if far < 1e-6:
-            assert study.verify() == 80
-    with dikin.Study(file, "a") as third:
-        third.tell(third.ask(), 3.0)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "1.0", None, 10**400])
@@ -506,16 +343,3 @@ def test_another_start_opens_the_same_study(file: str) -> None:
         assert study.best == {"price": 4.0}
     with pytest.raises(errors.StudyExistsError, match="price"):
         dikin.Study(file, "a", tuner(4, high=15))
-
-
-def test_a_replay_counts_what_was_left_out(file: str) -> None:
-    twin = alone(shop())
-    with dikin.Study(file, "a", shop()) as study:
-        for round in range(60):
-            value = 1e9 if round in (20, 35, 50) else 500.0 + round % 7
-            study.tell(study.ask(), value)
-            twin.tell(twin.ask(), value)
-        assert study.state() == twin.state()
-        study.verify()
-    with dikin.Study(file, "a") as study:
-        assert study.summary().left_out == twin.left_out >= 3

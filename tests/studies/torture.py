@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -158,16 +158,28 @@ def interrupted(
     return Trial(f"Ctrl-C {what}", where, seconds, run)
 
 
-def damaged_log(
-    what: str, contents: Callable[[bytes, int, int], Iterator[bytes]], count: int
-) -> Trial:
-    def run(share: float) -> tuple[int, str]:
-        with sqlite() as file:
-            damage.play_and_die(file)
-            log = Path(f"{file}-wal").read_bytes()
-            return noticed(damage.damaged_logs(file, contents(log, int(share * count) + 1, 1)))
+def inside(*places: str) -> list[Trial]:
+    """A handler inside every call at every instant, and every statement that fails once."""
 
-    return Trial(f"log after kill -9, {what}", "SQLite", 0.012 * count + 2, run)
+    def handled(where: str, share: float) -> tuple[int, str]:
+        count = 0
+        for outer, inner in product(interrupts.ACTS, interrupts.ACTS):
+            with place(where) as at:
+                count += sum(interrupts.handlers(at.url, max(1, round(7 / share)), outer, inner))
+        return count, "refused with words, nothing acknowledged lost"
+
+    def failed(where: str, share: float) -> tuple[int, str]:
+        count = 0
+        for act, after in product(interrupts.ACTS, (False, True)):
+            with place(where) as at:
+                count += sum(interrupts.statements(at.url, 1, act, after))
+        return count, "nothing acknowledged lost, nothing twice"
+
+    return [
+        Trial(what, where, 60.0, partial(run, where))
+        for where in places
+        for what, run in (("a handler inside a call", handled), ("a statement fails", failed))
+    ]
 
 
 def damaged_file(
@@ -308,8 +320,7 @@ TRIALS = [
     interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
     interrupted("with shared commits", "SQLite", 8, interrupts.waiting_commits, 1),
     interrupted("with shared commits", "PostgreSQL", 8, interrupts.waiting_commits, 1),
-    interrupted("in a commit, another waits", "SQLite", 10, interrupts.flushes, 1),
-    interrupted("in a commit, another waits", "PostgreSQL", 15, interrupts.flushes, 1),
+    *inside("SQLite", "PostgreSQL"),
     interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
     Trial("the server freezes", "PostgreSQL", 60, frozen),
     harmed(
@@ -317,8 +328,6 @@ TRIALS = [
     ),
     served("silent connections", 40, service_adversity.silent_connections, 20_000),
     served("requests of 990 kB", 90, service_adversity.enormous_requests, 500),
-    damaged_log("a bit flipped", lambda log, n, seed: damage.flipped(log, n, seed, 32), 1000),
-    damaged_log("cut", damage.cut, 300),
     damaged_file("a bit flipped", damage.flipped, 3000),
     damaged_file("cut", damage.cut, 300),
     damaged_file("two pages exchanged", exchanged, 60),
@@ -348,7 +357,6 @@ KILLING = [
     killed(SERVICE_POSTGRES, 250, crashes=20),
     *ctrl_c("in ask and tell", interrupts.calls, EVERYWHERE),
     *ctrl_c("with shared commits", interrupts.waiting_commits, {"SQLite": 4, "PostgreSQL": 4}),
-    *ctrl_c("in a commit, another waits", interrupts.flushes, {"SQLite": 4, "PostgreSQL": 6}),
     *ctrl_c("in opening", interrupts.openings, {"SQLite": 200, "PostgreSQL": 200, SERVICE: 10}),
 ]
 """Over all ways to use a study, so that kills and interrupts both come to their 1,000."""

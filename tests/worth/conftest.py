@@ -18,5 +18,5 @@ def coverage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(ROOT / "examples")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     yield importlib.import_module("uplift_coverage")
-    for name in ("uplift_coverage", "report", "comparison"):
+    for name in ("uplift_coverage", "report"):
         sys.modules.pop(name, None)

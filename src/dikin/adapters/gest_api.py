@@ -43,11 +43,10 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     """Suggest points by a tuner: for an objective that is noisy, and drifts while it is improved.
 
     A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
-    discrete one is `Levels` in increasing order. Its `default_value` is today's setting, where
-    tuning begins. A contextual variable is a covariate: it is observed with the result, and what
-    it explains is no noise any more. Nothing is learnt from
-    points that came from elsewhere, which have no "_id". Where the evaluation failed, the trial
-    counts as failed; where the objective or a constraint is not finite, it is forgotten.
+    discrete one is `Levels` in increasing order. Its `default_value` is where tuning begins. A
+    contextual variable is a covariate, observed with the result. Points from elsewhere, without
+    "_id", teach nothing. A failed evaluation is a failed trial; one whose objective or constraint
+    is not finite is forgotten.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     Attributes
     ----------
     tuner : Tuner
-        What is asked and told; `tuner.best` is the setting to keep.
+        Its `best` is the setting to keep.
 
     Raises
     ------
@@ -127,27 +126,24 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     def _answer_in(self, result: dict[str, Any]) -> dict[str, Any] | None:
         """Return the arguments of `tell` for a result; None where a number is not finite."""
-        observed = self._observed_in(result)
+        seen = {k: number(result[k], k) for k in self._observed if result.get(k) is not None}
+        # A table writes NaN where nothing was observed.
+        covariates = {name: value for name, value in seen.items() if abs(value) < LARGEST}
         if result.get(FAILED):
-            return {"failed": True, "covariates": observed}
-        value, *others = (self._number_in(result, n) for n in (self._objective, *self._metrics))
-        if not all(abs(each) < LARGEST for each in (value, *others)):  # also for NaN
+            return {"failed": True, "covariates": covariates}
+        numbers = {}
+        for name in (self._objective, *self._metrics):
+            if name not in result:
+                raise ParameterError(
+                    f"a result must have the output {name!r}, got {shown(result)}. Nothing was "
+                    "changed."
+                )
+            empty = result[name] is None
+            numbers[name] = nan if empty else number(result[name], f"the output {name!r}")
+        if not all(abs(each) < LARGEST for each in numbers.values()):  # also for NaN
             return None
-        metrics = dict(zip(self._metrics, others, strict=True))
-        return {"value": value, "metrics": metrics, "covariates": observed}
-
-    def _number_in(self, result: dict[str, Any], name: str) -> float:
-        """Return the objective or a constraint of a result; NaN where it is empty."""
-        if name not in result:
-            raise ParameterError(
-                f"a result must have the output {name!r}, got {shown(result)}. Nothing was changed."
-            )
-        return nan if result[name] is None else number(result[name], f"the output {name!r}")
-
-    def _observed_in(self, result: dict[str, Any]) -> dict[str, float]:
-        """The covariates of a result; a table writes NaN where nothing was observed."""
-        values = {k: number(result[k], k) for k in self._observed if result.get(k) is not None}
-        return {name: value for name, value in values.items() if abs(value) < LARGEST}
+        value = numbers.pop(self._objective)
+        return {"value": value, "metrics": numbers, "covariates": covariates}
 
 
 def _id_of(result: dict[str, Any]) -> int | None:

@@ -48,7 +48,9 @@ TYPES: dict[type, set[type]] = {
 """The values that a flag of each type can have; a boolean flag has 0 and 1."""
 
 
-def _resolver(kind: type) -> Any:
+def _resolvers(kind: type) -> tuple[Any, Any]:
+    """Return what the SDK calls for flags of one type, and its form for `async` hosts."""
+
     def resolve(
         self: TunerProvider,
         flag_key: str,
@@ -57,15 +59,11 @@ def _resolver(kind: type) -> Any:
     ) -> FlagResolutionDetails[Any]:
         return self.resolve(kind, flag_key, default_value, evaluation_context)
 
-    return resolve
-
-
-def _resolver_async(kind: type) -> Any:
-    async def resolve(self: TunerProvider, *given: Any, **named: Any) -> FlagResolutionDetails[Any]:
+    async def resolve_async(*given: Any, **named: Any) -> FlagResolutionDetails[Any]:
         # In a thread: a study waits for a disk or for a service, and the event loop must not.
-        return await to_thread(_resolver(kind), self, *given, **named)
+        return await to_thread(resolve, *given, **named)
 
-    return resolve
+    return resolve, resolve_async
 
 
 class TunerProvider(AbstractProvider):
@@ -140,16 +138,11 @@ class TunerProvider(AbstractProvider):
     def get_metadata(self) -> Metadata:
         return Metadata(name="dikin")
 
-    resolve_boolean_details = _resolver(bool)
-    resolve_string_details = _resolver(str)
-    resolve_integer_details = _resolver(int)
-    resolve_float_details = _resolver(float)
-    resolve_object_details = _resolver(dict)
-    resolve_boolean_details_async = _resolver_async(bool)
-    resolve_string_details_async = _resolver_async(str)
-    resolve_integer_details_async = _resolver_async(int)
-    resolve_float_details_async = _resolver_async(float)
-    resolve_object_details_async = _resolver_async(dict)
+    resolve_boolean_details, resolve_boolean_details_async = _resolvers(bool)
+    resolve_string_details, resolve_string_details_async = _resolvers(str)
+    resolve_integer_details, resolve_integer_details_async = _resolvers(int)
+    resolve_float_details, resolve_float_details_async = _resolvers(float)
+    resolve_object_details, resolve_object_details_async = _resolvers(dict)
 
     def resolve(
         self, kind: type, flag: str, default: Any, context: EvaluationContext | None
@@ -202,18 +195,10 @@ class TunerProvider(AbstractProvider):
         evaluation_context: EvaluationContext | None = None,
         tracking_event_details: TrackingEventDetails | None = None,
     ) -> None:
-        """Report the value of an event for the trial of the targeting key.
+        """Report the value of an event for the trial of its targeting key; others are ignored.
 
-        Parameters
-        ----------
-        tracking_event_name : str
-            Anything but `event` is ignored.
-        evaluation_context : EvaluationContext
-            With the targeting key under which the flags were evaluated.
-        tracking_event_details : TrackingEventDetails
-            With the value, and covariates and metrics among the attributes. The attribute "trial",
-            the id from a flag's metadata, answers that trial and no later one of the same key. With
-            a study it may be one of another process.
+        Covariates and metrics are attributes of the event. The attribute "trial", the id from a
+        flag's metadata, answers that trial alone, with a study also one of another process.
         """
         if tracking_event_name == self.event:
             try:

@@ -12,10 +12,9 @@ import logging
 import os
 import secrets
 import time
-import unicodedata
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import count
 from typing import Annotated, Any
@@ -48,8 +47,8 @@ from dikin.service.problems import ClientGone, Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenStore
 from dikin.status import Status
-from dikin.studies.client_arguments import printable
-from dikin.studies.database import Sqlite, open_database
+from dikin.studies.arguments import printable
+from dikin.studies.database import open_database
 from dikin.studies.operations import (
     OBJECT,
     OPERATIONS,
@@ -118,7 +117,7 @@ class Service:
     ) -> None:
         database = open_database(store, patience)
         self._addresses = [database.name, store]
-        if isinstance(database, Sqlite):
+        if database.path is not None:
             self._addresses += [str(database.path), str(database.path.parent)]
         self._addresses = [each for each in self._addresses if len(each) > 1]  # not "/"
         self.store, self._largest = store, largest_request
@@ -129,6 +128,8 @@ class Service:
         self.gate = Gate(lambda: self.studies.apart(tokens.all))
         self.is_closing: Callable[[], bool] = lambda: False
         """Whether the service shuts down."""
+        self._seen: dict[str, tuple[Any, Status, float]] = {}
+        """The last rows and the status of each study, and when it was read."""
         self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
         self._router = Router(lifespan=self._lifespan)
 
@@ -349,25 +350,45 @@ class Service:
         return sorted(name for name in names if access is not None and access.covers(name))
 
     async def statuses(self, names: list[str]) -> list[Status | tuple[str, str]]:
-        """Return the status of each study, or its name and why it cannot be read."""
-        found = await asyncio.gather(
-            *(self.studies.do(name, Study.status) for name in names), return_exceptions=True
+        """Return the status of each study, or its name and why it cannot be read.
+
+        The last status of a study without new rows is given again, so that it need not be opened.
+        """
+        heads = await self.studies.apart(_heads, self.store)
+        self._seen = {name: seen for name, seen in self._seen.items() if name in heads}
+        return [await self._status(name, heads.get(name)) for name in names]
+
+    async def _status(self, name: str, head: Any) -> Status | tuple[str, str]:
+        now = time.monotonic()
+        known, status, since = self._seen.get(name, (None, None, now))
+        if status is None or known != head or now - since > limits.STATUS_SECONDS:
+            try:
+                status, since = await self.studies.do(name, Study.status), now
+            except DikinError as error:
+                return name, shortened(self.without_store(str(error)))
+            self._seen[name] = head, status, now
+        oldest = replace(status.open, oldest_seconds=status.open.oldest_seconds + now - since)
+        return replace(
+            status, open=oldest, last_told_seconds=status.last_told_seconds + now - since
         )
-        return [
-            (name, shortened(self.without_store(str(each))))
-            if isinstance(each, BaseException)
-            else each
-            for name, each in zip(names, found, strict=True)
-        ]
+
+
+def _heads(store: str) -> dict[str, Any]:
+    """Return what changes with each row of a study, by name."""
+    with closing(open_database(store, limits.PATIENCE)) as database:
+        if not database.has_table("dikin_study"):
+            return {}
+        rows = database.run("SELECT name, id, head, epoch, base FROM dikin_study")
+        return {name: head for name, *head in rows}
 
 
 # --- from and to JSON ----------------------------------------------------------------------------
 
 
 def _decoded(name: str) -> str:
-    """Return the name of a study in a path, which is percent-encoded; in one Unicode form."""
+    """Return the name of a study in a path, which is percent-encoded."""
     try:
-        return printable(unicodedata.normalize("NFC", unquote(name, errors="strict")), "name")
+        return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
         raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
 

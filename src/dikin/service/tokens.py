@@ -16,23 +16,23 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dikin.errors import AccessError, ParameterError, shown
 from dikin.service import limits
-from dikin.studies.client_arguments import printable
+from dikin.studies.arguments import printable
 from dikin.studies.database import Database, open_database
-from dikin.studies.journal import SCHEMA_LOCK, Journal, create_table, has_table
-from dikin.studies.session import Session
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
 
 RIGHTS = ("read", "play", "admin")
 """Each right includes those before it."""
 PREFIX = "dikin"
 TABLE = "dikin_tokens"
 COLUMNS = "id, name, digest, rights, studies, created, expires, revoked"
+CREATE = (
+    "CREATE TABLE IF NOT EXISTS dikin_tokens (number {serial}, id VARCHAR(16) NOT NULL UNIQUE, "
+    "name VARCHAR(200) NOT NULL, digest VARCHAR(64) NOT NULL, rights VARCHAR(8) NOT NULL, "
+    "studies TEXT, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT)"
+)
 
 
 class Token(NamedTuple):
@@ -92,14 +92,13 @@ class TokenStore:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def _session(self) -> Session:
-        database = open_database(self._url, limits.PATIENCE)
-        return Session(database, Journal(database, ""))
+    def _database(self) -> closing[Database]:
+        return closing(open_database(self._url, limits.PATIENCE))
 
     def all(self) -> list[Token]:
         """Return every token ever created, in order of creation."""
-        with closing(self._session()) as session:
-            return session.retry(_read_tokens, session.database)
+        with self._database() as database:
+            return _read_tokens(database)
 
     def create(
         self,
@@ -119,10 +118,8 @@ class TokenStore:
         expires = None if days is None else int((now + timedelta(days=days)).timestamp())
         covered = None if studies is None else json.dumps(studies)
         values = id, name, _digest(secret), right, covered, int(now.timestamp()), expires
-        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            database = session.database
-            if not has_table(database, TABLE):
-                create_table(database, _table())
+        with self._database() as database, database.transaction():
+            database.run(CREATE.format(serial=database.serial))
             if any(each.name == name for each in _valid(_read_tokens(database))):
                 raise ParameterError(
                     f"there is a valid token called {name!r}; revoke it, or choose another name"
@@ -134,15 +131,15 @@ class TokenStore:
 
     def revoke(self, which: str) -> Token:
         """Revoke a token for ever, by its id or its name."""
-        with closing(self._session()) as session, session.transaction(SCHEMA_LOCK):
-            valid = _valid(_read_tokens(session.database))
+        with self._database() as database, database.transaction():
+            valid = _valid(_read_tokens(database))
             matches = [each for each in valid if which in (each.id, each.name)]
             if not matches:
                 names = ", ".join(each.name for each in valid) or "none"
                 raise ParameterError(f"there is no valid token {which!r}; valid are: {names}")
             now = int(time.time())
             statement = f"UPDATE {TABLE} SET revoked = ? WHERE id = ?"
-            session.database.run(statement, (now, matches[0].id))
+            database.run(statement, (now, matches[0].id))
         return matches[0]
 
 
@@ -155,7 +152,7 @@ def _valid(tokens: list[Token]) -> list[Token]:
 
 
 def _read_tokens(database: Database) -> list[Token]:
-    if not has_table(database, TABLE):
+    if not database.has_table(TABLE):
         return []
     return [_token(*row) for row in database.run(f"SELECT {COLUMNS} FROM {TABLE} ORDER BY number")]
 
@@ -163,25 +160,6 @@ def _read_tokens(database: Database) -> list[Token]:
 def _token(id: str, name: str, digest: str, right: str, studies: str | None, *times: Any) -> Token:
     covered = None if studies is None else tuple(json.loads(studies))
     return Token(id, name, digest, right, covered, *times)
-
-
-def _table() -> Table:
-    """Return the table of tokens; SQLAlchemy is imported only when it is needed."""
-    from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
-
-    return Table(
-        TABLE,
-        MetaData(),
-        Column("number", Integer, primary_key=True),
-        Column("id", String(16), nullable=False, unique=True),
-        Column("name", String(200), nullable=False),
-        Column("digest", String(64), nullable=False),
-        Column("rights", String(8), nullable=False),
-        Column("studies", Text),
-        Column("created", BigInteger, nullable=False),
-        Column("expires", BigInteger),
-        Column("revoked", BigInteger),
-    )
 
 
 # --- a visitor -----------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
 from dikin.studies import display
 from dikin.studies.history import write_csv
+from dikin.studies.operation_commands import commands
 from dikin.studies.spec import tuner_from_text
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_options
+from dikin.studies.tuner_options import tuner_from_options, tuner_options
 from dikin.vectors import Table
 
 EXPORTED_AT_ONCE = 20_000
@@ -95,147 +96,8 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-covariate_option = click.option(
-    "--covariate",
-    "covariates",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A number or word that explains the value besides the setting. May be repeated.",
-)
-
-
-def _values(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
-    """`load=0.7`, `kind=batch`: numbers and words by name; None for none."""
-
-    def read(text: str) -> tuple[str, float | str]:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
-        return name.strip(), _number_or_word(value.strip())
-
-    return by_name(option, texts, read)
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-context_option = click.option(
-    "--context",
-    "contexts",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="The context of the round, for a tuner that was created with one. May be repeated.",
-)
-
-
-@study.command()
-@name_argument
-@url_option
-@covariate_option
-@context_option
-@click.option("--key", help="A name of this request: asked again under it, the answer is the same.")
-def ask(
-    name: str,
-    url: str,
-    covariates: tuple[str, ...],
-    contexts: tuple[str, ...],
-    key: str | None,
-) -> None:
-    """Ask for the next trial, as one line of JSON.
-
-    \b
-      dikin study ask shop
-      dikin study ask shop --covariate load=0.7 --covariate hour=14
-      dikin study ask shop --context region=eu
-
-    A covariate is a quantity that explains the value besides the setting: the load, the hour, the
-    kind of request. The tuner learns faster with it. The setting must not influence it. Pass to
-    tell the ones that are known only afterwards.
-    """  # noqa: D301 - click reads the backspace character
-    context, known = _values("--context", contexts), _values("--covariate", covariates)
-    with Study(url, name) as study:
-        trial = study.ask(context, covariates=known, key=key)
-        click.echo(json.dumps({"id": trial.id, "params": trial.params}))
-
-
-@study.command(context_settings={"ignore_unknown_options": True})
-@name_argument
-@click.argument("id", type=int)
-@click.argument("value", type=float, required=False)
-@url_option
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another measurement of the trial, such as one with a limit. May be repeated.",
-)
-@covariate_option
-@click.option("--failed", is_flag=True, help="The trial failed: a timeout, a crash.")
-def tell(
-    name: str,
-    id: int,
-    value: float | None,
-    url: str,
-    metrics: tuple[str, ...],
-    covariates: tuple[str, ...],
-    failed: bool,
-) -> None:
-    """Report the VALUE of trial ID, or that it failed.
-
-    \b
-      dikin study tell shop 17 512
-      dikin study tell shop 17 512 --covariate visitors=1830
-      dikin study tell store 17 512 --metric p99_ms=187
-      dikin study tell store 17 --failed
-
-    The same answer told again counts once.
-    """  # noqa: D301 - click reads the backspace character
-    if failed == (value is not None):
-        raise ParameterError(
-            f"tell a value or --failed, got {'both' if failed else 'neither'}: a failed trial has "
-            "no value"
-        )
-    measured, known = _values("--metric", metrics), _values("--covariate", covariates)
-    with Study(url, name) as study:
-        study.tell(id, value, metrics=measured, covariates=known, failed=failed)
-        click.echo(f"told {id}: {study.rounds:,} rounds")
-
-
-@study.command()
-@name_argument
-@url_option
-@context_option
-def best(name: str, url: str, contexts: tuple[str, ...]) -> None:
-    """Print the best setting, or that in a context, as one line of JSON.
-
-    \b
-      dikin study best shop
-      dikin study best fleet --context region=eu --context load=0.7
-    """  # noqa: D301 - click reads the backspace character
-    context: Any = _values("--context", contexts)
-    with Study(url, name) as study:
-        click.echo(json.dumps(study.best_for(context)))
-
-
-@study.command()
-@name_argument
-@url_option
-@context_option
-def recommend(name: str, url: str, contexts: tuple[str, ...]) -> None:
-    """Print the best setting with its expected value, intervals and what matters.
-
-    \b
-      dikin study recommend shop
-      dikin study recommend fleet --context region=eu --context load=0.7
-    """  # noqa: D301 - click reads the backspace character
-    context = _values("--context", contexts)
-    with Study(url, name) as study:
-        click.echo(str(study.recommend(context)))
+for _command in commands(url_option):
+    study.add_command(_command)
 
 
 @study.command("list")
@@ -248,7 +110,8 @@ def list_(url: str) -> None:
     for name in names:
         try:
             with Study(url, name) as study:
-                click.echo(f"{name}\t{study.rounds} rounds\t{len(study.open_queries)} open")
+                status = study.status()
+                click.echo(f"{name}\t{status.rounds} rounds\t{status.open.count} open")
         except StateError as damage:
             click.echo(f"{name}\tnot readable: {damage}")
 
@@ -319,21 +182,15 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
 @study.command()
 @name_argument
 @url_option
-def pause(name: str, url: str) -> None:
-    """Use the best setting and learn nothing until resume."""
-    with Study(url, name) as study:
-        study.pause()
-        click.echo("paused: trials are at the best setting")
+@click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
+@click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
+def history(name: str, url: str, first: int, last: int | None) -> None:
+    """Print the rounds, each as one line of JSON.
 
-
-@study.command()
-@name_argument
-@url_option
-def resume(name: str, url: str) -> None:
-    """Explore and learn again after a pause, or after the guard has stopped tuning."""
-    with Study(url, name) as study:
-        study.resume()
-        click.echo("exploring and learning")
+    Also of a study whose tuner this version cannot continue.
+    """
+    for record in Study.rows(url, name, first, last):
+        click.echo(json.dumps(record))
 
 
 @study.command()
@@ -408,10 +265,33 @@ def skip_ids(name: str, url: str, count: int) -> None:
 @name_argument
 @url_option
 def verify(name: str, url: str) -> None:
-    """Replay the whole journal, check every seal, and compare the result with the tuner."""
+    """Check every seal, compute the trials again, and print how far they are from the recorded."""
     with Study(url, name) as study:
-        rows = study.verify(progress=True)
-        click.echo(f"{rows} rows replayed: they reproduce the tuner")
+        click.echo(str(study.verify(progress=True)))
+
+
+@study.command()
+@name_argument
+@url_option
+def rewind(name: str, url: str) -> None:
+    """Remove the rows of a damaged study from the first one on that is not intact.
+
+    A damaged study can be read up to its last intact row. Afterwards it can be written again, and
+    no trial gets an id that was given before. Restore a copy instead if there is one.
+    """
+    removed = Study.rewind(url, name)
+    click.echo(f"{removed} rows removed" if removed else "all rows are intact: nothing was changed")
+
+
+@study.command()
+@url_option
+def convert(url: str) -> None:
+    """Convert the studies of an earlier version in a database, as opening one does.
+
+    Their tuners learn anew from all rows. The old tables stay as they are; the earlier version
+    refuses to open them.
+    """
+    click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 
 
 @study.command()

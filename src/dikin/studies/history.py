@@ -1,74 +1,92 @@
-"""The history of a study as a table, one row per round (`dikin.tuning.history`)."""
+"""The history of a study, one row per round: as a table, as plain values, as CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dikin import serialization
+from dikin.errors import DikinError
+from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.journal import Event
+from dikin.studies.log import Log
+from dikin.studies.log import Row as Stored
 from dikin.tuning.history import Row, history_table
 from dikin.tuning.space import Space
+from dikin.tuning.tuner import HISTORY
 from dikin.vectors import Table
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-AnswerRow = dict[str, Any]
-"""The content of a row that told a round."""
+    from dikin.studies.fold import Fold
+
+Record = dict[str, Any]
+"""A round as plain values."""
 AT_ONCE = 5000
 """Rounds that are converted to a table at a time."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would compute."""
 
 
-def answers_between(events: Iterable[Event], first: int, last: int | None) -> Iterator[AnswerRow]:
-    """The answers of the rounds from `first` to `last` among a journal's rows."""
-    return (answer for _, answer in _rows_between(events, first, last))
+class Spaces:
+    """The parameters at each row, and points in those of today."""
+
+    def __init__(self, space: Space | None, changes: Sequence[Sequence[Any]]) -> None:
+        self._space, self._changes = space, changes
+        self._known: dict[int, Space] = {}
+
+    def point(self, n: int, point: list[float]) -> list[float]:
+        """Return a point of row `n` in today's columns; NaN where a value is none any more."""
+        change = next((change for change in self._changes if n < change[0]), None)
+        if change is None or self._space is None:
+            return point
+        before = self._known.get(change[0]) or Space.from_spec(change[1])
+        self._known[change[0]] = before
+        found = self._space.converted(np.array(point), before)
+        return [np.nan] * len(self._space.columns) if found is None else found.tolist()
 
 
-def records_between(events: Iterable[Event], first: int, last: int | None) -> list[dict[str, Any]]:
-    """The same, with the query that was answered, by whom and when."""
-    return [
-        {
-            "round": answer.pop("round"),
-            "query": event.query,
-            "client": event.client.rpartition("#")[0],
-            "time": event.time / 1e6,
-            **answer,
-        }
-        for event, answer in _rows_between(events, first, last)
-    ]
+def records(
+    groups: Iterable[list[Stored]], spaces: Spaces, round: int, first: int, last: int | None
+) -> Generator[Record]:
+    """Yield the rounds from `first` to `last` of rows that follow a round."""
+    for row in (row for group in groups for row in group if row.kind == "tell"):
+        round += 1
+        if last is not None and round > last:
+            return
+        if round >= first:
+            body = json.loads(row.body)
+            found = {"round": round, "query": row.ask, "client": row.who, "time": row.at / 1e6}
+            points = {what: spaces.point(row.n, body[what]) for what in ("point", "center")}
+            yield found | body | points
 
 
-def _rows_between(
-    events: Iterable[Event], first: int, last: int | None
-) -> Iterator[tuple[Event, dict[str, Any]]]:
-    for event in events:
-        if event.kind != "tell":
-            continue
-        answer = json.loads(event.body)
-        if last is not None and answer["round"] > last:
-            break
-        if answer["round"] >= first:
-            yield event, answer
-
-
-def in_parts(answers: Iterator[AnswerRow], space: Space, status: Status) -> Table:
-    """The table of many rounds, made part by part: as Python objects they are 20 times larger."""
+def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
+    """Return many rounds as a table, made part by part: Python objects are 20 times larger."""
 
     def part() -> Table:
-        return history_table(
+        some = list(islice(rounds, AT_ONCE))
+        table = history_table(
             space,
-            [_row(answer) for answer in islice(answers, AT_ONCE)],
+            [_of_kinds(round_of(each), status.covariates or {}) for each in some],
             status.covariates or {},
             contexts=status.contexts or {},
             compared=status.holdback > 0.0,
         )
+        longest = max((len(each["client"]) for each in some), default=1)
+        more = [("time", "datetime64[us]"), ("client", f"U{longest}")]
+        wide = np.empty(len(table), [*table.dtype.descr, *more])
+        for name in table.dtype.names or ():
+            wide[name] = table[name]
+        wide["time"] = [int(1e6 * each["time"]) for each in some]
+        wide["client"] = [each["client"] for each in some]
+        return wide
 
     tables = [part()]
     while len(tables[-1]) == AT_ONCE:
@@ -76,36 +94,72 @@ def in_parts(answers: Iterator[AnswerRow], space: Space, status: Status) -> Tabl
     return np.concatenate([each for each in tables if len(each)] or tables)
 
 
-def _row(answer: AnswerRow) -> Row:
+def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
+    """Return a round without covariates of another kind, which two clients began at once."""
+    fits = {
+        n: x for n, x in row.covariates.items() if isinstance(x, str) == isinstance(kinds[n], list)
+    }
+    return row if len(fits) == len(row.covariates) else row._replace(covariates=fits)
+
+
+def round_of(record: Record) -> Row:
+    """Return a round as a tuner keeps it."""
+    asked = record.get("asked") or {}
     return Row(
-        round=answer["round"],
-        point=answer["point"],
-        value=serialization.number_or_nan(answer["value"]),
-        expected=serialization.number_or_nan(answer["expected"]),
-        paused=answer["paused"],
-        failed=bool(answer.get("failed")),
-        metrics=answer.get("metrics") or {},
-        covariates=covariates_of(answer),
-        context=(answer.get("asked") or {}).get("context") or {},
-        held_back=bool(answer.get("held_back")),
-        expected_control=serialization.number_or_nan(answer.get("expected_control")),
-        center=answer["center"],
+        round=record["round"],
+        point=record["point"],
+        value=number_or_nan(record["value"]),
+        expected=number_or_nan(record["expected"]),
+        paused=record["paused"],
+        failed=bool(record.get("failed")),
+        metrics=record.get("metrics") or {},
+        covariates=(asked.get("covariates") or {}) | (record.get("covariates") or {}),
+        context=asked.get("context") or {},
+        held_back=bool(record.get("held_back")),
+        expected_control=number_or_nan(record.get("expected_control")),
+        center=record["center"],
     )
 
 
-def covariates_of(answer: AnswerRow) -> dict[str, float | str]:
-    """The covariates of a round: those that were known when it was asked, and those told."""
-    asked = (answer.get("asked") or {}).get("covariates") or {}
-    return asked | (answer.get("covariates") or {})
+def earlier_rounds(log: Log, fold: Fold) -> None:
+    """Fill the history of a tuner from the rows up to its last one."""
+    sql = (
+        "SELECT n, kind, body FROM dikin_row WHERE study = ? AND n <= ? AND "
+        "kind IN ('begin', 'tell', 'add') ORDER BY n DESC LIMIT ?"
+    )
+    tuner, spaces = fold.tuner, Spaces(fold.tuner.space, fold.spaces)
+    round, rounds = fold.rounds, list[Row]()
+    for n, kind, text in log.database.run(sql, (log.study, fold.n, HISTORY)):
+        body = json.loads(text)
+        if kind == "begin":
+            kept = json.loads(body["content"])["state"]
+            rounds += [Row.from_json(each) for each in reversed(kept.get("history", ()))]
+        elif kind == "add":
+            with suppress(DikinError):  # of parameters that there were before
+                row = tuner.checked_trial(**body)
+                rounds.append(row._replace(center=row.point))
+        else:
+            row = round_of(body | {"round": round})
+            point, center = (np.array(spaces.point(n, body[what])) for what in ("point", "center"))
+            if not np.isnan(point).any():
+                rounds.append(row._replace(point=point, center=center))
+            round -= 1
+    tuner.recall(rounds[::-1])
 
 
 def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
-    """Write the parts of a table as CSV, floats with every bit."""
+    """Write the parts of a table as CSV, floats with every bit, no cell a formula."""
     out = csv.writer(file, lineterminator="\n")
     begun = False
     for part in parts:
         if not begun:
-            out.writerow(part.dtype.names or ())
+            out.writerow(map(_cell, part.dtype.names or ()))
             begun = True
         for row in part:
-            out.writerow([cell if isinstance(cell, str) else repr(cell) for cell in row.tolist()])
+            out.writerow(map(_cell, row.tolist()))
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, str):
+        return value.isoformat() if hasattr(value, "isoformat") else repr(value)
+    return f"'{value}" if value.startswith(FORMULA) else value

@@ -195,7 +195,7 @@ Metrics = Annotated[
     ),
 ]
 Value = Annotated[Any, Argument(or_null(NUMBER), "The value that the setting gave.")]
-Failed = Annotated[Any, Argument(FLAG, "True for a timeout or a crash. There is no value then.")]
+Failed = Annotated[Any, Argument(FLAG, "A timeout or a crash. There is no value then.")]
 Id = Annotated[Any, Argument(WHOLE, "The id of the trial, from `ask`.")]
 Point = Annotated[
     Any,
@@ -260,7 +260,8 @@ class Operation:
         self.required = [p.name for p in parameters if p.name in own and p.default is p.empty]
         self.is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
         """True if it takes further arguments, which it checks itself."""
-        self.headers: dict[str, Argument] = {n: a for n, a in own.items() if a.header}
+        self.arguments: dict[str, Argument] = own
+        self.headers = {n: a for n, a in own.items() if a.header}
         given = {n: a for n, a in own.items() if not a.header}
         has_body = method in ("POST", "PUT")
         self.in_body: dict[str, Argument] = given if has_body else {}
@@ -329,7 +330,7 @@ def ask(
     covariates: Covariates = None,
     key: Key = None,
 ) -> Any:
-    """Ask for a setting to use: one trial, or with `n` a list."""
+    """Ask for a setting to use."""
     if isinstance(n, int) and n > AT_ONCE:
         raise RequestError(f"can ask for at most {AT_ONCE} trials, got n = {n}")
     asked = study.ask(_object(context, "context"), n=n, covariates=covariates, key=key)
@@ -363,8 +364,7 @@ def tell(
 ) -> Any:
     """Report the value of a trial, or that it failed.
 
-    The same answer sent again is accepted and counts once; a different one is a problem (409). So
-    no `Idempotency-Key` is needed.
+    The same answer again is accepted and counts once. A different one is an error.
     """
     _refuse_nothing(value, failed)
     trial = _query(study, id, point)

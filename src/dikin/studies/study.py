@@ -2,45 +2,107 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+import secrets
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count, islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, overload
 
-from dikin.arguments import whole
-from dikin.errors import ParameterError, StateError, shown
+from dikin.arguments import frozen, whole
+from dikin.engine.progress import Progress
+from dikin.errors import (
+    AnsweredError,
+    ParameterError,
+    QueryError,
+    StateError,
+    StudyExistsError,
+    UnknownStudyError,
+    did_you_mean,
+    few_of,
+    shown,
+)
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
-from dikin.studies.backend import OpenQuery, Standing
-from dikin.studies.client_arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.http import HttpBackend
-from dikin.studies.local import LocalBackend
-from dikin.studies.rows import Answer, AskArguments, query_or_id
+from dikin.studies.answers import ANSWER, answer_of, as_read, query_or_id, same_answer
+from dikin.studies.arguments import first_and_last, own_name, printable, seconds
+from dikin.studies.database import PATIENCE, Database, Record, Taken, open_database
+from dikin.studies.fold import Asked, Fold, text_of
+from dikin.studies.history import Spaces, records, table_of
+from dikin.studies.ledger import SLACK, Ledger, now
+from dikin.studies.log import Log, Row, create_tables, has_tables, names
+from dikin.studies.study_status import study_status
+from dikin.studies.verification import Verification, intact_row, verify
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
-from dikin.tuning.space import Params
+from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
-from dikin.tuning.tuner import NO_HOLDBACK, ONE_FOR_EACH_CONTEXT, Tuner
+from dikin.tuning.tuner import KEPT, NO_HOLDBACK, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+T = TypeVar("T")
+
 LONGEST_AGE = 1e9
 """Seconds: thirty years."""
+MOST_OPEN = 10_000
+"""The number of open trials with which another one may be asked. Each is part of a client's memory
+and of what it reads when it opens the study."""
+AT_ONCE = 64
+"""Trials that are asked in one transaction."""
+CLOSED_AT_ONCE = 500
+"""Trials that are closed in one transaction."""
+LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+"""The end of Python's calendar."""
+UNIT = "\x1f"
+"""A character that no key of a user's has: after a key under which several trials were asked."""
+IS_OVER_HTTP = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenQuery(Query):
+    """An open trial of a study, with who asked it and when."""
+
+    params: Params
+    """The setting by name."""
+    client: str
+    asked: datetime
+
+    @property
+    def setting(self) -> Params:
+        """The setting by name."""
+        return self.params
+
+
+class Standing(NamedTuple):
+    """The progress of a study at one instant."""
+
+    rounds: int
+    center: Array
+    certificate: float
 
 
 class Study:
     """A tuner in a database, under a name.
 
     `ask` and `tell` are durable when they return. Any number of processes and threads may have the
-    same study open.
+    same study open, of any version of the library, on any machine. What was asked and answered is
+    kept as rows, and the tuner is what the rows make of it.
 
     Parameters
     ----------
@@ -54,7 +116,7 @@ class Study:
         tuner of the same parameters, constraints, direction and arguments. Its random streams
         depend on the name of the study: two studies draw differently, whatever the seed.
     client : str, optional
-        The name of this client in the list of open trials; host and process by default.
+        The name of this client in the rows that it writes; host and process by default.
     patience : float, optional
         Seconds to wait for another client or for the server before an error: 0.8 by default, and 30
         for a service, which may restart meanwhile.
@@ -97,6 +159,16 @@ class Study:
     >>> folder.cleanup()
     """
 
+    _service = False
+
+    def __new__(cls, url: Any, *_: Any, **__: Any) -> Study:
+        """Return a study in a database, or at a service."""
+        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+            from dikin.studies.remote import RemoteStudy  # only where there is a service
+
+            return object.__new__(RemoteStudy)
+        return object.__new__(cls)
+
     def __init__(
         self,
         url: str | os.PathLike[str],
@@ -112,17 +184,74 @@ class Study:
             raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
         self.name = printable(name, "name")
         client = printable(client or own_name(), "client")
-        self._backend = _backend_at(url)(url, self.name, tuner, client, patience, token)
-        self.space, self.created = self._backend.space, self._backend.created
+        wait = None if patience is None else seconds(patience, "patience", 0.01, 600.0)
+        self._open(url, tuner, client, wait, token)
+
+    def _open(
+        self,
+        url: str | os.PathLike[str],
+        tuner: Tuner | None,
+        client: str,
+        patience: float | None,
+        token: str | None,
+    ) -> None:
+        _refuse_token(token)
+        database = open_database(url, PATIENCE if patience is None else patience)
+        self._ledger, self.created = Ledger(database, self.name, client), False
+        self._place = f"in {database.name}"
+        try:
+            self._ledger.call(partial(self._find, tuner))
+        except BaseException:
+            database.close()
+            raise
+
+    def _find(self, tuner: Tuner | None) -> None:
+        log = self._ledger.log
+        if not log.find():
+            if tuner is None:
+                raise _unknown_study(log.database, self.name)
+            self._create(tuner)
+        stored = self._ledger.current().tuner
+        if tuner is not None:
+            ours, theirs = stored.identity(), tuner.identity()
+            for part, value in ours.items():
+                if value != theirs.get(part):
+                    raise StudyExistsError(
+                        f"study {self.name!r} in {log.database.name} exists with the {part} "
+                        f"{value}, not {theirs.get(part)}; open it without a tuner, or choose "
+                        "another name"
+                    )
+
+    def _create(self, tuner: Tuner) -> None:
+        ids = [trial.id for trial in tuner.open_queries]
+        if ids:
+            raise ParameterError(
+                f"{tuner!r} has open trials {few_of(ids)}: answer or forget them before it becomes "
+                "a study"
+            )
+        content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
+        Fold.read(content, -1, "")  # refuse now what could not be read back later
+        database, log = self._ledger.database, self._ledger.log
+        database.connect()
+        with database.transaction():
+            if not has_tables(database):
+                create_tables(database)
+            self.created = log.create(content, self.client, now())
+        log.find()
+
+    @property
+    def space(self) -> Space:
+        """The parameters of the tuner, as they were when rows were last read."""
+        return self._ledger.space
 
     @property
     def client(self) -> str:
         """The name of this client; a proxy may set it per request."""
-        return self._backend.client
+        return self._ledger.client
 
     @client.setter
     def client(self, client: str) -> None:
-        self._backend.client = printable(client, "client")
+        self._ledger.client = printable(client, "client")
 
     @classmethod
     def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
@@ -140,7 +269,13 @@ class Study:
         list of str
             Their names.
         """
-        return _backend_at(url).names(url, token)
+        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+            from dikin.studies.remote import names_at
+
+            return names_at(url, token)
+        _refuse_token(token)
+        with closing(open_database(url, PATIENCE)) as database:
+            return names(database)
 
     @classmethod
     def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
@@ -162,14 +297,102 @@ class Study:
         ParameterError
             If no study can have that name.
         """
-        _backend_at(url).delete(url, printable(name, "name"), token)
+        name = printable(name, "name")
+        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+            from dikin.studies.remote import delete_at
+
+            delete_at(url, name, token)
+            return
+        _refuse_token(token)
+        with closing(open_database(url, PATIENCE)) as database:
+            log = _found(database, name)
+            with database.transaction():  # the study is not opened before: it may be damaged
+                log.delete()
+
+    @classmethod
+    def rewind(cls, url: str | os.PathLike[str], name: str) -> int:
+        """Remove the rows of a damaged study from the first one on that is not intact.
+
+        The study can be written again. No trial gets an id that was given before.
+
+        Parameters
+        ----------
+        url : str or os.PathLike
+            The database, as for `Study`.
+        name : str
+            The study.
+
+        Returns
+        -------
+        int
+            Number of rows that were removed; 0 if all are intact.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no such study.
+        StateError
+            If its beginning is damaged.
+        """
+        with closing(open_database(url, PATIENCE)) as database:
+            log = _found(database, printable(name, "name"))
+            place = intact_row(log)
+            return 0 if place is None else log.rewind(*place)
+
+    @classmethod
+    def rows(
+        cls, url: str | os.PathLike[str], name: str, first: int = 1, last: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Read rounds without the tuner: of a study that this version cannot continue, too.
+
+        Parameters
+        ----------
+        url : str or os.PathLike
+            The database, as for `Study`.
+        name : str
+            The study.
+        first : int, default 1
+            The first round.
+        last : int, optional
+            The last round; the newest by default.
+
+        Yields
+        ------
+        dict
+            A round as in `records`, with points in the parameters that it had.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no such study.
+        StateError
+            If rows were altered or damaged, after all rounds before them.
+        """
+        first, last = first_and_last(first, last)
+        with closing(open_database(url, PATIENCE)) as database:
+            log = _found(database, printable(name, "name"))
+            row = log.beginning()
+            before = json.loads(json.loads(row.body)["content"])["rounds"]
+            yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
-        self._backend.close()
+        self._ledger.close()
 
     def __repr__(self) -> str:
-        return f"<Study {self.name!r} {self._backend.place}>"
+        return f"<Study {self.name!r} {self._place}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is a connection, which cannot be copied or pickled: open the study again "
+            "where it is needed, Study(url, name)"
+        )
+
+    def __copy__(self) -> NoReturn:
+        self.__reduce__()
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        self.__reduce__()
 
     def __enter__(self) -> Self:
         return self
@@ -238,12 +461,96 @@ class Study:
         ClosedQueryError
             If the trial of the key was answered and trimmed from the history.
         """
-        arguments = AskArguments.of(context, covariates)
+        context, covariates = as_read(context), as_read(covariates)
         key = None if key is None else printable(key, "key")
         if n is None:
-            return self._backend.ask(arguments, key)
-        count = whole(n, "n", 1, "how many to ask for")
-        return self._backend.ask_several(arguments, count, key)
+            return self._ask(context, covariates, None, [key])[0]
+        n = whole(n, "n", 1, "how many to ask for")
+        keys = [None if key is None else f"{key}{UNIT}{i}" for i in range(n)]
+        trials: list[Trial] = []
+        while len(trials) < n:
+            some = keys[len(trials) : len(trials) + self._at_once]
+            trials += self._ask(context, covariates, n, some)
+        return trials
+
+    _at_once = AT_ONCE
+
+    def _ask(
+        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
+    ) -> list[Trial]:
+        """Ask for some trials, of `n` in all, or return those that were asked under the keys."""
+        ledger, asked_for = self._ledger, [context, covariates or None, n]
+        own = [key or ledger.key() for key in keys]
+        tries = 0
+
+        def act() -> list[Trial] | None:
+            nonlocal tries
+            if keys[0] is not None or (tries and own[0] is not None):
+                ledger.settle()
+                names = [key for key in own if key is not None]
+                others = [key.partition(UNIT)[0] if n else f"{key}{UNIT}0" for key in names[:1]]
+                rows = [ledger.log.of_key(key) for key in names]
+                if any(map(ledger.log.of_key, others)) or any(rows):
+                    before = zip(rows, names, strict=True)
+                    return [self._asked_before(*each, asked_for) for each in before]
+            if ledger.share_seconds:
+                ledger.hold()
+            elif tries or not ledger.alone:
+                ledger.alone = not ledger.refresh()
+            tries += 1
+            return self._asked(asked_for, own, keys[0] is not None)
+
+        return ledger.call(lambda: ledger.until_placed(act))
+
+    def _asked(
+        self, asked_for: list[Any], keys: list[str | None], keyed: bool
+    ) -> list[Trial] | None:
+        ledger, fold = self._ledger, self._ledger.fold
+        tuner, context, covariates = fold.tuner, asked_for[0], asked_for[1]
+        if len(fold.asked) + len(keys) > MOST_OPEN:
+            self._refuse_more(fold)
+        values, known = tuner.contexts.checked(context), tuner.covariates.checked(covariates)
+        trials, rows, exact, after = list[Trial](), list[Record](), ledger.exact, fold.n
+        center, at = tuner.center_in(values).tolist(), now()
+        for id, key in enumerate(keys, after + 1):
+            # Several clients would draw with the same number: then it is one of its own.
+            draw = None if exact else secrets.randbits(63)
+            ledger.changing = True
+            trial, take_back = tuner.draft(values, known, id, draw)
+            body = tuner.ask_fact(trial) | {"center": center}
+            take_back()
+            ledger.changing = False
+            body |= {} if exact else {"draw": draw, "after": after}
+            body |= {"for": asked_for} if keyed else {}
+            trials.append(trial)
+            rows.append(Record("ask", json.dumps(body), None, key, self.client, at))
+        try:
+            first = ledger.append(rows, slack=0 if exact else SLACK)
+        except Taken:  # under this key, by another client at the same time
+            first = None
+        if first is None:
+            ledger.alone = False
+            return None
+        return trials if first == after + 1 else list(map(_numbered, trials, count(first)))
+
+    def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
+        body = {} if row is None else json.loads(row.body)
+        if row is None or body.get("for", asked_for) != asked_for:
+            raise ParameterError(
+                f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
+                "n, or with another context or covariates; a key is for one request"
+            )
+        return trial_of(self.space, row.n, body)
+
+    def _refuse_more(self, fold: Fold) -> None:
+        who, at, _ = next(iter(fold.asked.values()))
+        raise QueryError(
+            f"{len(fold.asked):,} trials of this study wait for their answers, the oldest since "
+            f"{clock(at):%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: "
+            "tell them, or close those whose answers will never come, "
+            "study.forget(older_than=SECONDS) or dikin study forget NAME --older-than SECONDS. "
+            "Nothing was changed"
+        )
 
     def tell(
         self,
@@ -279,7 +586,72 @@ class Study:
         AnsweredError
             If the trial has another answer already.
         """
-        self._backend.tell(query_or_id(trial), Answer.of(value, failed, metrics, covariates))
+        self._report(query_or_id(trial), answer_of(value, metrics, covariates, failed))
+
+    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
+        ledger = self._ledger
+        ledger.call(lambda: ledger.until_placed(partial(self._tell, trial, answer)))
+
+    def _tell(self, trial: Query | int, answer: dict[str, Any]) -> bool | None:
+        ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
+        if ledger.share_seconds:
+            ledger.hold()
+        if id not in ledger.fold.asked:
+            ledger.refresh()
+            if id not in ledger.fold.asked and self._told_before(trial, id, answer):
+                return True
+        fold = ledger.fold
+        row, _ = fold.tuner.checked_answer(trial, **answer)
+        known = {
+            "context": dict(row.context),
+            "covariates": dict(fold.tuner.require_open(id).covariates),
+        }
+        body = answer | {
+            "point": list(map(float, row.point)),
+            "expected": finite_or_none(row.expected),
+            "paused": row.paused,
+            "center": fold.asked[id].center,
+        }
+        if fold.tuner.comparison is not None:
+            body |= {"held_back": row.held_back}
+            body |= {"expected_control": finite_or_none(row.expected_control)}
+        body |= {"asked": {name: part for name, part in known.items() if part}}
+        return self._closed_by(Record("tell", json.dumps(body), id, None, self.client, now()))
+
+    def _closed_by(self, row: Record) -> bool | None:
+        """Append a row that closes a trial; None if another client may have closed it."""
+        try:
+            if self._ledger.append([row]) is not None:
+                return True
+        except Taken:
+            pass
+        self._ledger.refresh()
+        return None
+
+    def _told_before(self, trial: Query | int, id: int, answer: dict[str, Any]) -> bool:
+        """Return whether a closed trial has this answer; raise an error if it has another."""
+        row = self._closing_row(id)
+        if row is None or row.kind != "tell":
+            return False
+        body = json.loads(row.body)
+        if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
+            raise QueryError(
+                f"trial {id} of this study asked about {body['point']}, got one about "
+                f"{trial.point}: it belongs to another study. Nothing was changed."
+            )
+        if not same_answer(body, answer):
+            told = {part: body[part] for part in ANSWER if part in body}
+            raise AnsweredError(
+                f"trial {id} was already answered with {json.dumps(told)}, got "
+                f"{json.dumps(answer, default=str)}. Nothing was changed."
+            )
+        return True
+
+    def _closing_row(self, id: int) -> Row | None:
+        if not 0 <= id < 2**63:  # the range of a database's integers
+            return None
+        self._ledger.settle()
+        return self._ledger.log.closing(id)
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
@@ -307,86 +679,173 @@ class Study:
         UnknownQueryError
             If there is neither, or no such trial.
         """
-        if older_than is not None:
-            if trial is not None:
-                raise ParameterError(
-                    "forget one trial, forget(trial), or all that were asked long ago, "
-                    f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
-                )
-            age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
-            return self._backend.forget_older(age)
-        self._backend.forget(query_or_id(trial))
-        return 1
+        if older_than is None:
+            self._forget(query_or_id(trial))
+            return 1
+        if trial is not None:
+            raise ParameterError(
+                "forget one trial, forget(trial), or all that were asked long ago, "
+                f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
+            )
+        age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
+        return self._forget_older(age)
 
-    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> NoReturn:
-        """Refuse a trial that was not asked for: the journal of a study has no row for it.
+    def _forget(self, trial: Query | int) -> None:
+        ledger = self._ledger
+        ledger.call(lambda: ledger.until_placed(partial(self._forget_one, trial)))
+
+    def _forget_one(self, trial: Query | int) -> bool | None:
+        ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
+        if ledger.share_seconds:
+            ledger.hold()
+        if id not in ledger.fold.asked:
+            ledger.refresh()
+            if id not in ledger.fold.asked:
+                row = self._closing_row(id)
+                if row is not None and row.kind == "forget":
+                    return True
+        ledger.fold.tuner.require_open(trial)
+        return self._closed_by(Record("forget", "{}", id, None, self.client, now()))
+
+    def _forget_older(self, age: float) -> int:
+        ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
+
+        def act() -> int | None:
+            fold = ledger.current()
+            older = (id for id, asked in fold.asked.items() if asked.at < before)
+            ids = list(islice(older, CLOSED_AT_ONCE))
+            rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
+            try:
+                return len(ids) if not ids or ledger.append(rows) is not None else None
+            except Taken:
+                return None
+
+        while closed := ledger.call(lambda: ledger.until_placed(act)):
+            forgotten += closed
+        return forgotten
+
+    def add_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> None:
+        """Learn from a trial that the study did not ask for: `Tuner.add_trial`, for all clients.
 
         Parameters
         ----------
-        params, value, **more
-            As for `Tuner.add_trial`.
+        params : mapping
+            The setting by name, inside the ranges.
+        value, metrics, context, covariates, failed
+            As for `ask` and `tell`.
 
         Raises
         ------
-        StateError
-            Always. Add trials to the tuner before it becomes a study.
+        ParameterError
+            If the setting lacks a parameter, or is outside its range or the constraints.
+        LossError, ContextError, CovariateError
+            As for `ask` and `tell`.
         """
-        raise StateError(
-            "a study learns from trials that it asked for. Add others to the tuner beforehand, "
-            "tuner.add_trial(...), and create the study with it: Study(url, name, tuner) begins "
-            "with all that the tuner has learnt. Nothing was changed."
-        )
+        answer = answer_of(value, metrics, covariates, failed)
+        body: dict[str, Any] = {"params": params, "context": as_read(context)}
+        body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
+
+        def check(fold: Fold) -> Any:
+            fold.tuner.checked_trial(**body)
+            return body
+
+        self._control("add", check, False)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
-    ) -> NoReturn:
-        """Refuse other parameters: the journal of a study has those that it began with.
+    ) -> None:
+        """Change ranges, or add and remove parameters: `Tuner.set_parameters`, for all clients.
+
+        Open trials are forgotten. The history has the columns of the new parameters.
 
         Parameters
         ----------
-        parameters, constraints
-            As for `Tuner.set_parameters`.
+        parameters : mapping
+            All parameters from now on.
+        constraints : sequence of str, optional
+            All constraints from now on.
 
         Raises
         ------
-        StateError
-            Always. Change a copy of the tuner, and continue in a study of another name.
+        ParameterError
+            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
         """
-        raise StateError(
-            "a study keeps its parameters. Continue in another one: tuner = "
-            "dikin.restore(study.state()), tuner.set_parameters({...}), Study(url, another name, "
-            "tuner). Nothing was changed."
-        )
+        spec = Space(parameters, constraints).spec()
+
+        def check(fold: Fold) -> Any:
+            trial = Tuner.restore(fold.tuner.state(rounds=0))
+            trial.set_parameters(parameters, constraints)
+            return spec
+
+        self._control("parameters", check, True)
 
     def pause(self) -> None:
         """Use the best setting and learn nothing until `resume`.
 
         This holds for all clients, and is durable when this returns. Repeating it is allowed.
         """
-        self._backend.pause()
+        self._control("pause", lambda fold: None if fold.tuner.paused else {}, True)
 
     def resume(self) -> None:
         """Explore and learn again; repeating this is allowed.
 
         A guard that holds forgets what it has seen.
         """
-        self._backend.resume()
+        self._control("resume", lambda fold: {} if fold.tuner.paused else None, True)
+
+    def _control(
+        self, kind: str, body_of: Callable[[Fold], Any], control: bool, jump: int = 0
+    ) -> None:
+        """Append a row of another kind, of what is made of the state; none for None."""
+        ledger, key, tries = self._ledger, self._ledger.key(), 0
+
+        def act() -> bool | None:
+            nonlocal tries
+            if ledger.share_seconds:
+                ledger.hold()
+            tries += 1
+            if tries > 1 and key is not None and ledger.log.of_key(key) is not None:
+                return True
+            body = body_of(ledger.current())
+            if body is None:
+                return True
+            row = Record(kind, json.dumps(body), None, key, self.client, now())
+            slack = 0 if control else None
+            placed = ledger.append([row], slack=slack, control=control, jump=jump)
+            return None if placed is None else True
+
+        ledger.call(lambda: ledger.until_placed(act))
 
     def _share_commits(self, seconds: float) -> None:
-        """For the service: let the events of several calls share a commit, by `_flush` at last."""
-        assert isinstance(self._backend, LocalBackend)
-        self._backend.session.share_seconds = seconds
+        """For the service: let the rows of several calls share a commit, by `_flush` at last."""
+        self._ledger.share_seconds = seconds
 
     def _flush(self) -> None:
-        """Commit the events that wait for others, because of `_share_commits`."""
-        assert isinstance(self._backend, LocalBackend)
-        self._backend.session.flush()
+        """Commit the rows that wait for others, because of `_share_commits`."""
+        self._ledger.flush()
 
     # --- looking -------------------------------------------------------------------------------
 
+    def _read(self, look: Callable[[Fold], T]) -> T:
+        ledger = self._ledger
+        return ledger.call(lambda: look(ledger.current()))
+
     def standing(self) -> Standing:
         """Rounds, center and certificate at the same instant."""
-        return self._backend.standing()
+
+        def look(fold: Fold) -> Standing:
+            return Standing(fold.rounds, fold.tuner.center, fold.tuner.certificate)
+
+        return self._read(look)
 
     def status(self) -> Status:
         """The status of the study at this instant: a record that prints itself.
@@ -396,7 +855,12 @@ class Study:
         Status
             Rounds, best setting, its expected value, open trials and their age, warnings.
         """
-        return self._backend.status()
+
+        def look(fold: Fold) -> Status:
+            self._ledger.settle()
+            return study_status(fold, self._ledger.log)
+
+        return self._read(look)
 
     @property
     def rounds(self) -> int:
@@ -406,7 +870,7 @@ class Study:
     @property
     def first_round(self) -> int:
         """The first round that the history contains; the next one if it is empty."""
-        return self._backend.first_round()
+        return self._read(lambda fold: int(fold.marks[0][0]) + 1)
 
     @property
     def center(self) -> Array:
@@ -436,7 +900,7 @@ class Study:
         ParameterError
             If a constant is unknown.
         """
-        return self._backend.certificate_for(**constants)
+        return self._read(lambda fold: fold.tuner.certificate_for(**constants))
 
     @property
     def best(self) -> Params:
@@ -447,9 +911,11 @@ class Study:
         StateError
             If the tuner has contexts: each has its own best setting, `best_for`.
         """
-        if self._backend.contexts:
-            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._backend.contexts))
-        return self._backend.best_for(None)
+
+        def look(fold: Fold) -> Params:
+            return fold.tuner.best
+
+        return self._read(look)
 
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
         """Return the best setting in a context.
@@ -469,7 +935,7 @@ class Study:
         ContextError
             If a name is missing or was not declared, or a value cannot be one.
         """
-        return self._backend.best_for(context)
+        return self._read(lambda fold: fold.tuner.best_for(context))
 
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the best setting with its expected value, intervals and what matters.
@@ -489,7 +955,7 @@ class Study:
         ContextError
             If a name is missing or was not declared, or a value cannot be one.
         """
-        return self._backend.recommend(context)
+        return self._read(lambda fold: fold.tuner.recommend(context))
 
     @property
     def paused(self) -> bool:
@@ -518,7 +984,7 @@ class Study:
         Status
             Rounds, best setting, recent mean, gain over the control.
         """
-        return self._backend.summary()
+        return self._read(lambda fold: fold.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
@@ -547,17 +1013,24 @@ class Study:
         """
         after = whole(after, "after", -1, "ids are counted from 0")
         most = None if limit is None else whole(limit, "limit", 0, "how many at most")
-        return self._backend.waiting(after, most)
+        return self._waiting(after, most)
+
+    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+        def look(fold: Fold) -> list[OpenQuery]:
+            later = ((id, asked) for id, asked in fold.asked.items() if id > after)
+            return [open_query(fold.tuner, *each) for each in islice(later, limit)]
+
+        return self._read(look)
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the tuner outside the study."""
-        return self._backend.state()
+        return self._read(lambda fold: fold.state())
 
     def _repr_html_(self) -> str:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read the rounds as a table, and check every seal of the journal.
+        """Read the rounds as a table, and check their seals.
 
         Parameters
         ----------
@@ -571,19 +1044,23 @@ class Study:
         numpy.ndarray
             A structured array with the columns round, the name of each value, value (NaN for a
             failure), expected, paused (nothing was learnt from the round), failed, and the best
-            setting after the round (`best.` before each name); then the metrics (`metric.`), the
-            contexts (`context.`) and the covariates (`covariate.` before each name); with a
-            holdback held_back and expected_control, NaN where no coin decided the round.
+            setting when the trial was asked (`best.` before each name); then the metrics
+            (`metric.`), the contexts (`context.`) and the covariates (`covariate.` before each
+            name); with a holdback held_back and expected_control, NaN where no coin decided the
+            round; and time and client, when and by whom the value was reported.
 
         Raises
         ------
         StateError
-            If the journal was altered or damaged.
+            If rows were altered or damaged.
         """
-        return self._backend.history(*first_and_last(first, last))
+        first, last = first_and_last(first, last)
+        status = self.summary()
+        with closing(self._rounds(first, last)) as rounds:
+            return table_of(rounds, Space.from_spec(status.space), status)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read some rounds from the journal as plain values.
+        """Read some rounds as plain values.
 
         Parameters
         ----------
@@ -597,17 +1074,32 @@ class Study:
         list of dict
             For each round: round, query (the id that was answered), client (who told it), time (in
             seconds since 1970), point, value (None for a failure), expected (None if nothing was
-            known), paused and center; with a holdback held_back and expected_control (None where no
-            coin decided the round); and failed, metrics and covariates where they were reported,
-            context and covariates of the ask under `asked`. For many rounds `history` takes less
-            memory.
+            known), paused and center (the best setting when it was asked); with a holdback
+            held_back and expected_control (None where no coin decided the round); and failed,
+            metrics and covariates where they were reported, context and covariates of the ask
+            under `asked`. For many rounds `history` takes less memory.
 
         Raises
         ------
         StateError
-            If the journal was altered or damaged.
+            If rows were altered or damaged.
         """
-        return self._backend.records(*first_and_last(first, last))
+        with closing(self._rounds(*first_and_last(first, last))) as rounds:
+            return list(rounds)
+
+    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
+        """Yield rounds over a connection of its own: calls of other threads do not wait."""
+        self._flush()
+        fold = self._read(lambda fold: fold)
+        spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
+        round, n, seal = next(
+            mark
+            for mark in reversed(fold.marks)
+            if mark[0] < max(first, 1) or mark is fold.marks[0]
+        )
+        with closing(self._ledger.database.another()) as database:
+            log = _found(database, self.name)
+            yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
         """Read the rounds as a pandas DataFrame.
@@ -670,8 +1162,8 @@ class Study:
             save_figure(figure, path)
         return figure
 
-    def verify(self, *, progress: bool = False) -> int:
-        """Replay the whole journal of a database and compare it with the tuner.
+    def verify(self, *, progress: bool = False) -> Verification:
+        """Check all seals, and compute the tuner anew from its rows.
 
         Parameters
         ----------
@@ -680,15 +1172,22 @@ class Study:
 
         Returns
         -------
-        int
-            How many rows were replayed.
+        Verification
+            The number of rows, all intact, and the largest difference between a setting that was
+            asked and the one that this machine computes in its place, in shares of the range.
 
         Raises
         ------
         StateError
-            If the journal was altered or damaged, or its replay gives another tuner.
+            If rows were altered or damaged.
         """
-        return self._backend.verify(progress)
+        self._flush()
+        upto = self._read(lambda fold: fold.n)
+        with closing(self._ledger.database.another()) as database:
+            log = _found(database, self.name)
+            if self._ledger.damage is not None:
+                raise self._ledger.damage
+            return verify(log, upto, progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:
         """Leave out ids of trials, once, after the study was restored from a backup.
@@ -707,7 +1206,9 @@ class Study:
         int
             The id of the next trial.
         """
-        return self._backend.skip_ids(whole(count, "count", 1, "how many ids to leave out"))
+        jump = whole(count, "count", 1, "how many ids to leave out")
+        self._control("skip", lambda fold: {"count": jump}, True, jump=jump)
+        return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds from a database.
@@ -732,10 +1233,86 @@ class Study:
             If another client trimmed the study at the same time.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
-        return self._backend.trim(before, progress)
+        self._flush()
+        self._read(lambda fold: None)
+        with closing(self._ledger.database.another()) as database:
+            return trim(_found(database, self.name), before, progress)
 
 
-def _backend_at(url: Any) -> type[HttpBackend | LocalBackend]:
-    """The backend of an address: that of a service, or of a database."""
-    service = isinstance(url, str) and url.lower().startswith(("http://", "https://"))
-    return HttpBackend if service else LocalBackend
+def trim(log: Log, before: int, progress: bool) -> int:
+    """Put a beginning in the place of the rows of early rounds."""
+    row = log.beginning()
+    fold, base = Fold.begun(row), row.n
+    with Progress(max(0, before - 1 - fold.rounds), progress) as bar:
+        for group in log.rows(fold.n, fold.seal):
+            rounds = sum(row.kind == "tell" for row in group)
+            if fold.rounds + rounds >= before:
+                break
+            for row in group:
+                fold.apply(row)
+            bar.move(rounds)
+    if fold.n == base:
+        return 0
+    fold.marks, spaces = [[fold.rounds, fold.n, fold.seal]], fold.spaces
+    fold.spaces = [change for change in spaces if change[0] > fold.n]
+    last = log.row(fold.n)
+    assert last is not None
+    return log.trim(fold.text(KEPT), last, base)
+
+
+def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
+    """Return a trial that was asked, from what is kept of it."""
+    point = frozen(fact["point"], "point", 1)
+    parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
+    expected = number_or_nan(fact["expected"])
+    return Trial(id, space.params(point), point, expected, fact["paused"], *parts)
+
+
+def _numbered(trial: Trial, id: int) -> Trial:
+    """Return a trial with another id."""
+    known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
+    return Trial(id, trial.params, trial.point, *known)
+
+
+def open_query(tuner: Tuner, id: int, asked: Asked) -> OpenQuery:
+    """Return an open trial with who asked it and when."""
+    trial = tuner.require_open(id)
+    return OpenQuery(id, trial.point, trial.params, asked.who, clock(asked.at))
+
+
+def clock(microseconds: int) -> datetime:
+    """Return a time, clipped to Python's calendar in case its client's clock was wrong."""
+    return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
+
+
+def _refuse_token(token: str | None) -> None:
+    if token is not None:
+        raise ParameterError(
+            "a token is for a service such as https://host, and this is a database: leave it out"
+        )
+
+
+def _found(database: Database, name: str) -> Log:
+    log = Log(database, name)
+    if not log.find():
+        raise _unknown_study(database, name)
+    return log
+
+
+def _unknown_study(database: Database, name: str) -> UnknownStudyError:
+    path = database.path
+    if path is not None and not path.exists():
+        if re.fullmatch(r"[\w.-]+:\d+", path.name):
+            return UnknownStudyError(
+                f"there is no file {path}; for a service, did you mean http://{path.name}?"
+            )
+        return UnknownStudyError(
+            f"there is no file {path}, so no study {name!r}. To create one, give a tuner: "
+            "Study(url, name, tuner), or dikin study create"
+        )
+    known = names(database)
+    others = did_you_mean(name, known) if known else " It has none at all."
+    return UnknownStudyError(
+        f"{database.name} has no study {name!r}.{others} To create one, give a tuner: "
+        "Study(url, name, tuner), or dikin study create"
+    )

@@ -8,30 +8,32 @@ from dataclasses import replace
 from math import nan
 
 from dikin.status import OpenQueries, Status, value_text
-from dikin.studies.journal import Journal
-from dikin.studies.replica import Replica
+from dikin.studies.fold import Fold
+from dikin.studies.log import Log
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import RECENT
 
-LATE_SECONDS = 3600.0
-LATE_ASKS = 1000
-"""A query that has been open for longer, or for this many later ones, causes a warning."""
+LATE_SECONDS, LATE_ROWS = 3600.0, 2000
+"""A trial that has been open for longer, or for so many later rows, causes a warning."""
 
 
-def study_status(replica: Replica, journal: Journal) -> Status:
-    """The status of a study whose tuner is up to date with its journal."""
-    first = next(iter(replica.asked), None)
-    oldest = nan if first is None else _age(replica.asked[first].time)
-    told_at = journal.last_tell_time()
-    status = replica.tuner.summary()
+def study_status(fold: Fold, log: Log) -> Status:
+    """Return the status of a study."""
+    first, tuner = next(iter(fold.asked), None), fold.tuner
+    told_at = log.last_time()
     status = replace(
-        status,
-        name=journal.name,
-        open=OpenQueries(len(replica.asked), first, oldest),
+        tuner.summary(),
+        name=log.name,
+        rounds=fold.rounds,
+        failed=fold.failed,
+        open=OpenQueries(
+            len(fold.asked), first, nan if first is None else _age(fold.asked[first].at)
+        ),
         last_told_seconds=nan if told_at is None else _age(told_at),
-        first_round=journal.first_round() or status.rounds + 1,
+        first_round=int(fold.marks[0][0]) + 1,
     )
-    warnings = *status.warnings, *_warnings(status, replica.tuner.space)
+    behind = 0 if first is None else fold.n - first
+    warnings = *status.warnings, *_warnings(status, tuner.space, behind)
     return replace(status, warnings=warnings)
 
 
@@ -42,23 +44,21 @@ def _age(microseconds: int) -> float:
 # --- warnings ------------------------------------------------------------------------------------
 
 
-def _warnings(status: Status, space: Space) -> Iterator[str]:
-    yield from _late(status)
+def _warnings(status: Status, space: Space, behind: int) -> Iterator[str]:
+    yield from _late(status, behind)
     if status.rounds >= RECENT:
         yield from _at_bounds(status, space)
 
 
-def _late(status: Status) -> Iterator[str]:
+def _late(status: Status, behind: int) -> Iterator[str]:
     count, first, age = status.open.count, status.open.first, status.open.oldest_seconds
     if first is None:
         return
-    behind = status.asked - 1 - first
-    if age > LATE_SECONDS or behind > LATE_ASKS:
+    if age > LATE_SECONDS or behind > LATE_ROWS:
         subject = "1 trial waits" if count == 1 else f"{count} trials wait"
         yield (
-            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and "
-            f"{behind:,} were asked since. Tell their results, or forget them (dikin study "
-            "forget)"
+            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and {behind:,} "
+            "asks and answers came since. Tell their results, or forget them (dikin study forget)"
         )
 
 

@@ -1,90 +1,101 @@
-"""Replay a whole journal, and compare it with its snapshots and with what a client has."""
+"""Whether the rows of a study are what was written, and what this machine makes of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import islice
-from math import isclose
-from typing import Any
+from typing import NamedTuple
+
+import numpy as np
 
 from dikin.engine.progress import Progress
 from dikin.errors import StateError
-from dikin.studies.journal import Event, Journal, Snapshot
-from dikin.studies.replica import Replica
+from dikin.log_limit import silence
+from dikin.studies.fold import Fold
+from dikin.studies.history import earlier_rounds
+from dikin.studies.log import Damage, Log, Row
+from dikin.tuning.space import Space
 
-DIGITS = 1e-6
-"""Relative difference of numbers that other machines may compute, in units of the largest number of
-a row."""
-
-
-def verify(journal: Journal, ours: Snapshot, progress: bool) -> int:
-    """Replay a journal up to a client's own snapshot; returns how many rows were replayed.
-
-    Each page of rows is a separate read, so that a long verification does not keep the database
-    from cleaning up: rows never change, and the seal of each binds it to the one before.
-    """
-    first, *later = journal.snapshots()
-    if first.number > ours.number:
-        raise _trimmed_meanwhile(journal)
-    replica, rows = Replica.of(first), ours.number - first.number
-    try:
-        with Progress(rows, progress) as bar:
-            for snapshot in (*later, ours):
-                if snapshot.number <= ours.number:
-                    _replay_up_to(snapshot, replica, journal, bar)
-    except StateError:
-        if journal.first_snapshot().number > first.number:
-            raise _trimmed_meanwhile(journal) from None
-        raise
-    return rows
+ROUNDING = 1e-9
+"""Differences below this share of a range are those of other digits."""
 
 
-def _replay_up_to(snapshot: Snapshot, replica: Replica, journal: Journal, bar: Progress) -> None:
-    """Replay rows; an error if they do not give the snapshot."""
+class Verification(NamedTuple):
+    """The result of `Study.verify`."""
 
-    def counted(events: Iterator[Event]) -> Iterator[Event]:
-        for event in events:
-            yield event
-            bar.move(1)
+    rows: int
+    """Rows after the beginning, all of them intact."""
+    compared: int
+    """Trials that were asked with all rows before them known, and were computed again."""
+    differences: int
+    """Those that came out otherwise here, by more than rounding."""
+    largest: float
+    """The largest difference of a setting, in shares of the range."""
 
-    events = journal.events(replica.number, replica.seal)
-    replica.replay(counted(islice(events, snapshot.number - replica.number)))
-    if not _agree(replica.snapshot(), snapshot):
-        raise StateError(
-            f"study {journal.name!r} in {journal.database.name} was altered or damaged: what its "
-            f"rows make of it is not what is kept for row {snapshot.number}"
+    def __str__(self) -> str:
+        text = f"{self.rows:,} rows are intact; {self.compared:,} trials were computed again"
+        if not self.differences:
+            return f"{text}, with differences of at most {self.largest:.1e} of a range"
+        return (
+            f"{text}, and {self.differences:,} differ by up to {self.largest:.1e} of a range "
+            "(another processor, another version). The recorded settings count"
         )
 
 
-def _agree(found: Snapshot, kept: Snapshot) -> bool:
-    """Return whether two snapshots are equal but for the last digits of their numbers.
+def verify(log: Log, upto: int, progress: bool) -> Verification:
+    """Check all seals, and compute the trials of a study again.
 
-    The clients of a study may compute other digits.
+    Each page of rows is a separate read, so that a long verification does not keep the database
+    from cleaning up.
     """
-    if found == kept or found[:2] != kept[:2]:
-        return found == kept
-    return _close(json.loads(found.state), json.loads(kept.state))
+    row = log.beginning()
+    fold = Fold.begun(row)
+    fold.recall = lambda fold: earlier_rounds(log, fold)
+    rows = compared = differences = 0
+    largest = 0.0
+    try:
+        with Progress(upto - fold.n, progress) as bar, silence():
+            for group in log.rows(fold.n, fold.seal, upto):
+                for row in group:
+                    found = _difference(fold, row)
+                    compared += found is not None
+                    differences += (found or 0.0) > ROUNDING
+                    largest = max(largest, found or 0.0)
+                    fold.apply(row)
+                rows += len(group)
+                bar.move(len(group))
+    except Damage:
+        if log.head()[2] > row.n:
+            raise StateError(f"study {log.name!r} was trimmed meanwhile; verify it again") from None
+        raise
+    return Verification(rows, compared, differences, largest)
 
 
-def _close(a: Any, b: Any) -> bool:
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_close(a[name], b[name]) for name in a)
-    if not (isinstance(a, list) and isinstance(b, list)):
-        return _close_numbers(a, b, 0.0)
-    size = max((abs(each) for each in (*a, *b) if isinstance(each, float)), default=0.0)
-    return len(a) == len(b) and all(
-        _close_numbers(x, y, size) if isinstance(x, float) else _close(x, y)
-        for x, y in zip(a, b, strict=True)
-    )
+def _difference(fold: Fold, row: Row) -> float | None:
+    """Return how far a trial is from the one that is computed here; None if that is not known."""
+    body = json.loads(row.body)
+    if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
+        return None
+    tuner = fold.tuner
+    known = tuner.contexts.checked(body["context"] or None), body["covariates"]
+    trial, take_back = tuner.draft(*known, row.n, body.get("draw"))
+    take_back()
+    return distance(tuner.space, trial.point.tolist(), body["point"])
 
 
-def _close_numbers(a: Any, b: Any, size: float) -> bool:
-    if isinstance(a, float) and isinstance(b, float):
-        return isclose(a, b, rel_tol=DIGITS, abs_tol=DIGITS * size)
-    return type(a) is type(b) and bool(a == b)
+def distance(space: Space, one: list[float], other: list[float]) -> float:
+    """Return the largest distance of two settings in shares of the ranges."""
+    widths = [axis.high - axis.low for axis in space.axes]
+    apart = np.abs(np.subtract(one, other)) / np.maximum(widths, 1e-300)
+    return float(apart.max(initial=0.0))
 
 
-def _trimmed_meanwhile(journal: Journal) -> StateError:
-    """The error for rows that were trimmed before they could be checked: no damage."""
-    return StateError(f"study {journal.name!r} was trimmed meanwhile; verify it again")
+def intact_row(log: Log) -> tuple[int, str] | None:
+    """Return number and seal of the last row before damage; None if all are intact."""
+    row = log.beginning()
+    place = row.n, row.seal
+    try:
+        for group in log.rows(*place):
+            place = group[-1].n, group[-1].seal
+    except Damage:
+        return place
+    return None

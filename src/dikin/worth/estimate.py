@@ -1,16 +1,16 @@
 """Estimate the uplift while a tuner runs, with an interval for any time, and stop harm.
 
-A coin plays the control with probability q; otherwise the round is tuned. With guesses m1 and m0 of
+A coin plays the control with probability q. Otherwise the round is tuned. With guesses m1 and m0 of
 the value in either arm that know nothing of the round's coin, and r the value minus the guess of
 its arm, clipped at a level that was known before too,
 
     m1 + r/(1 - q) if tuned, else m1        and        m0 + r/q if held back, else m0
 
 have the means v(tuned) and v(control), whatever drifts, however bad the guesses are. Their
-difference is the estimate of the round's gain (augmented inverse probability weighting); the
+difference is the estimate of the round's gain (augmented inverse probability weighting). The
 estimand at a time is the mean of the true gains of the rounds so far. `Arm` has the guess and the
-level of an arm, `sums` the interval, and what speaks against it (docs/mathematics.md, 14). Where
-the values lie in a declared range nothing is clipped.
+level of an arm, `sums` the interval, and the doubts about it (docs/mathematics.md, 14). Values in a
+declared range are not clipped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def next_level(level: float, size: float) -> float:
 
 
 def in_range(value: float, ends: tuple[float, float] | None) -> float:
-    """Return a value as it counts: outside the declared range as its end; NaN for NaN."""
+    """Return a value as it counts: outside the declared range as its end, NaN as NaN."""
     return value if ends is None or isnan(value) else min(max(value, ends[0]), ends[1])
 
 
@@ -66,8 +66,8 @@ def in_range(value: float, ends: tuple[float, float] | None) -> float:
 class Arm:
     """The guess of an arm's next value, and how far from it a value counts.
 
-    There are two guesses: the value that was expected plus the mean of what that was off by, and
-    the mean value of the arm. They are averaged with the inverse of their mean squared errors
+    There are two guesses: the expected value plus the mean of its errors, and the mean value of
+    the arm. They are averaged with the inverse of their mean squared errors
     (Bates and Granger, Operational Research Quarterly 1969), close to the better one of them.
     """
 
@@ -116,7 +116,7 @@ class UpliftEstimate:
 
     Each round that a coin decided is added once its value has come. `holdback` is the probability
     of the coin and `value_range` the least and the largest possible value, with which nothing is
-    clipped. `guard` is the share of the control's mean value by which tuned rounds may be worse;
+    clipped. `guard` is the share of the control's mean value by which tuned rounds may be worse.
     `reason` says why the guard holds, and is None while it does not.
 
     >>> from dikin.worth import is_held_back
@@ -147,7 +147,7 @@ class UpliftEstimate:
         self.resume()
 
     def resume(self) -> None:
-        """Let the guard begin again: what it has seen counts no more."""
+        """Let the guard begin again, without the rounds so far."""
         self.reason: str | None = None
         self._guarded = [] if self.limit is None else [Sums(), Sums()]
         """Those of the guard: all rounds since it began, and one or two windows of recent ones."""
@@ -159,8 +159,8 @@ class UpliftEstimate:
     def add(self, value: float, held_back: bool, expected: float, expected_control: float) -> None:
         """Add a round that a coin decided, once its value has come.
 
-        What was expected of either arm was fixed before the coin fell. If it is NaN, nothing was
-        known, and the round is not counted. Raise a `LossError` if the value is not finite, or
+        The expected values were fixed before the coin fell. A round with NaN for one of them is not
+        counted. Raise a `LossError` if the value is not finite, or
         outside of its range.
         """
         self._refuse(value)
@@ -203,11 +203,11 @@ class UpliftEstimate:
     # --- what is known -------------------------------------------------------------------------
 
     def uplift(self, doubt: str | None = None) -> Uplift:
-        """Return the gain over all rounds; without an interval where there is a doubt."""
+        """Return the gain over all rounds, without an interval in case of doubt."""
         return self._uplift(self._all, ALPHA, doubt or self.doubt())
 
     def doubt(self) -> str | None:
-        """Return why no interval is printed; None if one is."""
+        """Return the reason why no interval is printed, or None."""
         known = self._all
         if known.held_back < ANSWERS:
             return f"{known.held_back} of {ANSWERS} answers of the control have come"
@@ -216,7 +216,7 @@ class UpliftEstimate:
         return known.doubt(self.holdback, ALPHA)
 
     def guard_doubt(self) -> str | None:
-        """Return why the guard cannot know whether tuning does harm; None if it can."""
+        """Return the reason why the guard cannot know whether tuning does harm, or None."""
         if self.limit is None or self.reason is not None or self._all.rounds < ROUNDS:
             return None
         guarded, q = self._guarded[0], self.holdback
@@ -319,7 +319,7 @@ class UpliftEstimate:
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
-        """Return the estimate that gave the state; raise a `StateError` if it was altered."""
+        """Return the estimate that gave the state, or raise a `StateError` if it was altered."""
         what = "an uplift"
         try:
             ends, limit = state["value_range"], state["guard"]

@@ -38,8 +38,8 @@ def share_above_zero(value: Any) -> float:
 
 
 def limit_share(value: Any, name: str) -> float:
-    """A share of what the control earns, checked: above 0 and below 1."""
-    wanted = "a share of what the control earns, above 0 and below 1"
+    """Return a checked share of the control's value: above 0 and below 1."""
+    wanted = "a share of the control's value, above 0 and below 1"
     return _checked_share(value, name, wanted, lambda share: 0.0 < share < 1.0)
 
 
@@ -78,11 +78,11 @@ def is_held_back(key: str, id: int, share: float) -> bool:
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
-    """Return a warning where the values of one arm are missing; None if there is no such sign.
+    """Return a warning if the values of one arm are missing, else None.
 
-    The counts are those of rounds without a value, of either arm. By Ville's inequality the
-    martingale of `evidence` exceeds 1/alpha at some time with a probability of alpha at most if
-    values are missing in both arms alike.
+    The counts are those of rounds without a value, of either arm. The martingale of `evidence`
+    exceeds 1/alpha at some time with a probability of alpha at most if values are missing in both
+    arms alike (Ville's inequality).
     """
     if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
         return None

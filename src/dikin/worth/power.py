@@ -1,4 +1,4 @@
-"""How many rounds it takes to see a gain."""
+"""Number of rounds that it takes to see a gain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rounds_to_see(
     Parameters
     ----------
     gain : float
-        The gain of a round, in the same unit as the noise; per cent of the value are usual.
+        The gain of a round, in the same unit as the noise, such as per cent of the value.
     noise : float
         The standard deviation of the value of a round.
     holdback : float
@@ -43,7 +43,7 @@ def rounds_to_see(
     Returns
     -------
     float
-        The number of rounds; infinite for no gain.
+        The number of rounds, infinite without a gain.
 
     Raises
     ------

@@ -2,10 +2,10 @@
 
 The variance of the sum of t estimates of the gain is at most about t (s1/(1 - q) + s0/q) with the
 mean squares s1, s0 of the residuals in either arm. The largest square counts three times in both,
-because an arm of few answers has seen few of its rare values, and s0 is at least s1: what upsets
-the many tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a supermartingale for
-every a, then, by Ville's inequality for its mean over a ~ N(0, scale), with probability 1 - alpha
-at all times
+because an arm of few answers has seen few of its rare values, and s0 is at least s1: a change
+that upsets the many tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a
+supermartingale for every a, then, by Ville's inequality for its mean over a ~ N(0, scale), with
+probability 1 - alpha at all times
 
     S_t^2  <=  (W_t + 1/scale) ln((W_t scale + 1)/alpha^2)        (docs/mathematics.md, 14.2).
 """
@@ -74,7 +74,7 @@ class Sums:
         guesses: tuple[float, float],
         share: float,
     ) -> None:
-        """Add a round; `guesses` are those of the tuned arm and of the control."""
+        """Add a round. `guesses` are those of the tuned arm and of the control."""
         square = residual * residual
         if held_back:
             self.held_back += 1
@@ -99,7 +99,7 @@ class Sums:
         return self.rounds * tuned / (1.0 - share), self.rounds * max(control, tuned) / share
 
     def factor(self, share: float, alpha: float) -> float:
-        """Return the square of half an interval over the variance; infinite before there is one."""
+        """Return the square of half an interval over the variance, infinite at first."""
         if self.first_spread == 0.0:
             return inf
         grown = sum(self.spreads(share)) / self.first_spread * (FEWEST / NARROWEST)
@@ -127,7 +127,7 @@ class Sums:
         return (middle - root) / left, (middle + root) / left
 
     def doubt(self, share: float, alpha: float) -> str | None:
-        """Return why the interval is not to be believed yet; None if it is."""
+        """Return the reason for a doubt about the interval, or None."""
         if self.held_back < FEWEST:
             return f"{self.held_back} of {FEWEST} answers of the control have come"
         if self.largest == 0.0:

@@ -12,18 +12,18 @@ from dikin.serialization import finite_or_none
 
 @dataclass(frozen=True, kw_only=True)
 class Uplift:
-    """The gain of a tuned round over the control; `print` it, or read its parts.
+    """The gain of a tuned round over the control. `print` it, or read its parts.
 
     Parameters
     ----------
     mean : float
-        The estimated gain of a round; above zero is better, also where small values are good. NaN
+        The estimated gain of a round: above zero is better, also where small values are good. NaN
         before the control was played.
     low, high : float
-        The interval of the true mean gain so far; infinite while there is a doubt. It may be read
+        The interval of the true mean gain so far, infinite in case of doubt. It may be read
         after every round: the truth is outside at *any* time with a probability of 1 - confidence.
     mean_percent, low_percent, high_percent : float
-        The same in per cent of the control's mean value; NaN or infinite where that may be zero.
+        The same in per cent of the control's mean value, NaN or infinite if that may be zero.
     control_mean : float
         The estimated mean value of the control over the same rounds, in the user's sense.
     tuned_rounds, held_back_rounds : int
@@ -33,7 +33,7 @@ class Uplift:
     maximize : bool
         Whether large values are good.
     note : str, optional
-        The reason why there is no interval, or how long it takes to see a change if it is wide.
+        The reason why the interval is missing, or the rounds until a change is seen if it is wide.
     """
 
     mean: float
@@ -70,7 +70,7 @@ class Uplift:
         return all(map(isfinite, (self.mean_percent, self.low_percent, self.high_percent)))
 
     def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON values, `total` included; what is not finite is None."""
+        """Return the record as plain JSON values, `total` included, with None for NaN."""
         found = asdict(self) | {"total": self.total}
         return {
             name: finite_or_none(value) if isinstance(value, float) else value
@@ -84,7 +84,7 @@ class Uplift:
         Parameters
         ----------
         content : dict
-            What `to_json` gave.
+            The dictionary that `to_json` returned.
 
         Returns
         -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import unicodedata
 from typing import Any
 
 from dikin.arguments import whole
@@ -11,10 +12,11 @@ from dikin.errors import ParameterError, shown
 
 
 def printable(value: Any, what: str) -> str:
-    """A name that a row of the journal can contain, or an error."""
-    if not isinstance(value, str) or not 0 < len(value) <= 150 or not value.isprintable():
+    """A name that a row can contain, in the one form of Unicode, or an error."""
+    name = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
+    if not 0 < len(name) <= 150 or not name.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
-    return value
+    return name
 
 
 def seconds(value: Any, what: str, low: float, high: float) -> float:

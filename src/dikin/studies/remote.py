@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
@@ -37,16 +37,14 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.backend import OpenQuery, Standing
-from dikin.studies.client_arguments import own_name, seconds
-from dikin.studies.history import in_parts
+from dikin.studies.arguments import own_name, printable
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.rows import Answer, AskArguments
+from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
-from dikin.tuning.tuner import Tuner
-from dikin.vectors import Table
+from dikin.tuning.tuner import ONE_FOR_EACH_CONTEXT, Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
@@ -62,6 +60,12 @@ FIRST_ATTEMPT = 1 / 8
 """The share of the time limit that the first attempt may take; each further one twice as much."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
+NAMED = {
+    "context": ("context", ContextError),
+    "metrics": ("metric", LossError),
+    "covariates": ("covariate", CovariateError),
+}
+"""Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
 
 CODES = {
     error_code(kind): kind
@@ -203,46 +207,48 @@ class ServiceClient:
         raise error
 
 
-class HttpBackend:
-    """A study behind a service; its methods do what `Study` documents for those of the same name.
+class RemoteStudy(Study):
+    """A study behind a service; see `Study`."""
 
-    Arguments are already checked, as far as that is possible without a tuner.
-    """
-
-    def __init__(
+    def _open(
         self,
         url: str | os.PathLike[str],
-        name: str,
         tuner: Tuner | None,
         client: str,
         patience: float | None,
         token: str | None,
     ) -> None:
-        wait = PATIENCE if patience is None else seconds(patience, "patience", 0.01, 600.0)
+        wait = PATIENCE if patience is None else patience
         self.service = ServiceClient(str(url), token, client, wait)
-        self.place = f"at {self.service.url}"
-        self._path = "/v1/studies/" + quote(name, safe="")
+        self._place, self._at_once = f"at {self.service.url}", AT_ONCE
+        self._path = "/v1/studies/" + quote(self.name, safe="")
         # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
         method, body = ("GET", None) if tuner is None else ("PUT", {"state": tuner.state()})
         status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
-        self.space = Space.from_spec(status["space"])
-        self.contexts = tuple(status["contexts"] or ())
+        self._space = Space.from_spec(status["space"])
+        self._contexts = tuple(status["contexts"] or ())
+
+    @property
+    def space(self) -> Space:
+        return self._space
 
     @property
     def client(self) -> str:
-        """The name of this client."""
         return self.service.headers["Dikin-Client"]
 
     @client.setter
     def client(self, client: str) -> None:
-        self.service.headers["Dikin-Client"] = client
+        self.service.headers["Dikin-Client"] = printable(client, "client")
+
+    def close(self) -> None:
+        self.service.close()
 
     def _call(self, operation: str, **given: Any) -> dict[str, Any]:
         """Send a request for an operation with the arguments that are not None."""
         asked = OPERATIONS[operation]
-        sent = {name: value for name, value in given.items() if value is not None}
+        sent = {name: _as_sent(name, value) for name, value in given.items() if value is not None}
         headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
         path = self._path + asked.path.partition("{name}")[2]
         if asked.method == "POST":
@@ -250,78 +256,31 @@ class HttpBackend:
         texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in sent.items()}
         return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
-    @classmethod
-    def names(cls, url: str | os.PathLike[str], token: str | None) -> list[str]:
-        service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
-        names, after = list[str](), ""
-        while True:
-            query = urlencode({"after": after, "limit": 100})
-            page = service.send("GET", f"/v1/studies?{query}")
-            names += [study["name"] for study in page["studies"]]
-            if page["next"] is None:
-                return names
-            after = page["next"]
+    # --- rounds --------------------------------------------------------------------------------
 
-    @classmethod
-    def delete(cls, url: str | os.PathLike[str], name: str, token: str | None) -> None:
-        service = ServiceClient(str(url), token, own_name(), FIRST_PATIENCE)
-        try:
-            service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
-        except UnknownStudyError:
-            if not service.repeated:  # otherwise the first attempt deleted it
-                raise
-
-    def close(self) -> None:
-        self.service.close()
-
-    # --- the game ------------------------------------------------------------------------------
-
-    def ask(self, arguments: AskArguments, key: str | None) -> Trial:
-        return self._trial(self._ask(arguments, key=key or secrets.token_hex(16)))
-
-    def ask_several(self, arguments: AskArguments, n: int, key: str | None) -> list[Trial]:
-        key, trials = key or secrets.token_hex(16), list[Trial]()
-        while len(trials) < n:
-            this = f"{key}/{len(trials)}" if trials else key
-            wanted = min(n - len(trials), AT_ONCE)
-            trials += map(self._trial, self._ask(arguments, n=wanted, key=this)["queries"])
-        return trials
-
-    def _ask(self, arguments: AskArguments, **more: Any) -> dict[str, Any]:
-        context = _plain_context(arguments.context)
-        covariates = _by_name(arguments.covariates, "covariate", CovariateError)
-        return self._call("ask", context=context, covariates=covariates, **more)
-
-    def _trial(self, entry: dict[str, Any]) -> Trial:
-        point = frozen(entry["point"], "point", 1)
-        params, expected = self.space.params(point), number_or_nan(entry["expected"])
-        known, context = entry["covariates"] or {}, entry["context"] or {}
-        return Trial(
-            entry["id"],
-            params,
-            point,
-            expected,
-            entry["paused"],
-            known,
-            context,
-            entry["held_back"],
+    def _ask(
+        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
+    ) -> list[Trial]:
+        # Of several, the first key without its place: the service numbers them again.
+        key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
+        answer = self._call(
+            "ask",
+            context=context,
+            covariates=covariates or None,
+            n=None if n is None else len(keys),
+            key=key.replace(UNIT, "/"),
         )
+        entries = answer["queries"] if n is not None else [answer]
+        return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
-    def tell(self, query: Query | int, answer: Answer) -> None:
-        self._call(
-            "tell",
-            **_id_and_point(query),
-            value=_plain(answer.value, "value", LossError),
-            metrics=_by_name(answer.metrics, "metric", LossError),
-            covariates=_by_name(answer.covariates, "covariate", CovariateError),
-            failed=answer.failed or None,
-        )
+    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
+        self._call("tell", **_id_and_point(trial), **answer)
 
-    def forget(self, query: Query | int) -> None:
-        self._call("forget", **_id_and_point(query))
+    def _forget(self, trial: Query | int) -> None:
+        self._call("forget", **_id_and_point(trial))
 
-    def forget_older(self, seconds: float) -> int:
-        return int(self._call("forget", older_than=seconds)["forgotten"])
+    def _forget_older(self, age: float) -> int:
+        return int(self._call("forget", older_than=age)["forgotten"])
 
     def pause(self) -> None:
         self._call("pause")
@@ -329,31 +288,49 @@ class HttpBackend:
     def resume(self) -> None:
         self._call("resume")
 
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
+        self._call("add_trial", params=params, value=value, **more)
+
+    def set_parameters(
+        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    ) -> None:
+        spec = Space(parameters, constraints).spec()
+        status = self._call("set_parameters", **spec)
+        self._space = Space.from_spec(status["space"])
+
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> Status:
         return Status.from_json(self._call("status") | {"service": self.service.url})
 
-    summary = status
+    def summary(self) -> Status:
+        return self.status()
 
     def standing(self) -> Standing:
         status = self.status()
         return Standing(status.rounds, status.center, status.certificate)
 
-    def best_for(self, context: Any) -> Params:
-        best: Params = self._call("best", context=_plain_context(context))["best"]
+    @property
+    def best(self) -> Params:
+        if self._contexts:
+            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._contexts))
+        return self.best_for()
+
+    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
+        best: Params = self._call("best", context=context)["best"]
         return best
 
-    def recommend(self, context: Any) -> Recommendation:
-        return Recommendation.from_json(self._call("recommend", context=_plain_context(context)))
+    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
+        return Recommendation.from_json(self._call("recommend", context=context))
 
+    @property
     def first_round(self) -> int:
         return self.status().first_round
 
     def certificate_for(self, **constants: float) -> float:
         return number_or_nan(self._call("certificate", **constants)["certificate"])
 
-    def waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after
@@ -371,13 +348,7 @@ class HttpBackend:
     def state(self) -> dict[str, Any]:
         return self._call("state")
 
-    def history(self, first: int, last: int | None) -> Table:
-        return in_parts(self._rounds(first, last), self.space, self.status())
-
-    def records(self, first: int, last: int | None) -> list[dict[str, Any]]:
-        return list(self._rounds(first, last))
-
-    def _rounds(self, first: int, last: int | None) -> Iterator[dict[str, Any]]:
+    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
             limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
@@ -389,16 +360,39 @@ class HttpBackend:
                 yield record
             begin = page["next"]
 
-    # --- care ----------------------------------------------------------------------------------
+    # --- where the database is -----------------------------------------------------------------
 
-    def verify(self, progress: bool) -> int:
+    def verify(self, *, progress: bool = False) -> NoReturn:
         raise _for_the_database("verified", "verify NAME")
 
-    def trim(self, before: int, progress: bool) -> int:
+    def trim(self, before: int, *, progress: bool = False) -> NoReturn:
         raise _for_the_database("trimmed", f"trim NAME --before {before}")
 
-    def skip_ids(self, count: int) -> int:
+    def skip_ids(self, count: int = 1_000_000) -> NoReturn:
         raise _for_the_database("given other ids, after it was restored,", "skip-ids NAME")
+
+
+def names_at(url: str, token: str | None) -> list[str]:
+    """Return the studies that a service lets this client see."""
+    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
+    names, after = list[str](), ""
+    while True:
+        query = urlencode({"after": after, "limit": 100})
+        page = service.send("GET", f"/v1/studies?{query}")
+        names += [study["name"] for study in page["studies"]]
+        if page["next"] is None:
+            return names
+        after = page["next"]
+
+
+def delete_at(url: str, name: str, token: str | None) -> None:
+    """Remove a study at a service."""
+    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
+    try:
+        service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
+    except UnknownStudyError:
+        if not service.repeated:  # otherwise the first attempt deleted it
+            raise
 
 
 def _for_the_database(done: str, command: str) -> ParameterError:
@@ -427,15 +421,14 @@ def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
     return number
 
 
-def _by_name(given: Any, what: str, error: type[DikinError]) -> Any:
-    """A context, covariates or metrics as JSON: an object by name."""
-    if not isinstance(given, Mapping):  # refused there
+def _as_sent(name: str, given: Any) -> Any:
+    """Return an argument as JSON: a value as a number, others by name."""
+    if name == "value":
+        return _plain(given, "value", LossError)
+    if name not in NAMED or not isinstance(given, Mapping):  # refused there
         return given
-    return {name: _plain(part, f"{what} {name!r}", error) for name, part in given.items()}
-
-
-def _plain_context(context: Any) -> Any:
-    return _by_name(context, "context", ContextError)
+    word, error = NAMED[name]
+    return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
 
 
 def _as_json(body: Any) -> bytes:

@@ -1,0 +1,152 @@
+"""Studies and saved tuners of version 8, in the tables 2, become those of today.
+
+Their rows are facts too: every trial that was asked is opened again, every answer is told again,
+and today's tuner learns from them. Ids, times, clients and keys stay. The old tables stay as they
+are; the version that wrote them refuses to open them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
+
+from dikin import serialization
+from dikin.earlier import VERSION, earlier_fact, earlier_tuner, plain_values
+from dikin.studies.database import Database, Head, Record
+from dikin.studies.fold import text_of
+from dikin.studies.log import Log, create_tables
+from dikin.tuning.tuner import Tuner
+
+AT_ONCE = 500
+"""Rows with one seal."""
+RENAMED = {"hold": "pause"}
+"""Kinds of rows that have another name today."""
+UNIT = "\x1f"
+
+logger = logging.getLogger("dikin")
+
+OldRow = tuple[int, str, int, str, int, str, str]
+
+
+def convert(database: Database) -> None:
+    """Convert the studies of a database, all in one transaction."""
+    database.connect()
+    with database.transaction():
+        if database.run("SELECT version FROM dikin_version") != [(2,)]:
+            return  # another client was first
+        studies = database.run("SELECT id, name FROM dikin_studies ORDER BY id")
+        create_tables(database)
+        for id, name in studies:
+            _convert(database, id, Log(database, name))
+    logger.warning("%s: %d studies of version 8 were converted", database.name, len(studies))
+
+
+def _convert(database: Database, id: int, log: Log) -> None:
+    first, seal, text = database.run(
+        "SELECT number, seal, state FROM dikin_snapshots WHERE study = ? ORDER BY number LIMIT 1",
+        (id,),
+    )[0]
+    old = json.loads(text)
+    rows = list(_intact(database, id, log.name, first, seal))
+    learner, open_asks = old["learner"], old["asked"]
+    is_tuner = "tuner" in learner and old.get("version", 2) in (VERSION, serialization.VERSION)
+    records = list(_records(_tuner_of(old) if is_tuner else None, open_asks, rows))
+    keys = dict(_keys(database, id)) if database.has_table("dikin_keys") else {}
+    records = [
+        row._replace(key=keys.get(json.loads(row.body)["id"])) if row.kind == "ask" else row
+        for row in records
+    ]
+    begin = -len(records) - 1
+    if is_tuner:
+        tuner = _tuner_of(old)
+        state = tuner.state_in_study(log.name) | {"rounds": int(learner["rounds"])}
+        content = text_of(state, rounds=int(learner["rounds"]))
+    else:
+        content = text_of(
+            None,
+            why=f"this is the study of a bare learner ({learner.get('learner')}), or of a tuner of "
+            "a version before 8: no tuner continues it. Its rows can be read: dikin study history "
+            f"{log.name}",
+        )
+    log.create(content, "", rows[0][4] if rows else 0, begin)
+    head = begin
+    each = iter(records)
+    while some := list(islice(each, AT_ONCE)):
+        log.append(some, Head(head, 0))
+        head += len(some)
+    ids = [row[2] for row in rows if row[1] == "ask"] + [int(ask) for ask in open_asks]
+    last = max([int(learner.get("next", 0)) - 1, *ids])
+    log.append([Record("skip", json.dumps({"converted": len(rows)}))], Head(head, 0), jump=last + 1)
+
+
+def _tuner_of(old: dict[str, Any]) -> Tuner:
+    if old.get("version", 2) == VERSION:
+        return earlier_tuner(old["learner"])
+    return Tuner.restore(old["learner"])
+
+
+def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterator[OldRow]:
+    """Yield the old rows up to the first that is not the one that was written."""
+    found = database.run(
+        "SELECT number, kind, query, client, time, body, seal FROM dikin_events WHERE study = ? "
+        "AND number > ? ORDER BY number",
+        (id, n),
+    )
+    for number, kind, query, client, at, body, sealed in found:
+        content = f"{seal}\n{number}\n{kind}\n{query}\n{client}\n{at}\n{body}"
+        if blake2b(content.encode(), digest_size=16).hexdigest() != sealed:
+            logger.error(
+                "study %r in %s was altered or damaged at row %d: it was converted up to there. "
+                "The rows as they were are in the table dikin_events",
+                name,
+                database.name,
+                number,
+            )
+            return
+        seal = sealed
+        yield number, kind, query, client, at, body, sealed
+
+
+def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
+    """Yield the trials that were asked under a key, each alone."""
+    for name, query in database.run("SELECT name, query FROM dikin_keys WHERE study = ?", (id,)):
+        if UNIT not in name:
+            yield query, name
+
+
+def _records(
+    tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow]
+) -> Iterator[Record]:
+    """Yield the rows of today for those of an old study, and for what was open before them."""
+    told = {row[2]: json.loads(row[5]) for row in rows if row[1] == "tell"}
+    asks: list[tuple[int, str, int, str]] = [
+        (int(id), who, at, f'{{"point": {point}}}')
+        for id, (who, at, point, *_) in open_asks.items()
+    ]
+    for id, who, at, body in asks:
+        yield _ask(tuner, id, who, at, json.loads(body), told.get(id, {}))
+    for _, kind, query, who, at, text, _ in rows:
+        body, client = json.loads(text), who.rpartition("#")[0]
+        if kind == "ask":
+            yield _ask(tuner, query, who, at, body, told.get(query, {}))
+        elif kind == "tell":
+            body["paused"] = bool(body.pop("held", body.get("paused", False)))
+            body.setdefault("value", body.get("loss"))
+            body.setdefault("expected", None)
+            yield Record("tell", json.dumps(body), query, None, client, at)
+        elif kind == "forget":
+            yield Record("forget", "{}", query, None, client, at)
+        elif kind in ("hold", "pause", "resume"):
+            yield Record(RENAMED.get(kind, kind), "{}", None, None, client, at)
+
+
+def _ask(
+    tuner: Tuner | None, id: int, who: str, at: int, asked: dict[str, Any], told: dict[str, Any]
+) -> Record:
+    body = {"id": id, "for": [plain_values(asked.get("context")) or None, None, None]}
+    body |= asked if tuner is None else earlier_fact(tuner, asked, told)
+    return Record("ask", json.dumps(body), None, None, who.rpartition("#")[0], at)

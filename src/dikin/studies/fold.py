@@ -1,0 +1,192 @@
+"""What rows make of a tuner: a state that can always be made again.
+
+An ask row holds all that its answer needs, so rows of any version, processor or NumPy are learnt
+from as they stand. A tell whose trial is not open any more, or that the tuner cannot use, counts as
+a round and teaches nothing: rows are never refused.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple, Self
+
+from dikin import serialization
+from dikin.errors import DikinError, QueryError, StateError
+from dikin.loading import restore
+from dikin.log_limit import SILENCE
+from dikin.studies.answers import ANSWER
+from dikin.studies.log import Log, Row
+from dikin.tuning.space import Space
+from dikin.tuning.tuner import HISTORY, KEPT, Tuner
+
+MARK_EVERY = 1000
+"""Rounds between two rows of which it is known where they are."""
+KEPT_IN_SNAPSHOT = 100
+"""Rounds in a snapshot; the others are read from their rows when they are needed."""
+
+logger = logging.getLogger("dikin")
+
+
+class Asked(NamedTuple):
+    """Who asked an open trial, when, and the best setting then."""
+
+    who: str
+    at: int
+    center: list[float]
+
+
+class Fold:
+    """A tuner, and the last row that it has learnt."""
+
+    def __init__(self, tuner: Tuner, n: int, seal: str, kept: dict[str, Any]) -> None:
+        self.tuner, self.n, self.seal = tuner, n, seal
+        self.asked = {int(id): Asked(*each) for id, each in kept["asked"].items()}
+        self.rounds: int = kept["rounds"]
+        """Rows that tell, trimmed ones included."""
+        self.failed: int = kept["failed"]
+        self.marks: list[list[Any]] = kept["marks"]
+        """Some rounds, each with the number and seal of its row; the first is the beginning."""
+        self.spaces: list[list[Any]] = kept["spaces"]
+        """The first rows after which there were other parameters, with those before them."""
+        self.recall: Callable[[Fold], None] = lambda fold: None
+        """Fills the history of the tuner from rows."""
+
+    # --- as text -------------------------------------------------------------------------------
+
+    @classmethod
+    def begun(cls, row: Row) -> Self:
+        """Return the state with which a history begins."""
+        return cls.read(json.loads(row.body)["content"], row.n, row.seal)
+
+    @classmethod
+    def read(cls, text: str, n: int, seal: str) -> Self:
+        """Return the state that `text` gave after a row."""
+        kept = json.loads(text)
+        if kept["state"] is None:
+            raise StateError(kept["why"])
+        state = kept["state"]
+        if kept["version"] != serialization.VERSION:
+            from dikin.earlier import converted_state  # only where a state is older
+
+            state = converted_state(state, kept["version"])
+        tuner = restore(state)
+        kept["marks"] = kept["marks"] or [[kept["rounds"], n, seal]]
+        return cls(tuner, n, seal, kept)
+
+    def text(self, rounds: int | None = None) -> str:
+        """Return everything that the future depends on."""
+        parts = {
+            "rounds": self.rounds,
+            "asked": self.asked,
+            "failed": self.failed,
+            "marks": self.marks,
+            "spaces": self.spaces,
+        }
+        kept = KEPT_IN_SNAPSHOT if rounds is None else rounds
+        return text_of(self.tuner.state(rounds=kept), **parts)
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def apply(self, row: Row) -> None:
+        """Learn a row."""
+        body = json.loads(row.body)
+        try:
+            act = getattr(self, f"_{row.kind}")
+        except AttributeError:
+            raise StateError(
+                f"row {row.n} is of the kind {row.kind!r}, which this dikin does not know: a later "
+                "version wrote it. Upgrade dikin. Nothing was changed"
+            ) from None
+        act(row, body)
+        self.n, self.seal = row.n, row.seal
+
+    def mark(self) -> None:
+        """Note where a round is, from time to time; the last row must be the last of its seal."""
+        if self.rounds - self.marks[-1][0] >= MARK_EVERY:
+            self.marks.append([self.rounds, self.n, self.seal])
+
+    def trimmed(self, row: Row) -> None:
+        """Note that the history begins later."""
+        first = [json.loads(json.loads(row.body)["content"])["rounds"], row.n, row.seal]
+        self.marks = [first, *(mark for mark in self.marks if mark[1] > row.n)]
+
+    def _ask(self, row: Row, body: dict[str, Any]) -> None:
+        id = body.get("id", row.n)
+        self.tuner.open_fact(id, body)
+        self.asked[id] = Asked(row.who, row.at, body["center"])
+
+    def _tell(self, row: Row, body: dict[str, Any]) -> None:
+        answer = {part: body[part] for part in ANSWER if part in body}
+        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
+            self._complete()
+        self.rounds += 1
+        self.failed += bool(body.get("failed"))
+        assert row.ask is not None
+        if self.asked.pop(row.ask, None) is None:
+            return
+        try:
+            self.tuner.tell(row.ask, **answer)
+        except DikinError as reason:
+            with suppress(QueryError):
+                self.tuner.forget(row.ask)
+            logger.warning("row %d teaches nothing: %s", row.n, reason)
+
+    def _forget(self, row: Row, body: dict[str, Any]) -> None:
+        assert row.ask is not None
+        if self.asked.pop(row.ask, None) is not None:
+            self.tuner.forget(row.ask)
+
+    def _pause(self, row: Row, body: dict[str, Any]) -> None:
+        self.tuner.pause()
+
+    def _resume(self, row: Row, body: dict[str, Any]) -> None:
+        self.tuner.resume()
+
+    def _skip(self, row: Row, body: dict[str, Any]) -> None:
+        """Only its number matters."""
+
+    def _add(self, row: Row, body: dict[str, Any]) -> None:
+        self._complete()
+        self.tuner.add_trial(**body)
+
+    def _parameters(self, row: Row, body: dict[str, Any]) -> None:
+        self._complete()
+        self.spaces.append([row.n, self.tuner.space.spec()])
+        space = Space.from_spec(body)
+        self.tuner.set_parameters(space.parameters, space.constraints)
+        self.asked.clear()
+
+    def _complete(self) -> None:
+        """Let the tuner have its last rounds before it learns them anew."""
+        if self.tuner.kept_rounds < min(self.rounds, HISTORY):
+            self.recall(self)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the tuner, with its last 1,000 rounds."""
+        self._complete()
+        return self.tuner.state(rounds=KEPT)
+
+
+def text_of(state: dict[str, Any] | None, **parts: Any) -> str:
+    """Return a beginning or a snapshot as text."""
+    empty = {"rounds": 0, "asked": {}, "failed": 0, "marks": [], "spaces": []}
+    return json.dumps({"version": serialization.VERSION, "state": state} | empty | parts)
+
+
+class _NotAgain(logging.Filter):
+    """Suppresses what a tuner says of rows of others, who have said it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not SILENCE.now
+
+
+logging.getLogger("dikin").addFilter(_NotAgain())
+
+
+def loaded(log: Log) -> Fold:
+    """Return the newest state that this version can read."""
+    kept = log.snapshot(serialization.VERSION)
+    return Fold.begun(log.beginning()) if kept is None else Fold.read(kept[2], kept[0], kept[1])

@@ -1,0 +1,237 @@
+"""A PostgreSQL server: an append is one statement, so that a stopped client holds no lock.
+
+A server that is suspended, or a network that drops every packet, leaves a client waiting: the
+connection is intact, and nothing ever comes. So each wait for the server ends after some seconds of
+silence, and the connection with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from dikin import extras
+from dikin.errors import ParameterError, StoreError
+from dikin.studies.database import (
+    Again,
+    Database,
+    Head,
+    LostConnection,
+    Record,
+    Taken,
+    Values,
+    one_line,
+)
+from dikin.studies.seals import CHARACTERS, digest_of
+
+WAKES_EVERY = 0.1
+"""Seconds between two looks at the clock during a wait, as in psycopg."""
+REPLY_TAKES = 0.5
+"""Seconds, besides the patience, that a server may take for a reply."""
+CARE = 600_000
+"""Milliseconds that a client may compute in the middle of a trim or a conversion."""
+NAMESPACE = int.from_bytes(b"diki", "big")
+
+DURABLE = "set_config('synchronous_commit', 'on', true), set_config('lock_timeout', %s, true)"
+APPEND = f"""
+WITH durable AS MATERIALIZED (SELECT {DURABLE}),
+moved AS (
+    UPDATE dikin_study SET head = head + %s + %s, epoch = epoch + %s,
+        seal = left(encode(sha256(convert_to(
+            seal || ' ' || (head + 1 + %s)::text || ' ' || %s, 'UTF8')), 'hex'), {CHARACTERS})
+    FROM durable WHERE id = %s AND epoch = %s AND head BETWEEN %s AND %s
+    RETURNING id, head - %s AS before, seal
+)
+INSERT INTO dikin_row (study, n, kind, ask, key, who, at, body, seal)
+SELECT moved.id, moved.before + r.place, r.kind, r.ask, r.key, r.who, r.at, r.body, moved.seal
+FROM moved, unnest(%s::text[], %s::text[], %s::bigint[], %s::text[], %s::text[], %s::bigint[])
+    WITH ORDINALITY AS r(kind, body, ask, key, who, at, place)
+RETURNING n, seal
+"""
+
+
+class Postgres(Database):
+    """A server. It may crash and restart: a lost connection is opened again."""
+
+    serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    keyed = True
+
+    def __init__(self, url: str, patience: float) -> None:
+        self._secrets = _secrets(url)
+        psycopg = extras.require("psycopg", "postgres", "a study on a PostgreSQL server")
+        self._psycopg, self._class = psycopg, _connection_class(psycopg, patience + REPLY_TAKES)
+        try:
+            psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:
+            # Neither the text nor the reason is shown: a password may be anywhere in them.
+            raise ParameterError(
+                "what begins with 'postgresql' is not the URL of a database; expected one such as "
+                "postgresql://user:password@host:5432/database, with special characters of the "
+                "password written as %40 and the like"
+            ) from None
+        super().__init__(url, self._without_secrets(url), patience)
+        self._statements: dict[str, str] = {}
+
+    @property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        return (self._psycopg.Error,)
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _opened(self) -> Any:
+        connection = self._class.connect(
+            self.url,
+            autocommit=True,
+            # Text in whatever encoding the role or the environment prefers would arrive as bytes.
+            client_encoding="UTF8",
+            connect_timeout=max(2, round(self.patience)),
+            tcp_user_timeout=self._limit,
+        )
+        # A pooler in between (PgBouncer) gives each transaction another connection of its own to
+        # the server: there, a statement that was prepared earlier may be unknown.
+        server = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        if server != connection.info.backend_pid:
+            connection.prepare_threshold = None
+        return connection
+
+    @property
+    def _limit(self) -> int:
+        """The patience in milliseconds."""
+        return max(1, int(1000 * self.patience))
+
+    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
+        known = self._statements.get(sql)
+        if known is None:
+            known = self._statements[sql] = sql.replace("?", "%s")
+        if self._connection.lock.locked():
+            # Ctrl-C has left it so, and it would wait for itself: only one thread uses it, this.
+            self.close()
+            raise LostConnection("the call before was interrupted")
+        cursor = self._connection.execute(known, values or None)
+        return cursor.fetchall() if cursor.description else [], cursor.rowcount
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(*self._errors):
+                connection.pgconn.finish() if connection.lock.locked() else connection.close()
+
+    def _explained(self, error: Exception) -> Exception:
+        text, code = self._without_secrets(one_line(error)), getattr(error, "sqlstate", None) or ""
+        if code == "23505":
+            return Taken(text)
+        if code in ("55P03", "40001", "40P01"):
+            return Again(text)
+        connecting = self._connection is None
+        if connecting and (not code or code.startswith(("53", "57"))):
+            return LostConnection(text)
+        if not connecting and self._connection.closed:
+            self.close()
+            return LostConnection(text)
+        return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+    # --- transactions --------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        # Nothing is set for longer than the transaction, so that it may go through a pooler. The
+        # server cuts off a client that stops in the middle, so that the others need not wait.
+        self.rollback()
+        self._run(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit=on; "
+            f"SET LOCAL lock_timeout={self._limit}; "
+            f"SET LOCAL idle_in_transaction_session_timeout={self._limit}"
+        )
+        self._inside = True
+
+    def _exclude(self) -> None:
+        # To trim or to convert takes longer than a call.
+        self._run(f"SET LOCAL idle_in_transaction_session_timeout={CARE}")
+        self._run(f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)")
+
+    def append(
+        self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
+    ) -> tuple[int, str] | None:
+        kinds, bodies, asks, keys, whos, times = (list(each) for each in zip(*rows, strict=True))
+        most = 2**62 if seen.slack is None else seen.n + seen.slack
+        least = -(2**62) if seen.slack is None else seen.n
+        values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
+        values += [study, seen.epoch, least, most, len(rows)]
+        given = (*values, kinds, bodies, asks, keys, whos, times)
+        if self._inside:
+            placed = self._run(APPEND, given)[0]
+        else:
+            placed = self.insist(lambda: self._run(APPEND, given)[0])
+        if not placed:
+            return None
+        if len(placed) != len(rows):
+            raise StoreError(f"{self.name}: {len(placed)} rows were written, not {len(rows)}")
+        return min(n for n, _ in placed), placed[0][1]
+
+    def has_table(self, name: str) -> bool:
+        # Not to_regclass, which may cache that there was none before.
+        sql = (
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = ? "
+            "AND schemaname = ANY (current_schemas(false))"
+        )
+        return bool(self.run(sql, (name,)))
+
+
+def _secrets(url: str) -> list[str]:
+    """Return the passwords in a URL, wherever they are, and as they may be written."""
+    try:
+        parts = urlsplit(url)
+        values = [parts.password or ""]
+    except ValueError:
+        return []
+    values += [value for name, value in parse_qsl(parts.query) if "password" in name.lower()]
+    found = {form for value in values for form in (value, unquote(value), quote(value, safe=""))}
+    return sorted(found - {""}, key=len, reverse=True)
+
+
+Exchange = Generator[Any, Any, Any]
+"""Messages to and from the server: psycopg yields what it waits for and is sent what is there."""
+
+
+def _connection_class(psycopg: Any, silence: float) -> Any:
+    """Return the class of connections that wait for a sign of the server some seconds at most."""
+    waiting = extras.require("psycopg.waiting", "postgres", "a study on a PostgreSQL server")
+
+    class SilentError(psycopg.OperationalError):  # type: ignore[misc]
+        """The server did not answer in time."""
+
+    def bounded(exchange: Exchange) -> Exchange:
+        """Yield from an exchange, which fails after too long a silence."""
+        try:
+            wanted = next(exchange)
+            heard = time.monotonic()
+            while True:
+                ready = yield wanted
+                now = time.monotonic()
+                if ready:
+                    heard = now
+                elif now - heard >= silence:
+                    raise SilentError(f"the server has not answered for {silence:.1f} seconds")
+                wanted = exchange.send(ready)
+        except StopIteration as ended:
+            return ended.value
+
+    class Connection(psycopg.Connection):  # type: ignore[misc]
+        """A connection that is closed when the server is silent, or a wait is interrupted."""
+
+        def wait(self, gen: Exchange, *_: Any, **__: Any) -> Any:
+            """Wait for one exchange to end; psycopg wakes it from time to time (since 3.3)."""
+            try:
+                return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
+            except BaseException as error:
+                # At an interrupt psycopg would ask the server to cancel, and wait for that.
+                if isinstance(error, SilentError) or not isinstance(error, Exception):
+                    self.pgconn.finish()
+                raise
+
+    return Connection

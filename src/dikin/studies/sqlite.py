@@ -1,0 +1,269 @@
+"""An SQLite file: durable commits, private to its owner, and the same file from call to call."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from dikin.errors import ParameterError, StateError, StoreError, shown
+from dikin.files import Folder
+from dikin.studies.database import (
+    RETRY_PAUSE,
+    Again,
+    Database,
+    Head,
+    LostConnection,
+    Record,
+    ReplacedFileError,
+    Taken,
+    Values,
+)
+from dikin.studies.seals import digest_of, seal_after
+
+BESIDE = ("", "-wal", "-shm", "-journal")
+"""Suffixes of a database, of its log, of the index of the log, and of a log of another mode."""
+CHECKPOINT_PAGES = 200
+"""Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
+from its beginning: that is faster than a growing log."""
+
+
+class Sqlite(Database):
+    """A file. `synchronous=FULL` makes commits durable; readers never wait for writers."""
+
+    serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
+    keyed = False
+    _errors = (sqlite3.Error, UnicodeDecodeError)  # a damaged file may contain anything
+
+    def __init__(self, path: str, patience: float) -> None:
+        if path == ":memory:" or "?" in path or not path:
+            raise ParameterError(
+                f"a study needs a file to live in, such as 'studies.db', got {shown(path)}"
+            )
+        self.path: Path = _resolved(path)
+        self._paths = [f"{self.path}{ending}" for ending in BESIDE[:3]]
+        self._files: list[tuple[int, int] | None] = []
+        """The identity of the database file, from the first connection on; and during a connection,
+        those of the log and its index."""
+        super().__init__(str(self.path), path, patience)
+
+    def check_folder(self) -> None:
+        folder = self.path.parent
+        if self.path.exists():
+            return
+        if not folder.is_dir():
+            raise StoreError(f"{self.path} cannot be created: there is no folder {folder}")
+        if not os.access(folder, os.W_OK):
+            raise StoreError(f"{self.path} cannot be created: the folder is not writable")
+
+    # --- connection ----------------------------------------------------------------------------
+
+    def _opened(self) -> Any:
+        self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
+        _refuse_inherited(self.name)
+        try:
+            with Folder(self.path.parent) as folder:
+                for ending in BESIDE[1:]:  # SQLite follows no links either, but does not say why
+                    folder.refuse_link(f"{self.path.name}{ending}")
+                if not self._files:  # later it must be the same file
+                    with suppress(FileExistsError):  # its owner's alone, and so what is beside it
+                        folder.make_file(self.path.name)
+        except OSError as error:
+            raise StoreError(f"{self.name} cannot be opened: {error}") from error
+        before = self._files[0] if self._files else _identities(self._paths[:1])[0]
+        # Explicit transactions, from whichever thread holds the study at the moment.
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, check_same_thread=False, timeout=self.patience
+        )
+        try:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+            deadline = time.monotonic() + self.patience
+            while not _opened_log(connection, time.monotonic() > deadline):
+                time.sleep(RETRY_PAUSE)
+            connection.execute("PRAGMA busy_timeout=0")
+            files = _identities(self._paths)
+            if before not in (None, files[0]):
+                raise LostConnection("the file was replaced while it was being opened")
+        except BaseException:
+            connection.close()
+            raise
+        self._files = files
+        _note_open(self)
+        return connection
+
+    def close(self) -> None:
+        super().close()
+        _note_closed(self)
+        del self._files[1:]
+
+    def _refuse_exchanged(self) -> None:
+        """Refuse to continue if the database's files were deleted or replaced."""
+        known = self._files
+        present = _identities(self._paths[: len(known)])
+        if present != known:
+            which = next(i for i, (a, b) in enumerate(zip(present, known, strict=True)) if a != b)
+            gone = present[which] is None
+            kind = StoreError if gone else ReplacedFileError
+            raise kind(
+                f"{self._paths[which]} "
+                + ("is gone: it was deleted or moved" if gone else "is another file now")
+                + " while this study was open. Nothing was acknowledged since then. Put back the "
+                "file that was there, or open the study again to continue with what is there now"
+            )
+
+    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
+        cursor = self._connection.execute(sql, values)
+        return cursor.fetchall(), cursor.rowcount
+
+    def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        self._refuse_exchanged()
+        return super().run(sql, values)
+
+    def _explained(self, error: Exception) -> Exception:
+        text = str(error)
+        if isinstance(error, sqlite3.IntegrityError) and "UNIQUE" in text:
+            return Taken(text)
+        if "locked" in text or "busy" in text:
+            return Again(text)
+        if isinstance(error, sqlite3.OperationalError):
+            self.close()  # whatever its state
+        if "not a database" in text:
+            return StateError(f"{self.name} is not an SQLite database; it was left as it is")
+        if "malformed" in text or "decode" in text:
+            return StateError(f"{self.name} is damaged ({text}); restore it from a copy")
+        if "full" in text:
+            return StoreError(f"{self.name}: the disk is full ({text}). Nothing was changed")
+        if "readonly" in text or "read-only" in text:
+            return StoreError(f"{self.name} may not be written to ({text}). Nothing was changed")
+        return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
+
+    # --- transactions --------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._run("BEGIN IMMEDIATE")
+        self._inside = True
+        self._refuse_exchanged()
+
+    def commit(self) -> None:
+        if not (self._connection and self._connection.in_transaction):
+            raise StoreError(f"{self.name}: the transaction has ended early. Nothing was changed")
+        super().commit()
+        self._refuse_exchanged()
+
+    def rollback(self) -> None:
+        self._inside = self._inside or bool(self._connection and self._connection.in_transaction)
+        super().rollback()
+
+    def append(
+        self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
+    ) -> tuple[int, str] | None:
+        if self._inside:
+            return self._append(study, rows, seen, control, jump)
+        self.begin()
+        try:
+            placed = self._append(study, rows, seen, control, jump)
+            if placed is not None:
+                self.commit()
+            return placed
+        finally:
+            self.rollback()
+
+    def _append(
+        self, study: int, rows: Sequence[Record], seen: Head, control: bool, jump: int
+    ) -> tuple[int, str] | None:
+        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))[0]
+        if not heads:
+            return None
+        head, seal, epoch = heads[0]
+        if epoch != seen.epoch or (seen.slack is not None and not 0 <= head - seen.n <= seen.slack):
+            return None
+        first = head + 1 + jump
+        after = seal_after(seal, first, digest_of(rows))
+        for n, row in enumerate(rows, start=first):
+            self.change(
+                "INSERT INTO dikin_row (study, n, kind, ask, key, who, at, body, seal) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (study, n, row.kind, row.ask, row.key, row.who, row.at, row.body, after),
+            )
+        self.change(
+            "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? "
+            "WHERE id = ? AND head = ? AND seal = ?",
+            (first + len(rows) - 1, after, int(control), study, head, seal),
+        )
+        return first, after
+
+    def has_table(self, name: str) -> bool:
+        if self._connection is None and not self._files and not self.path.exists():
+            return False
+        return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+
+
+def _opened_log(connection: sqlite3.Connection, last_try: bool) -> bool:
+    """Open the log, creating it the first time; False while another process creates it."""
+    try:
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode=WAL")  # fails at once instead of waiting
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.OperationalError as error:
+        if last_try or not ("locked" in str(error) or "busy" in str(error)):
+            raise
+        return False
+    return True
+
+
+def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
+    """Return device and inode at each path, which identify a file under any name."""
+    identities: list[tuple[int, int] | None] = []
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            identities.append(None)
+        else:
+            identities.append((status.st_dev, status.st_ino))
+    return identities
+
+
+def _resolved(path: str) -> Path:
+    """Return the file that a path leads to; refused if no file can have that name."""
+    try:
+        resolved = Path(path).resolve()
+        resolved.exists()
+    except (OSError, RuntimeError) as error:
+        raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
+    return resolved
+
+
+# --- forks that Python does not notice -----------------------------------------------------------
+
+_noting = RLock()
+_open: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+"""Databases with an open connection, and the process that opened each."""
+
+
+def _note_open(database: object) -> None:
+    with _noting:
+        _open[database] = os.getpid()
+
+
+def _note_closed(database: object) -> None:
+    with _noting:
+        _open.pop(database, None)
+
+
+def _refuse_inherited(name: str) -> None:
+    with _noting:
+        processes = set(_open.values())
+    if processes - {os.getpid()}:
+        raise StoreError(
+            f"{name} cannot be opened: this process was forked while a study was open in an SQLite "
+            "file, by a program that forks without notifying Python. Open studies only after the "
+            "fork (uWSGI: lazy-apps = true). Nothing was changed"
+        )

@@ -1,0 +1,343 @@
+"""A call is carried out as a whole, once, or not at all, whatever happens inside it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin import errors
+from dikin.studies.guard import Guard
+from dikin.studies.ledger import Ledger
+from studies import interrupts
+from studies.small import LATER, begin, folded, fresh, holder, rows_of, sharing, state_of, step
+
+
+@pytest.mark.parametrize("inner", ["ask", "tell", "rounds", "add"])
+def test_a_handler_inside_a_call_is_refused_with_words(url: str, inner: str) -> None:
+    assert sum(interrupts.handlers(url, 41, "tell", inner)) > 10
+
+
+@pytest.mark.parametrize("outer", sorted(interrupts.ACTS))
+def test_a_handler_inside_every_other_call(file: str, outer: str) -> None:
+    every = 13 if outer in ("rounds", "forget") else 47
+    assert sum(interrupts.handlers(file, every, outer, "tell")) > 3
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("act", ["ask", "tell", "pause", "add"])
+def test_every_statement_fails_once(url: str, act: str, after: bool) -> None:
+    assert sum(interrupts.statements(url, 1, act, after)) > 0
+
+
+def test_ctrl_c_at_any_instant(url: str) -> None:
+    assert sum(interrupts.calls(url, 53)) > 10
+
+
+def test_ctrl_c_while_rows_wait(url: str) -> None:
+    assert sum(interrupts.waiting_commits(url, 131)) > 5
+
+
+def test_ctrl_c_in_opening(url: str) -> None:
+    assert sum(islice(interrupts.openings(url, 211), 25)) > 5
+
+
+def test_a_guard_that_was_left_by_an_interrupt_lets_others_in() -> None:
+    """Its call is on no stack any more, on this thread or on another one."""
+    guard = Guard()
+    entered = [guard.enter(sys._getframe().f_back)]  # runs on
+    with pytest.raises(errors.StateError, match="inside another call"):
+        guard.enter(sys._getframe())
+
+    def begins() -> None:
+        entered.append(other.enter(sys._getframe()))
+
+    other = Guard()
+    thread = threading.Thread(target=begins)
+    thread.start()
+    thread.join()
+    assert other.enter(sys._getframe()) is False
+    assert entered == [True, True]
+
+
+def test_a_guard_waits_for_another_thread() -> None:
+    guard, order = Guard(), list[str]()
+    inside, out = threading.Event(), threading.Event()
+
+    def holds() -> None:
+        frame = sys._getframe()
+        guard.enter(frame)
+        inside.set()
+        out.wait(60)
+        order.append("first")
+        guard.leave(frame)
+
+    thread = threading.Thread(target=holds)
+    thread.start()
+    inside.wait(60)
+    threading.Timer(0.1, out.set).start()
+    assert guard.enter(sys._getframe()) is True
+    order.append("second")
+    thread.join()
+    assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_study_is_no_thing_to_copy(file: str, copied: Callable[[Any], Any]) -> None:
+    with (
+        dikin.Study(file, "a", fresh()) as study,
+        pytest.raises(TypeError, match="open the study again where it is needed"),
+    ):
+        copied(study)
+
+
+# --- other writers -------------------------------------------------------------------------------
+
+
+def test_another_program_holds_the_file(file: str) -> None:
+    begin(file)
+    with dikin.Study(file, "a", patience=0.05) as study:
+        before = state_of(study)
+        foreign = sqlite3.connect(file, isolation_level=None)
+        foreign.execute("BEGIN IMMEDIATE")
+        with pytest.raises(errors.BusyError, match=r"other clients write to .*longer patience"):
+            study.ask()
+        assert state_of(study) == before  # readers do not wait
+        foreign.execute("ROLLBACK")
+        foreign.close()
+        assert study.ask().id == 9
+
+
+def test_a_client_that_dies_in_a_transaction(url: str) -> None:
+    """With a minute's patience, this hangs if the dead one's lock does not end with it."""
+    with dikin.Study(url, "a", fresh(), patience=60) as study:
+        with holder(url) as process:
+            process.send_signal(signal.SIGKILL)
+            assert study.ask().id == 0
+        assert process.returncode == -signal.SIGKILL
+
+
+def test_a_client_that_stops_in_a_transaction(file: str) -> None:
+    with dikin.Study(file, "a", fresh(), patience=0.05) as study:
+        with holder(file) as process:
+            for _ in range(2):
+                with pytest.raises(errors.BusyError):
+                    study.ask()
+            process.communicate("\n")
+        assert study.ask().id == 0
+
+
+def test_a_server_cuts_off_who_stops_in_a_transaction(server: Any) -> None:
+    dikin.Study(server.url, "cut", fresh()).close()
+    try:
+        code = interrupts_hold(0.2)
+        with (
+            dikin.Study(server.url, "cut", patience=60) as study,
+            holder(server.url, code) as process,
+        ):
+            assert study.ask().id == 0
+            process.communicate("\n")
+    finally:
+        dikin.Study.delete(server.url, "cut")
+
+
+def interrupts_hold(patience: float) -> str:
+    from studies.small import HOLD
+
+    return HOLD.replace("5.0", str(patience))
+
+
+STOPPED = """
+import sys, dikin
+study = dikin.Study(sys.argv[1], "a")
+study.tell(study.ask(), 0.5)
+print("held", flush=True)
+sys.stdin.readline()
+study.tell(study.ask(), 0.5)
+print(study.rounds, flush=True)
+"""
+
+
+def test_a_client_that_stops_between_calls_holds_nobody(url: str) -> None:
+    with dikin.Study(url, "a", fresh(), patience=0.5) as study, holder(url, STOPPED) as process:
+        process.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        for _ in range(20):
+            step(study)
+        assert time.monotonic() - began < 60
+        process.send_signal(signal.SIGCONT)
+        out, _ = process.communicate("\n")
+        assert out.split() == ["22"]
+        assert study.rounds == 22
+
+
+def test_rows_that_come_faster_than_they_are_read(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with dikin.Study(file, "a", fresh(), patience=0.05) as study:
+        monkeypatch.setattr(type(study._ledger.log), "append", lambda *_, **__: None)
+        with pytest.raises(errors.BusyError, match="come faster than this one can read them"):
+            study.ask()
+        monkeypatch.undo()
+        step(study)
+        assert study.rounds == 1
+
+
+# --- shared commits ------------------------------------------------------------------------------
+
+
+def test_rows_that_wait_are_written_together(url: str) -> None:
+    with (
+        sharing(url, "a", fresh(), seconds=LATER) as study,
+        dikin.Study(url, "a", patience=60.0) as other,
+    ):
+        for _ in range(3):
+            trial = step(study)
+            study.tell(trial, 0.25)
+        with pytest.raises(errors.ContextError):
+            study.ask([1.0, 0.0])  # type: ignore[call-overload]
+        with pytest.raises(errors.AnsweredError):
+            study.tell(trial, 0.75)
+        keyed = study.ask(key="k")
+        assert study.ask(key="k") == keyed
+        study.pause()
+        study.resume()
+        assert (study.rounds, other.rounds, len(rows_of(url))) == (3, 0, 0)
+        study._flush()
+        assert (study.rounds, other.rounds, len(rows_of(url))) == (3, 3, 9)
+        assert len({row.seal for row in rows_of(url)}) < 9
+        step(other)
+        step(study)
+        study._flush()
+        assert state_of(study) == state_of(other) == state_of(folded(url))
+
+
+def test_rows_that_wait_and_are_lost(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wrote them hears of it, from the call that failed and when all are written."""
+    with sharing(url, "a", fresh(), seconds=LATER) as study:
+        step(study)
+        study._flush()
+        for where in ("commit", "append"):
+            step(study)
+
+            def fails(*_: Any, **__: Any) -> Any:
+                monkeypatch.undo()
+                raise errors.StoreError("the disk is full")
+
+            monkeypatch.setattr(study._ledger.database, where, fails)
+            if where == "append":
+                with pytest.raises(errors.StoreError, match="full"):
+                    study.status()
+            with pytest.raises(errors.StoreError, match="full"):
+                study._flush()
+            study._flush()
+            assert study.rounds == len([r for r in rows_of(url) if r.kind == "tell"]) == 1
+        assert state_of(study) == state_of(folded(url))
+
+
+def test_a_connection_that_breaks_while_rows_wait(server: Any) -> None:
+    with sharing(server.url, "breaks", fresh(), seconds=LATER) as study:
+        step(study)
+        study._flush()
+        step(study)
+        study._ledger.database._connection.close()
+        with pytest.raises(errors.StoreError):
+            study.status()
+        with pytest.raises(errors.StoreError, match="were not"):
+            study._flush()
+        step(study)
+        study._flush()
+        assert study.rounds == 2
+    dikin.Study.delete(server.url, "breaks")
+
+
+# --- servers and drivers -------------------------------------------------------------------------
+
+
+def test_a_server_that_is_away() -> None:
+    url = "postgresql://dikin@/postgres?host=/nowhere/at/all"
+    with pytest.raises(errors.StoreError, match="is unavailable"):
+        dikin.Study(url, "a", fresh(), patience=0.05)
+    with pytest.raises(errors.StoreError, match="is unavailable"):
+        dikin.Study.names(url)
+
+
+def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(errors.MissingExtraError, match=r'pip install "dikin\[postgres\]"'):
+        dikin.Study("postgresql://x@y/z", "a", fresh())
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://a:secret@b/c", "postgresql://a:secret@[b", "sqlite://", "", "a\0b", 3]
+)
+def test_an_address_that_is_none(url: Any) -> None:
+    with pytest.raises(errors.ParameterError) as caught:
+        dikin.Study(url, "a", fresh())
+    assert "secret" not in str(caught.value)
+
+
+def test_a_tuner_that_fails_in_the_middle(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ask is taken back. A row is a fact: it stays, and teaches nothing where it cannot."""
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise errors.NumericalError("no")
+
+    with dikin.Study(file, "a", fresh()) as study:
+        step(study)
+        trial, before = study.ask(), state_of(study)
+        with monkeypatch.context() as patched:
+            patched.setattr(dikin.Tuner, "_trial", fail)
+            with pytest.raises(errors.NumericalError):
+                study.ask()
+        assert state_of(study) == before
+        with monkeypatch.context() as patched:
+            patched.setattr(dikin.Tuner, "_certify", fail)
+            study.tell(trial, 0.5)
+            assert dikin.Study(file, "a").rounds == study.rounds == 2
+    with dikin.Study(file, "a") as study:
+        step(study)
+        assert (study.rounds, study.open_queries) == (3, [])
+
+
+def test_the_row_of_a_call_that_could_not_return_is_read_again(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit was carried out, and then Ctrl-C came."""
+    with dikin.Study(file, "a", fresh()) as study:
+        append = Ledger.append
+
+        def cut(*given: Any, **named: Any) -> Any:
+            monkeypatch.undo()
+            append(*given, **named)
+            raise KeyboardInterrupt
+
+        trial = study.ask()
+        monkeypatch.setattr(Ledger, "append", cut)
+        with pytest.raises(KeyboardInterrupt):
+            study.tell(trial, 0.5)
+        assert study.rounds == 1
+        study.tell(trial, 0.5)
+        assert (study.rounds, study.verify().rows) == (1, 2)
+
+
+def test_another_process_reads_what_one_has_written(url: str) -> None:
+    code = "import sys, dikin; print(dikin.Study(sys.argv[1], 'a').rounds)"
+    with dikin.Study(url, "a", fresh()) as study:
+        for _ in range(3):
+            step(study)
+        run = subprocess.run(
+            [sys.executable, "-c", code, url], capture_output=True, text=True, check=True
+        )
+        assert run.stdout == "3\n"

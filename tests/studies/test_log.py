@@ -1,0 +1,239 @@
+"""The contract of the log, the same in both databases: rows are appended, sealed, and counted once.
+
+Every test is also a test of the model below, which is what a log is without a database.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from dikin import errors
+from dikin.studies import log as logs
+from dikin.studies.database import Head, Record, Taken, open_database
+from dikin.studies.log import Damage, Log, Row, create_tables
+from dikin.studies.seals import digest_of, seal_after
+
+
+class Model:
+    """A log without a database."""
+
+    def __init__(self, seal: str) -> None:
+        self.rows: list[Row] = []
+        self.n, self.seal, self.epoch = -1, seal, 0
+
+    def append(
+        self, rows: list[Record], seen: Head, *, control: bool = False, jump: int = 0
+    ) -> tuple[int, str] | None:
+        behind = self.n - seen.n
+        if seen.epoch != self.epoch or (seen.slack is not None and not 0 <= behind <= seen.slack):
+            return None
+        closed = {row.ask for row in self.rows if row.ask is not None}
+        keys = {row.key for row in self.rows if row.key is not None}
+        if any(row.ask in closed or row.key in keys for row in rows):
+            raise Taken
+        first = self.n + 1 + jump
+        self.seal = seal_after(self.seal, first, digest_of(rows))
+        self.rows += [Row(*row, n, self.seal) for n, row in enumerate(rows, first)]
+        self.n, self.epoch = first + len(rows) - 1, self.epoch + control
+        return first, self.seal
+
+
+@pytest.fixture
+def log(url: str) -> Iterator[Log]:
+    with closing(open_database(url, 5.0)) as database:
+        database.connect()
+        log = Log(database, "a")
+        with database.transaction():
+            create_tables(database)
+            assert log.create('{"of": "a"}', "me", 1)
+        yield log
+
+
+def another(log: Log) -> Log:
+    found = Log(log.database.another(), log.name)
+    assert found.find()
+    return found
+
+
+def read(log: Log) -> list[Row]:
+    first = log.beginning()
+    return [row for group in log.rows(first.n, first.seal) for row in group]
+
+
+def ask(text: str = "{}", **parts: Any) -> Record:
+    return Record("ask", text, who="me", at=7, **parts)
+
+
+def test_what_is_appended_is_read(log: Log) -> None:
+    """A walk of appends that fit, come late, are repeated, jump, and raise the epoch."""
+    chance, model = random.Random(5), Model(log.beginning().seal)
+    for step in range(120):
+        kinds: list[Any] = [None, 0, 1, 3]
+        seen = Head(model.n - chance.choice([0, 0, 1, 2]), model.epoch - (step % 17 == 9))
+        seen = seen._replace(slack=chance.choice(kinds))
+        rows = [
+            Record(
+                chance.choice(["ask", "tell"]),
+                f'{{"text": "{step} é \\\\u0000"}}',
+                chance.choice([None, chance.randrange(40)]),
+                chance.choice([None, f"key {chance.randrange(40)}"]),
+                "wer\u00a0auch",
+                step,
+            )
+            for _ in range(chance.choice([1, 1, 2, 5]))
+        ]
+        if len({row.ask for row in rows}) < len(rows) or len({row.key for row in rows}) < len(rows):
+            rows = rows[:1]
+        more = {"control": step % 13 == 3, "jump": 100 if step % 41 == 5 else 0}
+        outcomes = []
+        for target in (model, log):
+            try:
+                outcomes.append(target.append(rows, seen, **more))  # type: ignore[attr-defined]
+            except Taken:
+                outcomes.append("taken")
+        assert outcomes[0] == outcomes[1], step
+    assert read(log) == model.rows
+    assert log.head() == (model.n, model.epoch, -1)
+    assert len(model.rows) > 60
+    for row in model.rows[::7]:
+        assert log.row(row.n) == row
+        if row.ask is not None:
+            assert log.closing(row.ask) == row
+        if row.key is not None:
+            assert log.of_key(row.key) == row
+    assert (log.row(10**6), log.closing(10**6), log.of_key("none")) == (None, None, None)
+
+
+def test_several_pages_and_parts_of_a_log(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "PAGE", 3)
+    for count in (1, 2, 4, 1, 7, 3):
+        log.append([ask()] * count, Head(log.head()[0], 0, 0))
+    rows, first = read(log), log.beginning()
+    assert [row.n for row in rows] == list(range(18))
+    groups = list(log.rows(first.n, first.seal))
+    assert [len(group) for group in groups] == [1, 2, 4, 1, 7, 3]
+    assert [row for group in log.rows(2, rows[2].seal, 6) for row in group] == rows[3:7]
+    with pytest.raises(Damage):  # a seal in the middle of a group begins no other
+        list(log.rows(4, rows[4].seal))
+
+
+def test_clients_at_once_give_every_number_once(log: Log) -> None:
+    placed: list[Any] = []
+
+    def play(mine: Log) -> None:
+        with closing(mine.database):
+            for i in range(25):
+                placed.append(mine.append([ask(key=f"{id(mine)} {i}")] * 1, Head(-1, 0)))
+
+    threads = [threading.Thread(target=play, args=(another(log),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(n for n, _ in placed) == list(range(100))
+    assert {(row.n, row.seal) for row in read(log)} == set(placed)
+
+
+def test_a_transaction_that_fails_leaves_nothing(log: Log) -> None:
+    seen = Head(-1, 0)
+
+    def fails() -> None:
+        with log.database.transaction():
+            log.append([ask()], seen)
+            raise errors.NumericalError
+
+    with pytest.raises(errors.NumericalError):
+        fails()
+    assert read(log) == []
+    log.append([ask(key="k"), ask()], seen)
+    with pytest.raises(Taken):
+        log.append([ask(), ask(key="k")], seen)
+    assert [row.n for row in read(log)] == [0, 1]
+    assert log.append([ask()], seen) is not None
+
+
+def test_a_study_that_is_gone_takes_no_rows(log: Log) -> None:
+    mine = another(log)
+    with log.database.transaction():
+        log.delete()
+    assert mine.append([ask()], Head(-1, 0)) is None
+    for call in (mine.head, lambda: mine.page(-1), mine.beginning):
+        with pytest.raises(errors.UnknownStudyError, match="deleted while it was open"):
+            call()
+    assert logs.names(log.database) == []
+    with log.database.transaction():
+        assert log.create("{}", "me", 2)
+        assert not log.create("{}", "me", 3)
+    assert another(log).study == log.study > mine.study
+
+
+DAMAGES = {
+    "a body": "UPDATE dikin_row SET body = '{\"x\": 1}' WHERE n = 5",
+    "a client": "UPDATE dikin_row SET who = 'you' WHERE n = 5",
+    "a time": "UPDATE dikin_row SET at = at + 1 WHERE n = 5",
+    "a kind": "UPDATE dikin_row SET kind = 'tell' WHERE n = 5",
+    "a trial": "UPDATE dikin_row SET ask = 1 WHERE n = 5",
+    "a key": "UPDATE dikin_row SET key = 'k' WHERE n = 5",
+    "a seal": "UPDATE dikin_row SET seal = 'x' WHERE n = 5",
+    "a number": "UPDATE dikin_row SET n = 50 WHERE n = 5",
+    "a missing row": "DELETE FROM dikin_row WHERE n = 5",
+    "a row too many": "INSERT INTO dikin_row SELECT study, 55, kind, ask, key, who, at, body, seal "
+    "FROM dikin_row WHERE n = 5",
+    "swapped rows": "UPDATE dikin_row SET body = CASE n WHEN 5 THEN (SELECT body FROM dikin_row "
+    "WHERE n = 6) ELSE (SELECT body FROM dikin_row WHERE n = 5) END WHERE n IN (5, 6)",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_alteration_is_noticed_and_rewound(log: Log, damage: str) -> None:
+    """Rows 0 to 4 are intact, each with a seal of its own; 5 and 6 have one."""
+    for i in range(5):
+        log.append([ask(f'{{"i": {i}}}')], Head(i - 1, 0))
+    log.append([ask('{"i": 5}'), ask('{"i": 6}')], Head(4, 0))
+    whole = read(log)
+    log.database.run(DAMAGES[damage])
+    first, intact = log.beginning(), list[Row]()
+    with pytest.raises(Damage, match="dikin study rewind a") as caught:
+        for group in log.rows(first.n, first.seal):
+            intact += group
+    assert caught.value.n == intact[-1].n == 4
+    assert log.rewind(4, intact[-1].seal) > 0
+    *rest, skip = read(log)
+    assert (rest, skip.kind) == (whole[:5], "skip")
+    assert skip.n > 6  # no number is given again
+    assert log.append([ask()], Head(skip.n, log.head()[1], 0)) is not None
+
+
+def test_a_beginning_that_was_altered_is_refused(log: Log) -> None:
+    log.database.run("UPDATE dikin_row SET body = replace(body, 'of', 'no') WHERE n = -1")
+    with pytest.raises(errors.StateError, match="its beginning is missing or not the one"):
+        log.beginning()
+
+
+def test_a_trimmed_log_begins_later(log: Log) -> None:
+    for i in range(6):
+        log.append([ask()], Head(i - 1, 0))
+    rows = read(log)
+    assert log.trim('{"of": "b"}', rows[3], -1) == 4
+    assert log.beginning().n == 3
+    assert log.beginning().seal == rows[3].seal
+    assert read(log) == rows[4:]
+    with pytest.raises(errors.StateError, match="trimmed by another client meanwhile"):
+        log.trim("{}", rows[4], -1)
+    assert read(log) == rows[4:]
+
+
+def test_a_snapshot_is_replaced_by_a_newer_one_of_its_version(log: Log) -> None:
+    assert log.snapshot(9) is log.snapshot_number(9) is None
+    for n, version in ((4, 9), (8, 9), (6, 9), (3, 10)):
+        log.save_snapshot(version, n, f"seal {n}", f"state {n}")
+    assert log.snapshot(9) == (8, "seal 8", "state 8")
+    assert log.snapshot(10) == (3, "seal 3", "state 3")
+    log.database.run("UPDATE dikin_snapshot SET state = 'x' WHERE version = 9")
+    assert log.snapshot(9) is None  # a cache: it is made again
