@@ -56,6 +56,8 @@ HISTORY = 10_000
 """Rounds that a tuner keeps for tables and figures, and to learn from after a change."""
 KEPT = 1000
 """Rounds of them that are saved."""
+NUMBERS = 100_000
+"""Numbers of settings that are saved at most, and ten times as many are kept."""
 RECENT = 100
 """Values of which the summary has the mean."""
 MOST_SHOWN = 16
@@ -189,9 +191,13 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
-        self._history: deque[Row] = deque(maxlen=HISTORY)
+        self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _rows(self, most: int) -> int:
+        """Return the rows of a history, fewer where settings are long."""
+        return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
         return Certificate(self.space.set, *self._constants(), max(self.contexts.size, 1))
@@ -646,7 +652,7 @@ class Tuner(Player[Trial]):
                 for row, point in rows
                 if point is not None
             ),
-            maxlen=HISTORY,
+            maxlen=self._rows(HISTORY),
         )
         self.space = space
         self._open.clear()
@@ -1047,6 +1053,7 @@ class Tuner(Player[Trial]):
         dict
             Data for `dikin.restore`, which makes the same tuner.
         """
+        kept = self._rows(rounds)
         return {
             "tuner": self.spec(),
             "key": self._key,
@@ -1063,7 +1070,7 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in list(self._history)[-rounds:] if rounds],
+            "history": [row.to_json() for row in [*self._history][-kept:] if kept],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
