@@ -160,12 +160,6 @@ class Comparison:
             "guard_reason": self.reason,
         }
 
-    def notes(self, id: int) -> dict[str, Any]:
-        """Return the notes of a journal on an open trial, as JSON values."""
-        draw = self.draws.get(id)
-        held_back = draw is not None and draw.held_back
-        return {"held_back": held_back, "expected_control": finite_or_none(guess_in(draw))}
-
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:

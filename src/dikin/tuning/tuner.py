@@ -936,18 +936,6 @@ class Tuner(Player[Trial]):
             logger.warning("round %d: %s", self.rounds, now[name])
         self._warned = set(now)
 
-    @property
-    def latest_center(self) -> Array:
-        """The best setting after the last round, in its context, as a row of numbers."""
-        return np.asarray(self._history[-1].center)
-
-    def notes(self, id: int) -> dict[str, Any]:
-        """Return the notes of a journal on an open trial, as JSON values."""
-        trial: Any = self._open[id][0]
-        expected = serialization.finite_or_none(trial.expected)
-        notes = {"expected": expected, "paused": trial.paused or self.paused}
-        return notes if self.comparison is None else notes | self.comparison.notes(id)
-
     # --- tables and figures --------------------------------------------------------------------
 
     @locked
@@ -1037,7 +1025,7 @@ class Tuner(Player[Trial]):
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
         """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=HISTORY)
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
 
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
