@@ -1,8 +1,8 @@
 """An attack on every certificate: learner x domain x game x delay, start, memory, range, told.
 
 A cell is one combination, played in eight games of other seeds. Its losses are convex and of known
-constants: a slope that begins late, one that turns round, a bowl, a ridge, a cone; their size may
-change from round to round, and what is told of it does. A cell is suspect if the mean regret is
+constants: a slope that begins late, one that turns round, a bowl, a ridge, a cone. Their size may
+change from round to round. A cell is suspect if the mean regret is
 above the mean certificate by two standard errors of their difference; it is then played again, on
 other seeds and in six times as many games, and broken if these are 3.5. By chance alone a cell
 whose certificate were the mean regret itself would be suspect in 4.3 % of cases (Student, 7 degrees
@@ -13,7 +13,7 @@ Prints, for each learner, the number of cells and the tightest of them: that wit
 mean certificate to mean regret, among cells whose regret is positive by 3.5 standard errors. As
 it was chosen for being tight, its ratio is that of 200 games more, on other seeds. *Caught* is the
 power of the attack: the largest share of the certificate that these games show to be no bound. For
-linear losses whose constants are told to be 0 the certificate of `Predictive` has the regret itself
+linear losses whose constants are 0 the certificate of `Predictive` has the regret itself
 for its mean: a ratio of about 1 is right there.
 
     python benchmarks/attack.py [--only LEARNER] [--out FOLDER] [--page PAGE]
@@ -102,7 +102,7 @@ SHARES: dict[str, Callable[[int], float]] = {
     "falling": lambda t: (t + 1.0) ** -0.5,
     "bursts": lambda t: 1.0 if t // 20 % 3 == 0 else 0.05,
 }
-"""s_t, which is told, but for the first."""
+"""s_t, the size of the losses: the constants that are declared hold for 1."""
 
 
 class Cell(NamedTuple):
@@ -230,12 +230,6 @@ class Game:
         curved = 0.5 * losses.bowl * square + 0.5 * losses.ridge * along**2
         return self.share(t) * (curved + sharp) + self.level
 
-    def told_of(self, t: int) -> dict[str, float]:
-        """The constants of a round."""
-        losses, unit = self.losses, self.domain.radius
-        smooth = self.share(t) * losses.smoothness / unit**2
-        return {"smoothness": smooth, "lipschitz": self.share(t) * losses.steepness / unit}
-
     def curvature_of(self, t: int) -> float:
         return self.share(t) * self.losses.bowl / self.domain.radius**2
 
@@ -265,19 +259,14 @@ def play(cell: Cell, seed: int) -> tuple[float, float]:
         for answer in sorted(each[:2] for each in waiting if each[0] <= t):
             place = next(i for i, each in enumerate(waiting) if each[1] == answer[1])
             _, asked, late_query, late_loss = waiting.pop(place)
-            learner.tell(late_query, late_loss, **_told(cell, learner, game, asked))
+            learner.tell(late_query, late_loss, **_told(cell, game, asked))
             game.told.append((asked, late_loss))
     keep = 1.0 - 1.0 / MEMORY if cell.mode == "memory" else 1.0
     return game.regret(keep), learner.certificate
 
 
-def _told(cell: Cell, learner: Any, game: Game, t: int) -> dict[str, float]:
-    told = {"curvature": game.curvature_of(t)} if cell.mode == "curved" else {}
-    if cell.told == "nothing" or not learner.takes_constants:
-        return told
-    known = game.told_of(t)
-    return told | {name: min(value, getattr(learner, name)) for name, value in known.items()
-                   if getattr(learner, name, None) is not None}  # fmt: skip
+def _told(cell: Cell, game: Game, t: int) -> dict[str, float]:
+    return {"curvature": game.curvature_of(t)} if cell.mode == "curved" else {}
 
 
 # --- the verdict ---------------------------------------------------------------------------------

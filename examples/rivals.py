@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 import dikin
-from dikin.rng import Generator, Noise, stream
+from dikin.rng import Generator, Noise, stream, stream_key
 from dikin.tuning.space import Params, Space
 from evidence.evolution import Evolution, NoiseHandlingEvolution, import_optional
 
@@ -205,7 +205,7 @@ class Bluefin(Rival):
     delta, eta = 0.1, 0.01
 
     def _prepare(self, start: Array, generator: Generator) -> None:
-        self._noise = Noise(stream(int(generator.integers(2**31)), "learner"), start.size)
+        self._noise = Noise(stream_key(int(generator.integers(2**31)), "learner"), start.size)
         self._z = np.clip(start, self.delta, 1.0 - self.delta)
         self._average = np.zeros(start.size)
         self._next_pair: tuple[Array, Array, int] | None = None

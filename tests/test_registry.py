@@ -90,7 +90,7 @@ class NoDomain(dikin.FKM):
         (CRATE, r"got Crate\(dim=1\)"),
         (
             dikin.Learner,
-            "Learner is abstract: define _learn, _memo_from, .* every learner needs",
+            "Learner is abstract: define _learn, _propose, .* every learner needs",
         ),
         (NoMethods, "NoMethods is abstract: define .*center, examples"),
         (dikin.Domain, "Domain is abstract: define arguments, barrier, examples"),
@@ -103,7 +103,7 @@ class NoDomain(dikin.FKM):
         (NoDomain, "NoDomain must take the domain first and seed by name"),
         (
             fkm_of_another_module(),
-            r"dikin\.learners\.fkm\.FKM already has the name 'fkm': give elsewhere\.FKM another",
+            r"learners\.descent\.FKM already has the name 'fkm': give elsewhere\.FKM another",
         ),
     ],
 )

@@ -15,13 +15,12 @@ import pytest
 import dikin
 from dikin.domains import box
 from dikin.kernel import FUNCTIONS
-from dikin.learners.kernel_line import Grid
 
 assert dikin.Box  # importing the package marks everything
 
 SIZE = 7
 PAIRS = {f.__name__: (f, mark.body) for f, mark in FUNCTIONS.items() if mark.body is not f}
-SIZES = {"rows": 2 * SIZE, "iterate": 2 * SIZE, "axes": SIZE * SIZE}
+SHAPES = {"iterate": (3, SIZE), "metric": (5, SIZE), "axes": (SIZE, SIZE)}
 NUMBERS = {"weight": 0.7, "level": 0.3, "factor": 1.3, "step": 0.1, "floor": 0.15, "chance": 0.42}
 
 
@@ -38,14 +37,11 @@ def arguments(function: Callable[..., Any], rng: np.random.Generator) -> list[An
     for name, parameter in inspect.signature(function).parameters.items():
         kind = str(parameter.annotation)
         if "Array" in kind:
-            values = rng.uniform(0.2, 0.9, SIZES.get(name, SIZE))
-            found.append(values.reshape(SIZE, SIZE) if name == "axes" else values)
+            found.append(rng.uniform(0.2, 0.9, SHAPES.get(name, SIZE)))
         elif name == "kernel":
             found.append(Constants())
         elif "bool" in kind:
             found.append(bool(rng.random() < 0.5))
-        elif "Grid" in kind:
-            found.append(Grid.of(-1.0, 1.0, 50))
         else:
             found.append(NUMBERS.get(name, float(rng.uniform(0.2, 0.9))))
     return found

@@ -53,8 +53,11 @@ GROUPS = (
     Group("errors", "Errors and warnings", "dikin.errors",
           "`except dikin.DikinError` catches every error. Each is also a built-in.", False),
 )  # fmt: skip
-MODULES = ("curvature", "checks", "errors", "feedback", "worth")
-PACKAGES = ("theory", "adapters")
+MODULES = (
+    *("curvature", "checks", "errors", "feedback", "worth"),
+    *("theory.rates", "theory.schedules", "theory.theorems"),
+)
+PACKAGES = ("adapters",)
 
 
 # --- what is public ------------------------------------------------------------------------------

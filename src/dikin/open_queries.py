@@ -91,15 +91,15 @@ class OpenQueries(dict[int, Entry]):
             self.lock, self._process = RLock(), _process
         self.lock.acquire()
 
-    def find(self, query: Query | int, again: Callable[[int], Query]) -> Entry:
+    def find(self, query: Query | int, again: Callable[[int], Query] | None = None) -> Entry:
         """The entry of an open query, or an error that says why it is not open here.
 
-        `again` makes the open query of an id anew: the user may have written into what was asked.
+        `again` makes the open query of an id anew, where the user may have written into it.
         """
         if isinstance(query, Query):
             entry = self.get(query.id)
             if entry is not None and query is not entry[0]:
-                self._refuse_foreign(query, again(query.id))
+                self._refuse_foreign(query, entry[0] if again is None else again(query.id))
         else:
             entry = self.get(int(query)) if is_whole(query) else None
         if entry is None:

@@ -6,10 +6,9 @@ import copy
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from dikin import serialization
-from dikin.arguments import whole
 from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
 
@@ -38,69 +37,6 @@ class Player(ABC, Generic[Q]):
         # A shallow copy would share the generator and the open queries with the original.
         return copy.deepcopy(self)
 
-    @overload
-    def ask(
-        self, context: Any = None, *, forecast: float | None = None, covariates: Known = None
-    ) -> Q: ...
-
-    @overload
-    def ask(
-        self,
-        context: Any = None,
-        *,
-        n: int,
-        forecast: float | None = None,
-        covariates: Known = None,
-    ) -> list[Q]: ...
-
-    def ask(
-        self,
-        context: Any = None,
-        *,
-        n: int | None = None,
-        forecast: float | None = None,
-        covariates: Known = None,
-    ) -> Q | list[Q]:
-        """Ask for the next point, or for several.
-
-        Parameters
-        ----------
-        context
-            What is known about the round beforehand. Only some learners use it.
-        n
-            How many to ask for at once, for several machines that run at the same time.
-        forecast
-            The loss or value that you expect, whatever is asked: last week's at this hour, or the
-            output of a model. A good forecast makes learning faster, a bad one costs little. Only
-            some learners use it.
-        covariates
-            What explains the value besides the setting, by name: {"load": 0.7, "hour": 14}. The
-            setting must not influence it. Pass to `tell` what is known only afterwards. Only tuners
-            use covariates.
-
-        Returns
-        -------
-        Query, or list of Query
-            The point, and the id by which it is answered. From a tuner a `Trial`, with the values
-            by name. A list with `n`.
-
-        Raises
-        ------
-        FeedbackError, CovariateError
-            If a context, a forecast or covariates are passed that the learner does not use or that
-            are not finite.
-        ParameterError
-            If `n` is not a whole number of at least 1.
-        """
-        if n is None:
-            return self._ask(context, forecast, covariates)
-        count = whole(n, "n", 1, "how many to ask for")
-        return [self._ask(context, forecast, covariates) for _ in range(count)]
-
-    @abstractmethod
-    def _ask(self, context: Any, forecast: Any, covariates: Any) -> Q:
-        """Ask for one."""
-
     def forget(self, query: Query | int) -> None:
         """Close a query that will never be answered.
 
@@ -128,15 +64,10 @@ class Player(ABC, Generic[Q]):
         """Number of queries asked so far."""
         return self._open.next_id
 
-    def _skip_ids(self, count: int) -> int:
-        """Leave out that many ids, for `Study.skip_ids`; returns the id of the next query."""
-        with self._open.lock:
-            self._open.next_id += count
-            return self._open.next_id
-
-    @abstractmethod
     def _again(self, id: int) -> Q:
-        """An open query, recreated: the caller may have modified the one that was returned."""
+        """An open query."""
+        query: Q = self._open[id][0]  # type: ignore[assignment]
+        return query
 
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None

@@ -11,6 +11,7 @@ import zlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dikin.arguments import is_whole
 from dikin.errors import ParameterError, StateError, shown
@@ -38,56 +39,72 @@ def lot(key: str, id: int, purpose: bytes = b"") -> float:
     return (int.from_bytes(digest) >> 11) / 2.0**53
 
 
-class Noise:
-    """Standard normal vectors from a generator, drawn ahead in blocks.
+BLOCK = 2**17
+"""Numbers of a stream between two places at which its generator starts anew, by their number."""
+AHEAD = 1024
+"""Numbers that are drawn at once: a call into a generator costs more than ten."""
 
-    A call into the generator costs more than ten normals. The vectors, and the state that is
-    returned, are the same as if they were drawn one by one.
+
+class Noise:
+    """Standard normal vectors, counted: the n-th depends on the key and n alone.
+
+    They come in blocks, each from the generator that `counted` gives for the block's number.
     """
 
-    def __init__(self, generator: Generator, size: int) -> None:
-        self._generator, self._size = generator, size
-        self._ahead = max(1, 1024 // size)
-        self._before: Any = None
+    def __init__(self, key: str, size: int) -> None:
+        self._size, self._per_block = size, max(1, BLOCK // size)
+        self._key, self.drawn = key, 0
+        self._generator: Generator | None = None
+        """Just after the vectors of the present block that were drawn, rows included."""
         self._rows: list[Array] = []
         """Drawn but not yet returned, the next one last."""
 
     def draw(self) -> Array:
-        """The next vector of the stream; the caller owns it."""
+        """Return the next vector, which the caller owns."""
         if not self._rows:
-            self._before = self._generator.bit_generator.state
-            block = self._generator.standard_normal((self._ahead, self._size))
-            self._rows = list(block[::-1])
+            generator, left = self.generator()
+            count = min(max(1, AHEAD // self._size), left)
+            self._rows = list(generator.standard_normal((count, self._size))[::-1])
+        self.drawn += 1
         return self._rows.pop()
 
-    def generator(self) -> Generator:
-        """The generator itself, just after the vectors drawn so far."""
-        if self._before is not None:
-            self._generator.bit_generator.state = self._before
-            self._generator.standard_normal((self._ahead - len(self._rows), self._size))
-            self._drop()
-        return self._generator
+    def generator(self) -> tuple[Generator, int]:
+        """Return the generator of the next vectors, and how many it gives: see `skip`."""
+        block, used = divmod(self.drawn, self._per_block)
+        if self._generator is None or used == 0 or self._rows:
+            self._generator, self._rows = counted(self._key, block), []
+            for begun in range(0, used, AHEAD):
+                self._generator.standard_normal((min(AHEAD, used - begun), self._size))
+        return self._generator, self._per_block - used
 
-    def state(self) -> dict[str, Any]:
-        """The generator's state after the vectors drawn so far, as plain numbers."""
-        return dict(self.generator().bit_generator.state)
+    def skip(self, count: int) -> None:
+        """Count so many vectors as drawn from the generator."""
+        self.drawn += count
+
+    def seek(self, drawn: int) -> None:
+        """Return to a position, or go to one ahead."""
+        self.drawn, self._generator, self._rows = drawn, None, []
 
     def seed(self) -> int:
-        """A seed for a stream that continues from here; this stream does not advance."""
-        fork = np.random.Generator(np.random.PCG64(0))
-        fork.bit_generator.state = self.state()
-        return int(fork.integers(2**63))
+        """Return a seed for a stream that continues from here."""
+        return int(named_key(self._key, f"from {self.drawn}")[:15], 16)
+
+    def state(self) -> dict[str, Any]:
+        """Return the key and the position, as JSON values."""
+        return {"key": self._key, "drawn": self.drawn}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue exactly where `state` was taken."""
+        """Continue where `state` was taken."""
         try:
-            self._generator.bit_generator.state = state
-        except (ValueError, TypeError, KeyError, OverflowError) as reason:
-            raise StateError(f"the generator's state cannot be read: {reason}") from reason
-        self._drop()
-
-    def _drop(self) -> None:
-        self._before, self._rows = None, []
+            key, drawn = state["key"], state["drawn"]
+            words_of(key)
+            words_of(key)
+        except (ValueError, TypeError, KeyError, AttributeError) as reason:
+            raise StateError(f"the stream of noise cannot be read: {reason!r}") from reason
+        if not is_whole(drawn) or not 0 <= drawn < 2**63:
+            raise StateError(f"the position of a stream is a whole number, got {shown(drawn)}")
+        self._key = key
+        self.seek(int(drawn))
 
 
 def stream_key(seed: int | None, identity: str) -> str:
@@ -108,5 +125,12 @@ def named_key(key: str, name: str) -> str:
 
 def counted(key: str, round: int) -> Generator:
     """Return the generator of a round: the same for ever, whatever was drawn in other rounds."""
-    words = np.frombuffer(bytes.fromhex(key), dtype="<u8")
-    return np.random.Generator(np.random.Philox(key=words, counter=[0, 0, 0, round]))
+    return np.random.Generator(np.random.Philox(key=words_of(key), counter=[0, 0, 0, round]))
+
+
+def words_of(key: str) -> NDArray[np.uint64]:
+    """Return a key as the two words of Philox; a `ValueError` if it is none."""
+    words: NDArray[np.uint64] = np.frombuffer(bytes.fromhex(key), dtype="<u8")
+    if words.size != 2:
+        raise ValueError(f"a key has 32 hexadecimal digits, got {shown(key)}")
+    return words

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,19 +38,6 @@ def _dots(a: Array, b: Array) -> tuple[float, float]:
 def dots(a: Array, b: Array) -> tuple[float, float]:
     """The products a.a and a.b."""
     return float(a.dot(a)), float(a.dot(b))
-
-
-def _largest(a: Array) -> float:
-    most = float(a[0])
-    for i in range(1, a.size):
-        most = max(most, float(a[i]))
-    return most
-
-
-@looped(_largest)
-def largest(a: Array) -> float:
-    """The largest entry."""
-    return float(a.max())
 
 
 def _copy(a: Array, out: Array) -> None:
@@ -133,79 +118,3 @@ def affine(u: Array, center: Array, radius: float, out: Array) -> None:
     """Set out to center + radius u."""
     np.multiply(u, radius, out)
     out += center
-
-
-def _log_sum(values: Array, factor: float) -> float:
-    total = 0.0
-    for i in range(values.size):
-        total += log(factor * values[i])
-    return total
-
-
-@looped(_log_sum, order_free=True)
-def log_sum(values: Array, factor: float) -> float:
-    """The sum of ln(factor values)."""
-    return float(np.log(factor * values).sum())
-
-
-# --- a diagonal matrix, given by its square root -----------------------------------------------
-
-
-def _diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = y[i] + scale * s[i] / root[i]
-
-
-@looped(_diagonal_point)
-def diagonal_point(y: Array, s: Array, root: Array, scale: float, out: Array) -> None:
-    """Set out to y + scale s/root."""
-    np.divide(scale * s, root, out)
-    out += y
-
-
-def _diagonal_update(
-    y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
-) -> None:
-    for i in range(out.size):
-        out[i] += scale * s[i] * root[i] - damping * y[i]
-
-
-@looped(_diagonal_update)
-def diagonal_update(
-    y: Array, s: Array, root: Array, scale: float, damping: float, out: Array
-) -> None:
-    """Add scale root s - damping y to out."""
-    out += scale * s * root
-    out -= damping * y
-
-
-def _diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
-    square = trace = along = length = 0.0
-    for i in range(s.size):
-        square += s[i] * s[i]
-        trace += 1.0 / (root[i] * root[i])
-        along += y[i] * s[i] * root[i]
-        length += y[i] * y[i]
-    return square, trace, along, length
-
-
-@looped(_diagonal_sums, order_free=True)
-def diagonal_sums(y: Array, s: Array, root: Array) -> tuple[float, float, float, float]:
-    """The products s.s and 1/root.1/root, y.(root s) and y.y."""
-    inverse = 1.0 / root
-    products = float(s.dot(s)), float(inverse.dot(inverse))
-    return *products, float((y * root).dot(s)), float(y.dot(y))
-
-
-def _diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
-    along = square = 0.0
-    for i in range(s.size):
-        along += y[i] * s[i] * root[i]
-        square += y[i] * y[i]
-    return along, square
-
-
-@looped(_diagonal_products, order_free=True)
-def diagonal_products(y: Array, s: Array, root: Array) -> tuple[float, float]:
-    """The products y.(root s) and y.y."""
-    return float((y * root).dot(s)), float(y.dot(y))

@@ -11,7 +11,7 @@ from checks.learner_mutants import LEARNER_MUTANTS, LearnerMutant, disc
 from checks.mutants import BARRIER_MUTANTS, DOMAIN_LAWS, DomainMutant
 from dikin.domains.base import Domain
 from dikin.errors import CheckFailedError
-from dikin.learners.adaptive_smooth import AdaptiveSmooth
+from dikin.learners.adaptive import AdaptiveSmooth
 from dikin.rng import stream
 from domains.geometry_mutants import GEOMETRY_MUTANTS
 from learners.laws import laws_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from curvature.exact import exact, gram, is_semidefinite, shifted, times
 from dikin import Affine, Ball, Box, Simplex
 from dikin.curvature import Curvature, eigenvalues, of_contexts, spectrum
-from dikin.curvature.gram import Gram
+from dikin.curvature.contexts import Gram
 from dikin.errors import CheckFailedError, CurvatureError, DikinError, ParameterError, ShapeError
 
 DOMAINS = {2: [Ball(2), Simplex(3)], 3: [Box([0, 0, 0], [1, 2, 3]), Simplex(4)]}

@@ -91,23 +91,13 @@ def _follow(form: ScaledGeometry, updates: list[tuple[Array, float, float]]) -> 
 
 
 def iterates(form: ScaledGeometry, rng: Generator) -> Iterator[Array]:
-    """The start, iterates at moderate depth in several directions, and the mean of two points."""
+    """The start, and iterates at moderate depth in several directions."""
     iterate = form.geometry.start()
     yield iterate
-    mean = np.zeros(form.geometry.size)
     for size in (1.0, 20.0, 20.0):
         linear = size * rng.standard_normal(form.geometry.size)
         iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
         yield iterate
-        mean = 0.5 * (mean + form.geometry.vector(iterate))
-    yield _placed(form.geometry, mean)
-
-
-def _placed(geometry: Geometry, u: Array) -> Array:
-    """The iterate of a point."""
-    iterate = geometry.start()
-    geometry.place(u, iterate)
-    return iterate
 
 
 class Direction:
@@ -117,21 +107,19 @@ class Direction:
         self, geometry: Geometry, iterate: Array, kappa: float, shift: float, noise: Array
     ) -> None:
         self.geometry, self.iterate = geometry, iterate
-        self.array, self.s = np.empty(geometry.metric_size), noise.copy()
+        self.array, self.s = np.empty((geometry.metric_size, noise.size)), noise.copy()
         self.square, self.trace = geometry.explore(iterate, kappa, shift, self.s, self.array)
 
     def point(self, scale: float) -> Array:
         """The vector y + scale H^(-1/2) s."""
         u = np.empty(self.geometry.size)
-        self.geometry.point(self.iterate, self.array, self.s, scale, u)
+        self.geometry.point(self.iterate, self.array, scale, u)
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
         """Return g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
-        products = self.geometry.linear_update(
-            self.iterate, self.array, self.s, scale, damping, linear
-        )
+        products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
         return linear, *products
 
 
@@ -191,29 +179,6 @@ def check_barrier_of_an_iterate_is_the_oracle(domain: Domain, rng: Generator) ->
             blurred = 1000 * sqrt(domain.nu) * at.rounding
             limit = DIGITS * (1 + abs(oracle) + abs(least)) + blurred
             at_most(domain, "the error of psi - psi(0)", off, limit, at=at.v)
-
-
-def check_place_describes_the_point(domain: Domain, rng: Generator) -> None:
-    """An iterate that was placed at a point has its vector, its barrier and its ellipsoid.
-
-    Slacks are differences: what rounding takes of them shows in the barrier and in the trace.
-    """
-    for form in scaled_geometries(domain):
-        geometry = form.geometry
-        for *_, iterate, at in solutions(form, rng):
-            u = geometry.vector(iterate)
-            placed = _placed(geometry, u)
-            off = float(np.abs(geometry.vector(placed) - u).max())
-            at_most(domain, "the distance of a placed iterate", off, 1e-15, u=u)
-            slack = DIGITS + 1000 * at.rounding + 1000 * at.hessian_rounding
-            one, two = geometry.barrier(placed), geometry.barrier(iterate)
-            limit = slack * (1 + domain.nu + abs(two))
-            at_most(domain, "the error of a placed iterate's psi", abs(one - two), limit, u=u)
-            noise = np.ones(geometry.size)
-            first = Direction(geometry, placed, 2.0, 0.5, noise).trace
-            second = Direction(geometry, iterate, 2.0, 0.5, noise).trace
-            off = abs(first - second)
-            at_most(domain, "the error of a placed iterate's trace", off, slack * second, u=u)
 
 
 def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> None:

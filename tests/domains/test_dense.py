@@ -18,5 +18,5 @@ def test_an_update_is_good_if_newton_s_decrement_is_below_one_ten_thousandth(
     """Otherwise the certificate is void: it is that of the exact centre."""
     geometry = DenseGeometry(dikin.Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]), 1.0)
     iterate = geometry.start()
-    iterate[-1] = decrement
+    iterate[1, 0] = decrement
     assert geometry.converged(iterate) == good

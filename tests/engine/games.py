@@ -208,11 +208,12 @@ def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int],
             parts.state,
             loop.Workspace.of(learner.geometry.size, parts.metric_size, units.center.size),
             environment.sums,
-            parts.generator,
+            learner._noise.generator()[0],
             environment.chances,
             environment.rounds,
             rounds,
         )
+        learner._noise.skip(rounds)
         learner.take_over(parts, rounds)
         environment.rounds += rounds
 

@@ -1,14 +1,11 @@
-"""Machine code: which code it is made of, when it is made, and that one process makes it."""
+"""Machine code: when it is made, for whom it is kept, and when it is made anew."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from inspect import isfunction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,129 +13,8 @@ import pytest
 
 import dikin
 from dikin import extras
-from dikin.domains import ball
-from dikin.engine import jit, loop
-from dikin.kernel import FUNCTIONS, compilable
-
-# --- the code that counts ------------------------------------------------------------------------
-
-KERNEL = '''
-from typing import NamedTuple
-
-import numpy as np
-
-from dikin.kernel import compilable, reordered
-
-SLOPE = 2.0
-
-
-@compilable
-def steep(x: float, power: float = 3.0) -> float:
-    """One way up."""
-    return SLOPE * x**power + np.pi
-
-
-def message() -> str:
-    return "for people"
-
-
-class Sample(NamedTuple):
-    """A kernel."""
-
-    size: float
-    shift: float = 0.5
-
-    def value(self, x: float) -> float:
-        """Its value."""
-        y: float = steep(x)  # the higher, the steeper
-        return y + self.shift
-'''
-
-
-@pytest.fixture
-def digest_of(tmp_path: Path) -> Iterator[Any]:
-    marked = dict(FUNCTIONS)
-
-    def digest(source: str) -> list[str]:
-        path = tmp_path / "sample.py"
-        path.write_text(source)
-        spec = importlib.util.spec_from_file_location("sample", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        # Not loaded by the spec: a file that changes within a second may be taken from bytecode.
-        exec(compile(source, path, "exec"), vars(module))
-        return jit.code_of(module.Sample)
-
-    yield digest
-    FUNCTIONS.clear()
-    FUNCTIONS.update(marked)
-
-
-NO_CHANGES = [
-    ("# the higher, the steeper", "# why"),
-    ('"""Its value."""', '"""What it is worth."""'),
-    ('"""Its value."""\n', "\n"),
-    ('"""One way up."""\n', "\n"),
-    ('"""A kernel."""', '"""Another word."""'),
-    ("y: float = steep", "y = steep"),
-    ('x: float) -> float:\n        """Its', 'x: int) -> int:\n        """Its'),
-    ('"for people"', '"for others"'),
-    ("SLOPE = 2.0", "# moved down\nUNUSED = 1.0\nSLOPE = 2.0"),
-]
-CHANGES = [
-    ("SLOPE = 2.0", "SLOPE = 2.5"),
-    ("power: float = 3.0", "power: float = 3.5"),
-    ("SLOPE * x**power", "SLOPE + x**power"),
-    ("np.pi", "np.e"),
-    ("@compilable", "@reordered"),
-    ("y + self.shift", "y - self.shift"),
-    ("shift: float = 0.5", "shift: float = 0.25"),
-    ("size: float\n", "size: float\n    more: float\n"),
-]
-
-
-@pytest.mark.parametrize(("old", "new"), NO_CHANGES + CHANGES)
-def test_what_changes_a_kernel_changes_the_digest(digest_of: Any, old: str, new: str) -> None:
-    assert old in KERNEL
-    same = digest_of(KERNEL.replace(old, new)) == digest_of(KERNEL)
-    assert same == ((old, new) in NO_CHANGES)
-
-
-def kernels(domain: dikin.Domain) -> tuple[Any, Any]:
-    world = dikin.Ridge(domain, 1.0, 0.1, seed=1)
-    learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
-    parts = learner.compiled_parts()
-    assert parts is not None
-    return parts.kernel, world.kernel
-
-
-def code(domain: dikin.Domain) -> list[str]:
-    argtypes = jit.compiled_loop()._argtypes(kernels(domain))
-    return jit.code_of(
-        loop.play_rounds, *(cls for kind in argtypes for cls in jit.kernel_classes(kind))
-    )
-
-
-def test_the_code_of_a_game_is_that_of_its_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A formula of the ball counts for games on the ball, and for those only."""
-    disc, box = code(dikin.Ball(2)), code(dikin.Box([0], [1]))
-    assert disc != box
-    cls = jit.kernel_classes(jit.compiled_loop()._argtypes(kernels(dikin.Ball(2)))[0])
-    (kernel,) = (each for each in cls if each.__module__ == ball.__name__)
-    monkeypatch.setattr(kernel, "extra", lambda self: 1.0, raising=False)
-    vars(kernel)["extra"].__module__ = kernel.__module__
-    assert code(dikin.Ball(2)) != disc
-    assert code(dikin.Box([0], [1])) == box
-
-
-def test_what_the_loop_calls_in_other_files_counts() -> None:
-    used = [f for f in vars(loop).values() if isfunction(f) and f in FUNCTIONS]
-    called = {FUNCTIONS[f].body.__name__ for f in used}
-    assert len(called) > 1
-    text = "".join(code(dikin.Ball(2)))
-    assert all(f"('{name}', " in text for name in called)
-
+from dikin.engine import jit
+from dikin.kernel import compilable
 
 # --- when it is made -----------------------------------------------------------------------------
 
@@ -151,7 +27,6 @@ learner = dikin.FKM(dikin.Ball(3), 100, loss_range=world.loss_range, seed=1)
 print(dikin.play(learner, world, 100).compiled)
 """
 """The loop that is compiled soonest: it is made twice here."""
-COMPILING = r"dikin: compiling the loop for \w+ \+ Ball\w+ \+ Linear\w+, once \.\.\.\n"
 
 
 def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
@@ -169,22 +44,35 @@ def processes(folder: Path, *scripts: str) -> list[tuple[str, str]]:
     return [process.communicate(timeout=600) for process in started]
 
 
-def test_a_short_game_is_plain_and_of_two_long_ones_one_compiles(tmp_path: Path) -> None:
-    """A short one does not even import the compiler.
-
-    Of two long ones at once one compiles, and says so; the other loads what that one made. After
-    damage it is compiled again.
-    """
+def test_a_short_game_is_plain_and_a_long_one_is_compiled_for_later_processes(
+    tmp_path: Path,
+) -> None:
+    """A short one does not even import the compiler."""
     short, long = GAME.format(compile_from=101), GAME.format(compile_from=100)
-    seen = f"{short}import sys; print('numba' in sys.modules)"
-    alone, *both = processes(tmp_path, seen, long, long)
+    alone, made = processes(tmp_path, f"{short}import sys; print('numba' in sys.modules)", long)
     assert alone == ("False\nFalse\n", "")
-    quiet, (compiled, said) = sorted(both)
-    assert (quiet, compiled) == (("True\n", ""), "True\n")
-    assert re.fullmatch(COMPILING, said)
-    for index in tmp_path.rglob("*.nbi"):
-        index.write_bytes(index.read_bytes()[:-20])
-    assert processes(tmp_path, long) == [("True\n", said)]
+    assert made == ("True\n", "")
+    (code,) = tmp_path.rglob("*.nbc")
+    before = code.stat().st_mtime_ns
+    assert processes(tmp_path, long) == [made]
+    assert code.stat().st_mtime_ns == before
+
+
+def test_machine_code_is_named_by_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that compiled code comes from may not change unnoticed."""
+    shutil.copytree(jit.ROOT, tmp_path / "dikin", ignore=shutil.ignore_patterns("__pycache__"))
+    names = {jit.source_digest()}
+    monkeypatch.setattr(jit, "ROOT", tmp_path / "dikin")
+    jit.source_digest.cache_clear()
+    assert {jit.source_digest()} == names
+    for name in ("vectors.py", "domains/ball.py", "learners/adaptive.py", "environments/ridge.py"):
+        (tmp_path / "dikin" / name).write_text("changed")
+        jit.source_digest.cache_clear()
+        names.add(jit.source_digest())
+    jit.source_digest.cache_clear()
+    assert len(names) == 5
 
 
 def world(seed: int = 1) -> dikin.Environment:
@@ -254,10 +142,7 @@ def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.Monke
 
 
 def test_kernels_of_users_are_not_kept() -> None:
-    (ball, world) = kernels(dikin.Ball(2))
-    mine = Mine(1.0, ball)
-    kept = [jit.ours(kind) for kind in jit.compiled_loop()._argtypes((ball, world, mine, 1.0))]
-    assert kept == [True, True, False, True]
-    assert not jit.ours(
-        jit.compiled_loop()._argtypes((world._replace(**{world._fields[0]: mine}),))[0]
-    )
+    disc = learner().compiled_parts().kernel
+    kept = [jit._ours(kind) for kind in (disc, world().kernel, Mine(1.0, disc))]
+    assert kept == [True, True, False]
+    assert not jit._ours(disc._replace(geometry=Mine(1.0, disc)))

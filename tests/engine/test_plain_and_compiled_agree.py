@@ -20,7 +20,7 @@ from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError, SlowLearnerWarning
-from dikin.learners.barrier_ftrl import TOTAL
+from dikin.learners.adaptive import TOTAL
 from engine.games import (
     Game,
     all_games,
@@ -120,11 +120,10 @@ def call_every_method(geometry: Any, s: Array, linear: Array, parts: Any) -> tup
     iterate, metric, u, out, x = parts
     geometry.solve(linear, 0.3, 0.01, iterate)
     square, trace = geometry.explore(iterate, 1.0, 0.2, s, metric)
-    length = geometry.point(iterate, metric, s, 0.3, u)
-    along, away = geometry.linear_update(iterate, metric, s, 0.5, 0.1, out)
-    numbers = square, trace, length, along, away, geometry.stiffness(metric)
+    length = geometry.point(iterate, metric, 0.3, u)
+    along, away = geometry.linear_update(iterate, metric, 0.5, 0.1, out)
+    numbers = square, trace, length, along, away
     geometry.write_vector(iterate, 0.5, u)
-    geometry.place(u, iterate)
     geometry.write_point(u, s, 2.0, x)
     more = geometry.barrier(iterate), geometry.product(iterate, s)
     geometry.project(linear, iterate)
@@ -138,15 +137,17 @@ def methods_agree(one: Callable[..., Any], two: Callable[..., Any]) -> None:
     for call in (one, two):
         rng, size = np.random.default_rng(8), geometry.size
         s, linear = rng.normal(size=(2, size))
-        parts = geometry.start(), np.zeros(geometry.metric_size), *np.zeros((3, size))
-        outcomes.append(np.concatenate([call(geometry, s, linear, parts), s, linear, *parts]))
+        parts = geometry.start(), np.zeros((geometry.metric_size, size)), *np.zeros((3, size))
+        outcomes.append(
+            np.concatenate([call(geometry, s, linear, parts), s, linear, *map(np.ravel, parts)])
+        )
     if not np.allclose(*outcomes, rtol=1e-12, atol=1e-14):
         raise CheckFailedError(f"{outcomes[0]} and {outcomes[1]}")
 
 
 def test_the_compiled_methods_of_a_product_agree() -> None:
     """`Predictive` is compiled on a ball, above, and calls these on a product."""
-    jit.compiled_loop()._declare_functions()
+    jit.compiled_loop(UNEQUAL.geometry(1.0))
     methods_agree(call_every_method, njit(error_model="numpy")(call_every_method))
 
     def forgets_a_part(geometry: Any, s: Array, linear: Array, parts: Any) -> tuple[float, ...]:

@@ -13,12 +13,9 @@ import pytest
 
 import dikin
 from dikin.engine import jit
-from dikin.engine.play import _tells_constants as tells_constants
-from dikin.engine.play import compiled_rounds, log_spaced, plain_rounds
+from dikin.engine.play import log_spaced
 from dikin.environments.base import add
-from dikin.environments.patterns import Decaying
 from dikin.errors import CertificateWarning
-from dikin.learners.barrier_ftrl import BarrierKernel, ToldBarrierKernel
 
 
 def game(rounds: int = 300, **settings: Any) -> dikin.Run:
@@ -176,50 +173,6 @@ def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
     with pytest.warns(CertificateWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
     assert run.checkpoints[-1] == 20
-
-
-def test_shares_of_constants_are_computed_where_some_may_be_told() -> None:
-    """Where none can be, the compiler leaves them out; the digits are those of the plain loop."""
-    ball = dikin.Ball(2)
-
-    def parts(told: bool, **constants: Any) -> Any:
-        learner = dikin.AdaptiveSmooth(ball, 1.0, loss_range=(-1, 1), seed=1)
-        learner.tell(learner.ask(), 0.5, **constants)
-        return type(learner.compiled_parts(told).kernel)
-
-    assert parts(told=False) is BarrierKernel
-    assert parts(told=True) is ToldBarrierKernel
-    assert parts(told=False, smoothness=0.5) is ToldBarrierKernel  # it was told before
-    assert type(dikin.HazanLevy(ball, 100, 1.0, 0.1).compiled_parts().kernel) is BarrierKernel
-
-
-def test_a_constant_that_is_told_between_two_parts_of_a_game_counts() -> None:
-    """The second part is played by the code that knows shares, as the plain loop plays it."""
-
-    def played(rounds_of: Any) -> tuple[float, ...]:
-        world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
-        learner = dikin.AdaptiveSmooth(world.domain, 1.0, loss_range=world.loss_range, seed=1)
-        advance = rounds_of(learner, world)
-        advance(20)
-        query = learner.ask()
-        learner.tell(query, *world.answer(query.point), smoothness=0.2)
-        advance(200)
-        return (learner.certificate, *learner.center)
-
-    assert played(compiled_rounds) == pytest.approx(played(plain_rounds), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("losses", "declared", "told"),
-    [(1.0, 1.0, False), (1.0, 2.0, True), (Decaying(1.0, 0.2), 1.0, True)],
-)
-def test_whether_a_loss_may_be_flatter_than_declared(
-    losses: Any, declared: float, told: bool
-) -> None:
-    world = dikin.Ridge(dikin.Ball(2), losses, seed=1)
-    learner = dikin.AdaptiveSmooth(world.domain, declared, loss_range=world.loss_range)
-    assert tells_constants(learner, world) is told
-    assert not tells_constants(dikin.HazanLevy(world.domain, 100, declared, 0.1), world)
 
 
 @pytest.mark.parametrize("rounds", [1, 1000])

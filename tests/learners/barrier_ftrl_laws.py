@@ -12,7 +12,7 @@ from dikin.checks.failure import at_most
 from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
 from dikin.errors import CertificateWarning
-from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL, Schedule
+from dikin.learners.adaptive import RATE, TOTAL, BarrierFTRL, Schedule
 from dikin.learners.kernel_learner import LearnerState
 from dikin.open_queries import Query
 from domains.geometry_laws import Direction
@@ -90,7 +90,7 @@ def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:
     after = learner._state
     sigma = schedule.trust * learner.units.curvature(_counted_curvature(learner)) + schedule.assumed
     lam = after.numbers[TOTAL] - before.numbers[TOTAL] - sigma
-    trace = _direction(learner, memo.state, memo.noise).trace
+    trace = _direction(learner, memo.state, np.ones(learner.geometry.size)).trace
     y = learner.geometry.vector(memo.state.iterate)
     return Surrogate(y, after.linear - before.linear, sigma, lam, schedule.reach**2 * trace)
 

@@ -150,7 +150,7 @@ class Predictions(OnePoint):
         if float(np.abs(seen.points[0] - played).max()) > 1e-9:
             raise OffTheSphereError(f"the prediction moved by {predicted} of what it should")
         g = seen.losses[0] * s * z / reach
-        moved = self.centers[-1] - reach / (length * sqrt(self.T)) * g
+        moved = self.centers[-1] - 10 * reach / (length * sqrt(self.T)) * g
         self.centers.append((1 - self.xi) * self.project(moved / (1 - self.xi)))
 
 

@@ -104,9 +104,7 @@ class AnswersHereAndNow(Mutant):
     """A late answer is learnt as if it had been asked at the present centre."""
 
     def before(self, memo: Memo, loss: float) -> tuple[Memo, float]:
-        state = memo.state._replace(iterate=self._state.iterate)
-        asked: Memo = self._propose_from(state, memo.noise)[2]
-        return asked, loss
+        return memo._replace(state=memo.state._replace(iterate=self._state.iterate)), loss
 
 
 class PaysTheLarger(Mutant):

@@ -18,7 +18,7 @@ from dikin.errors import NumericalError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.corral import Corral, mirror_step
-from dikin.rng import stream
+from dikin.rng import Noise, stream_key
 
 HORIZON, ETA, SEED, RANGE = 60, 1.0, 7, (3.0, 11.0)
 DISC = dikin.Ball(2, 2.0, [1.0, -1.0])
@@ -145,13 +145,17 @@ def farthest(literal: type[Literal], rounds: int = 60) -> tuple[float, int]:
     """How far apart the two roads get in points and shares, and how often a base started anew."""
     learner = corral()
     road = literal(lambda i: learner._bases[i]._noise.state())
-    normals = stream(SEED, "learner").standard_normal
+    noise = Noise(stream_key(SEED, "learner"), 1)
+
+    def normals(count: int = 1) -> Any:
+        return [noise.draw()[0] for _ in range(count)]
+
     normals(len(MAKES))  # the bases' seeds
     apart, starts = 0.0, 0
     target = DISC.center + np.array([0.7, 0.9])
     for t in range(rounds):
         query = learner.ask()
-        point = road.ask(norm.sf(normals()))
+        point = road.ask(norm.sf(normals()[0]))
         apart = max(apart, float(np.abs(point - query.point).max()))
         # Each base has its bad times, in which its share falls, and comes back.
         bad = learner._open[query.id][1].played == t // 12 % len(MAKES)

@@ -14,7 +14,7 @@ import dikin
 from dikin.feedback import Feedback
 from dikin.learners import tewa
 from dikin.learners.base import Learner
-from dikin.learners.two_point import convex_pace, strongly_convex_pace
+from dikin.learners.descent import two_point_pace
 from learners import literal_descent as texts
 from learners.literal import OffTheSphereError
 from learners.projections import SETS, Array
@@ -106,7 +106,7 @@ def one_point_steep(units: Units) -> Game:
 
 def two_points(units: Units) -> Game:
     T = 100
-    learner = dikin.TwoPoint(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
+    learner = dikin.TwoPoint(units.domain, T, L, loss_range=(LOW, HIGH), seed=3)
     text = texts.TwoPoints(units.project, units.d, units.r, 1 / T, units.size)
     text.step = 1 / (units.L * sqrt(units.d * T))
     return learner, text
@@ -122,8 +122,10 @@ def two_points_curved(units: Units) -> Game:
 
 
 def predictions(units: Units) -> Game:
+    """With steps ten times as long, so that many a step ends outside."""
     T = 100
     learner = dikin.PseudoLine(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
+    learner._descend(learner._pace._replace(eta=10 * learner._pace.eta))
     delta = texts.prediction_reach(T, units.L, units.r)
     text = texts.Predictions(units.project, 1, units.r, delta, units.size)
     text.T = T
@@ -323,8 +325,32 @@ def test_every_text_is_spoiled() -> None:
 
 def test_two_points_stay_within_half_of_the_inscribed_ball_in_short_games() -> None:
     """1/T and ln T/T are larger then, and both points must be in the set."""
-    assert convex_pace(2, 0.3, 1, 1.0).reach == 0.15
-    assert strongly_convex_pace(2, 0.3, 3, 1.0).reach == 0.15
+    assert two_point_pace(2, 0.3, 1, 1.0, None).reach == 0.15
+    assert two_point_pace(2, 0.3, 3, 1.0, 1.0).reach == 0.15
+
+
+def test_a_constant_in_all_losses_changes_nothing() -> None:
+    """That is what the reference is for: FKM would walk off."""
+    centres = []
+    for constant in (0.0, 0.7):
+        learner = dikin.OneMeasurementSPSA(dikin.Ball(2), seed=1)
+        for _ in range(200):
+            query = learner.ask()
+            learner.tell(query, 0.1 * float(query.point @ query.point) + constant)
+        centres.append(learner.center)
+    assert centres[0] == pytest.approx(centres[1], abs=1e-9)
+
+
+def test_spsa_explores_less_and_less_and_finds_the_minimum_of_a_bowl() -> None:
+    target = np.array([0.4, -0.3])
+    learner = dikin.OneMeasurementSPSA(dikin.Ball(2), seed=3)
+    reaches = []
+    for _ in range(3000):
+        centre, query = learner.center, learner.ask()
+        reaches.append(float(np.linalg.norm(query.point - centre)))
+        learner.tell(query, float(((query.point - target) ** 2).sum()) / 2)
+    assert reaches[-1] == pytest.approx(reaches[0] * 3000**-0.101)
+    assert np.linalg.norm(learner.center - target) < 0.05
 
 
 # --- tilted weights ------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import kernel_line
 from learners.taps import tapped
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -75,8 +74,7 @@ def widest_gap(kind: type[SegmentText], lead: float) -> float:
     learner = dikin.KernelLine(dikin.Box([2], [5]), T, loss_range=(-4, 6), seed=3)
     text.estimates.append([lead * (5 - x) for x in text.x])
     learner.rounds = 1
-    learner._state.iterate[:] = text.estimates[0]
-    learner._state.numbers[0] /= sqrt(2)
+    learner._sums = np.array(text.estimates[0])
     tap, gap = tapped(learner), 0.0
     for t in range(ROUNDS):
         point = float(learner.ask().point[0])
@@ -145,47 +143,30 @@ def somewhere() -> Any:
     return learner
 
 
-def parts(learner: Any) -> tuple[Any, Array, Array, float]:
-    """The grid, its points, their weights and the mean."""
-    kernel, numbers, sums = learner._kernel, learner._state.numbers, learner._state.iterate
-    weights = np.empty(sums.size)
-    mean = kernel_line.weigh(sums, numbers[0], kernel.points, weights)
-    return kernel.grid, kernel.points, weights, mean
-
-
-def query_of(learner: Any, key: int) -> tuple[Any, float]:
-    """What was asked: |u|^2, mean and step; and the density."""
-    memo = learner._open[key][1]
-    return memo.asked, float(memo.metric[-1])
-
-
 def average(learner: Any, f: Callable[[float], float], pieces: int = 60) -> tuple[Array, float]:
     """E F_j for every j and E sum_j p_j F_j^2: every i of the grid, its piece in equal parts."""
-    grid, points, p, _ = parts(learner)
-    sums, square, ends, before = np.zeros(points.size), 0.0, np.cumsum(p), learner._state
+    p, _ = learner._weights()
+    sums, square, ends, before = np.zeros(p.size), 0.0, np.cumsum(p), learner._sums
     for i in np.flatnonzero(p > 1e-9):
         for part in range(pieces):
             chance = ends[i] - p[i] * (part + 0.5) / pieces
             vars(learner)["_noise"] = Fixed(float(chance))
             query = learner.ask()
-            asked, density = query_of(learner, query.id)
-            flat = kernel_line.flat_density(asked[1], grid)
-            F = np.zeros(points.size)
-            factor = f(float(query.point[0])) / density
-            kernel_line.add_densities(points, *asked[1:], grid.floor, flat, factor, F)
+            memo = learner._open[query.id][1]
+            density = learner._kernel(memo.mean, memo.step)
+            F = f(float(query.point[0])) / memo.density * density
             sums += p[i] / pieces * F
             square += p[i] / pieces * float(p @ F**2)
             learner.forget(query)
-    assert learner._state is before
+    assert learner._sums is before
     return sums, square
 
 
 def segment_mean(learner: Any, f: Callable[[float], float], x: float) -> float:
     """F(x): the mean of f between mu and x, or on the flat piece."""
-    grid, _, _, mu = parts(learner)
-    low, high = mu, x
-    if abs(x - mu) < grid.floor:
-        low, high = max(mu - grid.floor, grid.low), min(mu + grid.floor, grid.high)
+    low, high = learner._weights()[1], x
+    if abs(x - low) < learner._floor:
+        low, high = (low + end for end in learner._piece(low))
     s = (np.arange(2000) + 0.5) / 2000
     return float(np.mean([f(v) for v in low + s * (high - low)]))
 
@@ -195,22 +176,20 @@ def worst_bias(learner: Any) -> float:
         return 0.5 * abs(x + 0.3)
 
     found, _ = average(learner, f)
-    _, points, weights, _ = parts(learner)
-    wanted = np.array([segment_mean(learner, f, float(x)) for x in points])
-    seen = weights > 1e-6
-    return float(np.abs(found - wanted)[seen].max())
+    wanted = np.array([segment_mean(learner, f, float(x)) for x in learner._points])
+    return float(np.abs(found - wanted)[learner._weights()[0] > 1e-6].max())
 
 
-def pointwise(offset: Array, step: float, floor: float, flat: float) -> Array:
+def pointwise(learner: Any, mean: float, step: float) -> Array:
     """Of the nearest point of the grid alone, as if losses were not convex."""
-    near = np.abs(offset - step)
+    near = np.abs(learner._points - mean - step)
     return np.where(near == near.min(), 10.0, 1e-9)
 
 
 def test_the_estimate_is_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 midpoints a segment leave 1e-3 where f has its kink and a density its jump."""
     assert worst_bias(somewhere()) < 5e-3
-    monkeypatch.setattr(kernel_line, "segment_density", pointwise)
+    monkeypatch.setattr(dikin.KernelLine, "_kernel", pointwise)
     assert worst_bias(somewhere()) > 5e-2
 
 
@@ -219,7 +198,7 @@ def test_the_variance_keeps_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = 2 * (1 + log(sqrt(learner.horizon)))
     _, square = average(learner, lambda x: 1.0)
     assert 1 < square < bound
-    monkeypatch.setattr(kernel_line, "segment_density", pointwise)
+    monkeypatch.setattr(dikin.KernelLine, "_kernel", pointwise)
     _, square = average(somewhere(), lambda x: 1.0)
     assert square > bound
 

@@ -97,15 +97,6 @@ def test_a_forecast_that_failed_is_not_used_by_the_next_query() -> None:
     assert expected(made) == expected(plain)
 
 
-def test_a_forecast_when_the_point_is_known() -> None:
-    refuses(
-        learner(),
-        lambda made: made.tell(12, 0.5, forecast=0.4),
-        errors.FeedbackError,
-        r"ask\(forecast=",
-    )
-
-
 def test_other_learners_refuse_a_forecast() -> None:
     made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
     with pytest.raises(errors.FeedbackError, match="use Predictive"):

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import errors
 from dikin.engine.play import plain_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Decaying, FlatFirst, FlatLast
@@ -148,29 +147,14 @@ def least_total(name: str, rounds: int) -> float:
     return game.best()[1]
 
 
-LATE: dict[str, Callable[[Table, int], Any]] = {
-    "Predictive": lambda game, seed: built(dikin.Predictive, game, seed),
-    "AdaptiveSmooth": lambda game, seed: dikin.AdaptiveSmooth(
-        game.domain, game.smoothness, loss_range=game.loss_range, seed=seed
-    ),
-    "AdaptiveLipschitz": lambda game, seed: dikin.AdaptiveLipschitz(
-        game.domain, game.lipschitz, loss_range=game.loss_range, seed=seed
-    ),
-}
-
-
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("make", LATE)
-def test_with_answers_up_to_fifty_rounds_late(name: str, make: str) -> None:
-    """The gap of 48 games of `Predictive` is 3 standard errors where losses shrink, else 11 to 61.
-
-    The certificates of the others are far above.
-    """
+def test_with_answers_up_to_fifty_rounds_late(name: str) -> None:
+    """The gap is 3 standard errors where losses shrink, in 48 games, else 11 to 61."""
     rounds, gaps = 500, []
-    for seed in range(3 if make != "Predictive" else 48 if name == "shrinking" else 12):
+    for seed in range(48 if name == "shrinking" else 12):
         delays = np.random.default_rng([seed, 5]).integers(0, 51, size=rounds)
         game = hostile(name, rounds)
-        learner = LATE[make](game, seed)
+        learner = built(dikin.Predictive, game, seed)
         total = played(game, learner, delays)
         assert learner.rounds == rounds
         gaps.append(learner.certificate - (total - least_total(name, rounds)))
@@ -198,31 +182,6 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
         game.sums[1:, 0], game.sums[1:, 1] = weights @ sums, 0.0
         gaps.append(learner.certificate - (total - game.best()[1]))
     above(gaps, -3.0)  # a few rounds count: the certificate is all but the mean regret
-
-
-def test_from_a_start_near_a_corner() -> None:
-    """A bowl with its minimum near the opposite corner of a long box, and noise in its constant.
-
-    The gap of 8 games is 7 standard errors.
-    """
-    box, rounds, gaps = dikin.Box([0, 0], [10, 2]), 1000, []
-    half, target = np.array([5.0, 1.0]), np.array([2.0, 1.6])
-    for seed in range(8):
-        noise = np.random.default_rng([seed, 6]).choice([-0.2, 0.2], size=rounds)
-        # 0.3 |u|^2 for the cube of half side one is 0.6 |v|^2/2 after stretching to the side of 10.
-        with pytest.warns(errors.SlowLearnerWarning, match="close to the boundary"):
-            learner = dikin.Predictive(
-                box, 0.6 / 25, loss_range=(-0.2, 2.2), start=[9.8, 0.03], seed=seed
-            )
-        regret = 0.0
-        for t in range(rounds):
-            query = learner.ask()
-            u = (query.point - target) / half
-            loss = 0.3 * float(u @ u)
-            regret += loss
-            learner.tell(query, loss + noise[t], 0.6)  # shrunk to the side of 2: 0.6/1 |v|^2/2
-        gaps.append(learner.certificate - regret)
-    above(gaps, -3.0)  # estimates are large next to a corner, and so is their noise
 
 
 # --- the game that comes nearest to the certificate ----------------------------------------------

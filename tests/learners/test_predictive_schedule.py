@@ -359,14 +359,3 @@ def test_the_sides_of_a_box_do_not_matter() -> None:
     assert one.certificate == pytest.approx(two.certificate)
     assert one.certificate == pytest.approx(three.certificate)
     assert one.curvature_limit[0] == pytest.approx(three.curvature_limit[0])
-
-
-def test_constants_of_the_plain_length_are_never_too_small() -> None:
-    """Stretched to the longest side a vector is no shorter, shrunk to the shortest no longer."""
-    rng = np.random.default_rng(5)
-    for domain in (dikin.Box([0, 0], [9, 2]), dikin.Ellipsoid([0, 0], [[4, 1], [1, 1]])):
-        geometry = dikin.Predictive(domain, seed=0).geometry
-        for v in rng.normal(size=(50, 2)):
-            u = float(np.linalg.norm(geometry.preimage(v)))
-            shortest, longest = geometry.shortest * u, geometry.longest * u
-            assert shortest <= np.linalg.norm(v) * (1 + 1e-12) <= longest * (1 + 1e-11)

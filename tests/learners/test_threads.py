@@ -62,7 +62,7 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
         order.append(("ask",))
         return propose(self)
 
-    def recorded_find(self: Any, query: Any, again: Any) -> Any:
+    def recorded_find(self: Any, query: Any, again: Any = None) -> Any:
         order.append(call.made)
         time.sleep(0)
         return find(self, query, again)

@@ -8,29 +8,41 @@ from typing import Any, Self
 from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
 from dikin.errors import LossError, LossRangeError
-from dikin.learners.adaptive_smooth import AdaptiveSmooth
-from dikin.learners.barrier_ftrl import SPENT
-from dikin.learners.range_search import Range, RangeSearch
+from dikin.learners.adaptive import SPENT, AdaptiveSmooth
+from dikin.learners.range_search import STALE, Range, RangeSearch
 
 
-class RefusesTheSecond(AdaptiveSmooth):
-    def _search_range(self, search: RangeSearch, *answer: Any) -> None:
-        if search.restarts:
+def searching(search: type[RangeSearch]) -> Any:
+    """Learners that search for their range in another way."""
+
+    class Searching(AdaptiveSmooth):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            if self._search is not None:
+                self._search = search()
+
+    Searching.__name__ = AdaptiveSmooth.__name__
+    return disc(Searching)
+
+
+class RefusesTheSecond(RangeSearch):
+    def range_around(self, learner: Any, answer: Any) -> Range:
+        if self.restarts:
             raise LossRangeError("that is enough")
-        super()._search_range(search, *answer)
+        return super().range_around(learner, answer)
 
 
-class Tripling(AdaptiveSmooth):
-    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
-        low, high = super()._range_around(search, answer)
-        return (low, low + 1.5 * (high - low)) if search.begun else (low, high)
+class Tripling(RangeSearch):
+    def range_around(self, learner: Any, answer: Any) -> Range:
+        low, high = super().range_around(learner, answer)
+        return (low, low + 1.5 * (high - low)) if self.begun else (low, high)
 
 
-class WideFirst(AdaptiveSmooth):
+class WideFirst(RangeSearch):
     """Begins with a range of its own choice, however small the losses are."""
 
-    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
-        return super()._range_around(search, answer) if search.begun else (-1e6, 1e6)
+    def range_around(self, learner: Any, answer: Any) -> Range:
+        return super().range_around(learner, answer) if self.begun else (-1e6, 1e6)
 
 
 class Clamping(AdaptiveSmooth):
@@ -41,72 +53,75 @@ class Clamping(AdaptiveSmooth):
         super().tell(query, min(max(loss, low), high) if self.rounds else loss, curvature)
 
 
-class RestartsAlways(AdaptiveSmooth):
-    def _within_range(self, search: RangeSearch, memo: Any, answer: Any) -> bool:
+class RestartsAlways(RangeSearch):
+    def has_room(self, learner: Any, memo: Any, answer: Any) -> bool:
         return False
 
-    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
-        low, high = super()._range_around(search, answer)
+    def range_around(self, learner: Any, answer: Any) -> Range:
+        low, high = super().range_around(learner, answer)
         return low, high + 1e-9 * (high - low)
 
 
-class RestartsUncounted(AdaptiveSmooth):
-    def _begin_anew(self, fresh: Self, search: RangeSearch, stale: Any) -> None:
-        super()._begin_anew(fresh, replace(search, restarts=0), stale)
+class RestartsUncounted(RangeSearch):
+    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
+        super().begin_anew(learner, fresh, replace(search, restarts=0))
 
 
-class LosesARound(AdaptiveSmooth):
-    def _begin_anew(self, fresh: Self, search: RangeSearch, stale: Any) -> None:
-        super()._begin_anew(fresh, replace(search, rounds=max(search.rounds - 1, 1)), stale)
+class LosesARound(RangeSearch):
+    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
+        super().begin_anew(learner, fresh, replace(search, rounds=max(search.rounds - 1, 1)))
 
 
-class KeepsItsNumbers(AdaptiveSmooth):
+class KeepsItsNumbers(RangeSearch):
     """Keeps in a new range what was learnt in other units."""
 
-    def _successor(self, loss_range: Range) -> Self:
-        fresh = super()._successor(loss_range)
-        fresh._set_numbers(self._numbers())
+    def successor(self, learner: Any, loss_range: Range) -> Any:
+        fresh = super().successor(learner, loss_range)
+        fresh._set_numbers(learner._numbers())
         return fresh
 
 
-class CountsOn(AdaptiveSmooth):
+class CountsOn(RangeSearch):
     """Goes on with the number of the round in its formulas."""
 
-    def _begin_anew(self, fresh: Self, search: RangeSearch, stale: Any) -> None:
-        fresh._rounds_in_range = self._rounds_in_range
-        ahead = replace(search, rounds=search.rounds - self._rounds_in_range)
-        super()._begin_anew(fresh, ahead, stale)
+    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
+        fresh._rounds_in_range = learner._rounds_in_range
+        ahead = replace(search, rounds=search.rounds - learner._rounds_in_range)
+        super().begin_anew(learner, fresh, ahead)
 
 
-class DrawsAgain(AdaptiveSmooth):
+class DrawsAgain(RangeSearch):
     """Draws the same directions after every restart."""
 
-    def _successor(self, loss_range: Range) -> Self:
-        fresh = super()._successor(loss_range)
+    def successor(self, learner: Any, loss_range: Range) -> Any:
+        fresh = super().successor(learner, loss_range)
         fresh._noise.restore(disc()(0)._noise.state())
         return fresh
 
 
-class ForgetsQueries(AdaptiveSmooth):
-    def _begin_anew(self, fresh: Self, search: RangeSearch, stale: Any) -> None:
-        newest = max(stale)  # the one that is being answered in these laws, or asked last
-        super()._begin_anew(fresh, search, {key: stale[key] for key in stale if key <= newest - 3})
+class ForgetsQueries(RangeSearch):
+    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
+        newest = max(learner._open)  # the one that is being answered in these laws, or asked last
+        for id in [id for id in learner._open if newest - 3 < id < newest]:
+            del learner._open[id]
+        super().begin_anew(learner, fresh, search)
 
 
-class LearnsLate(AdaptiveSmooth):
+class LearnsLate(RangeSearch):
     """Learns from what was asked in another range."""
 
-    def _search_range(self, search: RangeSearch, *answer: Any) -> None:
-        super()._search_range(search, *answer)
-        self._state = self._state._replace(linear=self._state.linear + 0.01)
+    def learn(self, learner: Any, memo: Any, answer: Any, curvature: float) -> None:
+        super().learn(learner, memo, answer, curvature)
+        if memo is STALE:
+            learner._state = learner._state._replace(linear=learner._state.linear + 0.01)
 
 
-class CountsFirst(AdaptiveSmooth):
+class CountsFirst(RangeSearch):
     """Counts a round before it looks at the answer."""
 
-    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
-        self._search = search.with_idle_round()
-        return super()._range_around(search, answer)
+    def range_around(self, learner: Any, answer: Any) -> Range:
+        learner._search = replace(self, rounds=self.rounds + 1)
+        return super().range_around(learner, answer)
 
 
 class AcceptsAnything(AdaptiveSmooth):
@@ -122,7 +137,9 @@ class AcceptsAnything(AdaptiveSmooth):
 class RestoresNoStale(AdaptiveSmooth):
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        return super().restore(domain, state | ({"stale": []} if "stale" in state else {}))
+        return super().restore(
+            domain, state | {"open": [each for each in state["open"] if len(each) > 2]}
+        )
 
 
 class RestoresNoIdleRounds(AdaptiveSmooth):
@@ -158,19 +175,19 @@ RESTORED = "check_unknown_range_continues_exactly_when_restored"
 COVERS = "check_certificate_of_unknown_range_covers_every_range"
 
 UNKNOWN_RANGE_MUTANTS = [
-    LearnerMutant(DOUBLED, "refuses a loss", disc(RefusesTheSecond)),
-    LearnerMutant(DOUBLED, "by other factors", disc(Tripling)),
-    LearnerMutant(DOUBLED, "too wide", disc(WideFirst)),
+    LearnerMutant(DOUBLED, "refuses a loss", searching(RefusesTheSecond)),
+    LearnerMutant(DOUBLED, "by other factors", searching(Tripling)),
+    LearnerMutant(DOUBLED, "too wide", searching(WideFirst)),
     LearnerMutant(DOUBLED, "too narrow", disc(Clamping)),
-    LearnerMutant(DOUBLED, "without need", disc(RestartsAlways)),
-    LearnerMutant(DOUBLED, "restarts are not counted", disc(RestartsUncounted)),
-    LearnerMutant(DOUBLED, "rounds are lost", disc(LosesARound)),
-    LearnerMutant(ANEW, "remembers", disc(KeepsItsNumbers)),
-    LearnerMutant(ANEW, "counts on", disc(CountsOn)),
-    LearnerMutant(ANEW, "draws again", disc(DrawsAgain)),
-    LearnerMutant(OPEN, "forgets queries", disc(ForgetsQueries)),
-    LearnerMutant(OPEN, "learns late", disc(LearnsLate)),
-    LearnerMutant(OPEN, "moves first", disc(CountsFirst)),
+    LearnerMutant(DOUBLED, "without need", searching(RestartsAlways)),
+    LearnerMutant(DOUBLED, "restarts are not counted", searching(RestartsUncounted)),
+    LearnerMutant(DOUBLED, "rounds are lost", searching(LosesARound)),
+    LearnerMutant(ANEW, "remembers", searching(KeepsItsNumbers)),
+    LearnerMutant(ANEW, "counts on", searching(CountsOn)),
+    LearnerMutant(ANEW, "draws again", searching(DrawsAgain)),
+    LearnerMutant(OPEN, "forgets queries", searching(ForgetsQueries)),
+    LearnerMutant(OPEN, "learns late", searching(LearnsLate)),
+    LearnerMutant(OPEN, "moves first", searching(CountsFirst)),
     LearnerMutant(OPEN, "accepts anything", disc(AcceptsAnything)),
     LearnerMutant(RESTORED, "stale queries", disc(RestoresNoStale)),
     LearnerMutant(RESTORED, "idle rounds", disc(RestoresNoIdleRounds)),

@@ -15,8 +15,7 @@ import numpy as np
 
 import dikin
 from dikin.errors import SlowLearnerWarning
-from dikin.learners.adaptive import Adaptive
-from dikin.learners.barrier_ftrl import RATE, TOTAL
+from dikin.learners.adaptive import RATE, TOTAL, Adaptive
 from paper.charts import Array, Chart
 from reference.barriers import PolytopeBarrier, random_polytope
 

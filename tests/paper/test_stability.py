@@ -19,8 +19,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from dikin.learners.adaptive import Adaptive
-from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
+from dikin.learners.adaptive import Adaptive, AdaptiveLipschitz
 from paper.charts import Array, holds, interior
 from paper.runs import ANSWERS, SETS, Record, altered, build
 from reference.lifted import Lifted, PaperLipschitz, PaperSmooth, symmetric_roots

@@ -170,7 +170,7 @@ def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
         value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
         rows[i] = 0.0
         learner.geometry.linear_update(
-            memo.state.iterate, memo.metric, memo.s, value * memo.asked[2], 0.0, rows[i]
+            memo.state.iterate, memo.metric, value * memo.asked[2], 0.0, rows[i]
         )
         learner.forget(query)
     return np.linalg.solve(root, rows.T).T

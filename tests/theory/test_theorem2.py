@@ -8,6 +8,7 @@ the theorem replaces by OPT_T. Wrong theorems, each with a term left out, must f
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -22,9 +23,18 @@ from paper.charts import holds
 from paper.runs import Record
 
 Bound = Callable[..., float]
+
+
+def made(kind: str, dim: int, constant: float) -> schedules.Setting:
+    order = schedules.SMOOTH if kind == "smooth" else schedules.LIPSCHITZ
+    return schedules.Setting(order, dim, constant)
+
+
 BOUNDS: dict[str, Bound] = {
-    "smooth": lambda s, d, nu, c: sharp_regret(schedules.smooth(d, c), s, nu),
-    "lipschitz": lambda s, d, nu, c: sharp_regret(schedules.lipschitz(d, c), s, nu),
+    "smooth": lambda s, d, nu, c: sharp_regret(schedules.Setting(schedules.SMOOTH, d, c), s, nu),
+    "lipschitz": lambda s, d, nu, c: sharp_regret(
+        schedules.Setting(schedules.LIPSCHITZ, d, c), s, nu
+    ),
 }
 
 
@@ -72,7 +82,7 @@ def test_it_is_the_display_as_printed(kind: str) -> None:
     """To 1e-9: lambda_t by bisection adds up in the rate. Its OPT_T is tested in test_schedules."""
     references = []
     for sigmas, dim, nu, constant in problems():
-        setting = (schedules.smooth if kind == "smooth" else schedules.lipschitz)(dim, constant)
+        setting = made(kind, dim, constant)
         best = setting.minimum(sigmas, setting.target)[0]
         references.append(printed(kind, sigmas, dim, nu, constant, best))
 
@@ -158,7 +168,7 @@ def played(kind: str, game: Game) -> Played:
 
 def without(kind: str) -> list[Bound]:
     """The theorem with one of its terms left out."""
-    f, make = BOUNDS[kind], schedules.smooth if kind == "smooth" else schedules.lipschitz
+    f, make = BOUNDS[kind], partial(made, kind)
 
     def first(d: int, c: float) -> float:
         return d**2 * (c + 1) if kind == "smooth" else d**2 * (c + 1) ** 2

@@ -7,14 +7,11 @@ deliberately wrong ones, which it must reject.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from another_solver import least_value
 from dikin.errors import ParameterError
@@ -24,11 +21,11 @@ from theory.test_schedules import patterns
 
 
 def smooth_regret(sigmas, dim, nu, beta, first=None) -> float:
-    return theorems.regret(schedules.smooth(dim, beta), sigmas, nu, first)
+    return theorems.regret(schedules.Setting(schedules.SMOOTH, dim, beta), sigmas, nu, first)
 
 
 def lipschitz_regret(sigmas, dim, nu, lip, first=None) -> float:
-    return theorems.regret(schedules.lipschitz(dim, lip), sigmas, nu, first)
+    return theorems.regret(schedules.Setting(schedules.LIPSCHITZ, dim, lip), sigmas, nu, first)
 
 
 both = pytest.mark.parametrize("regret", [smooth_regret, lipschitz_regret])
@@ -119,36 +116,3 @@ def test_one_round_is_allowed_and_none_is_not(regret) -> None:
     for sigmas in ([], [[0.0, 1.0]], 0.5):
         with pytest.raises(ParameterError, match="wanted a vector"):
             regret(sigmas, 2, 1.0, 1.0)
-
-
-@both
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(
-    sigmas=st.lists(st.floats(0, 100), min_size=1, max_size=12),
-    more=st.floats(0, 10),
-    where=st.integers(0, 11),
-)
-def test_more_curvature_never_raises_the_bound(regret, sigmas, more, where) -> None:
-    def check(bound) -> None:
-        raised = np.array(sigmas)
-        raised[where % len(sigmas)] += more
-        assert bound(raised, 2, 2.0, 1.0) <= bound(np.array(sigmas), 2, 2.0, 1.0) * (1 + 1e-14)
-
-    counts = where % len(sigmas) < len(sigmas) - 1 and more > 1e-3  # sigma_T comes too late
-    holds(check, regret, *[lambda sig, *rest: -regret(sig, *rest)] * counts)
-
-
-@both
-def test_cor_worst_best_case_flat_rounds_hurt_most_when_first_and_least_when_last(regret) -> None:
-    def check(bound) -> None:
-        sigmas = [0.0, 0.0, 0.0, 0.1, 0.5, 2.0]
-        bounds = [bound(order, 2, 2.0, 1.0) for order in set(itertools.permutations(sigmas))]
-        assert bound(sigmas, 2, 2.0, 1.0) == max(bounds)
-        assert bound(sigmas[::-1], 2, 2.0, 1.0) == min(bounds) < max(bounds)
-
-    holds(
-        check,
-        regret,
-        lambda sig, *rest: regret(sig[::-1], *rest),
-        lambda sig, *rest: regret(np.full(6, 0.4), *rest),  # blind to the order
-    )

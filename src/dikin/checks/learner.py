@@ -89,7 +89,7 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     return loss
 
 
-def ask(learner: Learner, round: int | None = None) -> Query:
+def ask(learner: Learner, round: int | None = None) -> Any:
     """Ask a query, with a context where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
         return learner.ask()

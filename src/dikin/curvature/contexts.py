@@ -8,31 +8,36 @@ and with mu_i <= g_i'' <= beta_i wherever c_i.x can be on the domain
 
     lambda_min(sum_i w_i mu_i B'c_i c_i'B)  <=  sigma,     beta  <=  lambda_max(... beta_i ...).
 
-A simplex lies in a plane: what curvature f has across the plane is of no use, and what it lacks
-does no harm, so the eigenvalues are those of the d x d matrix in the plane.
+A simplex lies in a plane. The curvature of f across the plane does not matter, so the eigenvalues
+are those of the d x d matrix in the plane.
 
 Rounding. A computed Gram matrix of n rows differs from the true one by at most
 
     (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum_i w_i mu_i |c_i|^2   in the 2-norm
 
-(sums in any order; the second term, for rows of m entries carried into the plane, is absent where
-the domain has its whole space). This is subtracted from a proven eigenvalue (`spectrum`) and
+(sums in any order). The second term, for rows of m entries carried into the plane, is absent if
+the domain has its whole space. The sum is subtracted from a proven eigenvalue (`spectrum`) and
 the result cut off at 0. A true lower bound that is not negative is 0 for a batch without curvature:
 fewer rows than dimensions, or contexts in a common plane, give exactly 0.
 """
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import NamedTuple
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.curvature.gram import Gram, context_rows, one_per_row
-from dikin.curvature.spectrum import gamma
+from dikin.curvature import spectrum
+from dikin.curvature.spectrum import TINY, gamma
 from dikin.domains.base import Array, Domain
-from dikin.errors import CurvatureError, ParameterError
+from dikin.errors import CurvatureError, ParameterError, ShapeError
+
+BLOCK = 4096
+"""Rows that are worked on at a time: little memory, and sums of this depth."""
+SLACK = 1.01
+"""Covers the rounding of the error bound itself, for up to 10^13 rows."""
 
 
 class Curvature(NamedTuple):
@@ -44,9 +49,9 @@ class Curvature(NamedTuple):
     Parameters
     ----------
     strong_convexity : float
-        At most the true sigma; 0 where nothing is known.
+        At most the true sigma, or 0 where it is not known.
     smoothness : float
-        At least the true beta; infinite where nothing is known.
+        At least the true beta, or infinite where it is not known.
     """
 
     strong_convexity: float
@@ -69,7 +74,7 @@ def of_contexts(
     contexts : array_like
         A row for each loss, as long as a flattened point of the domain.
     weights : array_like, default 1.0
-        One number for all rows, or one for each, not negative; 1/n for the mean of n losses.
+        One number for all rows, or one for each, not negative: 1/n for the mean of n losses.
     second_derivative : tuple of array_like, default (1.0, 1.0)
         Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each one number
         for all rows or one for each. The default is that of the squared loss g(z) = (z - y)^2/2,
@@ -133,3 +138,116 @@ def row_error(domain: Domain) -> float:
     if basis.shape[0] == basis.shape[1] and (basis == np.eye(len(basis))).all():
         return 0.0
     return sqrt(domain.dim) * gamma(domain.center.size + 3)
+
+
+def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
+    """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
+
+    A holder of private contexts can reveal the lower one.
+
+    Parameters
+    ----------
+    contexts : array_like
+        The rows c_i, of equal length. A single row may be a vector.
+    weights : array_like, default 1.0
+        The weights w_i: one number for all rows, or one for each, not negative.
+
+    Returns
+    -------
+    least : float
+        At most the smallest eigenvalue, rounding included, or 0 where it may be 0.
+    greatest : float
+        At least the greatest eigenvalue, rounding included.
+
+    Raises
+    ------
+    ShapeError
+        If contexts are not rows of numbers, or weights do not fit them.
+    ParameterError
+        If a number is not finite, or a weight negative.
+
+    Examples
+    --------
+    >>> round(eigenvalues([[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]])[0], 6)
+    0.980971
+    """
+    rows = context_rows(contexts, None)
+    gram = Gram(rows.shape[1])
+    gram.add(rows, one_per_row(weights, len(rows), "weights"), np.sum(rows**2, axis=1))
+    return gram.least(), gram.greatest()
+
+
+class Gram:
+    """sum_i w_i r_i r_i' for contexts c_i projected to r_i, each by an error `row_error` |c_i|."""
+
+    def __init__(self, dim: int, row_error: float = 0.0) -> None:
+        self._sum = np.zeros((dim, dim))
+        self._row_error = row_error
+        self._size = 0.0  # sum of w_i |c_i|^2
+        self._depth = 0  # additions in a row behind an entry
+        self._rows = 0
+
+    def add(self, rows: Array, weights: Array, squares: Array) -> None:
+        """Add rows with their weights. `squares` are |c_i|^2."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the spectrum sees what overflowed
+            for first in range(0, len(rows), BLOCK):
+                some = slice(first, first + BLOCK)
+                scaled = np.sqrt(weights[some])[:, None] * rows[some]
+                self._sum += scaled.T @ scaled
+                self._depth = max(self._depth, len(scaled)) + 1
+            self._size += float(weights @ squares)
+        self._rows += len(rows)
+
+    def least(self) -> float:
+        """At most the least eigenvalue of the exact sum."""
+        return spectrum.least_eigenvalue(self._sum, self._error())
+
+    def greatest(self) -> float:
+        """At least the greatest eigenvalue of the exact sum."""
+        return spectrum.greatest_eigenvalue(self._sum, self._error())
+
+    def _error(self) -> float:
+        """Return a bound on the 2-norm of the rounding error of the sum.
+
+        Entry by entry, a sum of depth n of products of two numbers with two roundings each is off
+        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2. A row that was
+        moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
+        """
+        underflow = self._rows * len(self._sum) * TINY
+        relative = gamma(self._depth + 6) + 3 * self._row_error
+        error = SLACK * (relative * self._size + 8 * underflow)
+        return error if isfinite(error) else inf
+
+
+def context_rows(contexts: Any, entries: int | None) -> Array:
+    """Rows of finite numbers among the arguments. A single row may be a vector."""
+    try:
+        rows = np.atleast_2d(np.asarray(contexts, dtype=float))
+    except (TypeError, ValueError) as reason:
+        raise ShapeError(f"contexts must be rows of numbers, got {contexts!r}") from reason
+    if rows.ndim != 2 or rows.size == 0:
+        raise ShapeError(f"contexts must be rows of numbers, got shape {rows.shape}")
+    if entries is not None and rows.shape[1] != entries:
+        raise ShapeError(
+            f"a context must have {entries} numbers, as many as a point of the domain, "
+            f"got rows of {rows.shape[1]}"
+        )
+    if not np.isfinite(rows).all():
+        bad = int(np.argwhere(~np.isfinite(rows).all(axis=1))[0, 0])
+        raise ParameterError(f"every context must be finite, row {bad} is not")
+    return rows
+
+
+def one_per_row(values: Any, count: int, name: str) -> Array:
+    """One number for each row, finite and not negative. A single number stands for all."""
+    try:
+        row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
+    except (TypeError, ValueError) as reason:
+        raise ShapeError(
+            f"{name} must be one number, or one for each of the {count} rows, got {values!r}"
+        ) from reason
+    if not np.isfinite(row_values).all():
+        raise ParameterError(f"{name} must be finite")
+    if not (row_values >= 0).all():
+        raise ParameterError(f"{name} must not be negative, got {float(row_values.min()):g}")
+    return row_values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import ROOM, Geometry
+from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
-from dikin.domains.truncated_normal import ball_moments
 from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compilable
-from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
+from dikin.kernel import compilable, looped
+from dikin.vectors import affine, dot
+
+TINY = 1e-300
+"""Beside any other length it is nothing."""
 
 
 class QuadraticDomain(Domain):
@@ -94,7 +96,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, self.dim + 3, 3)
+        return BallGeometry(self.dim, self.radius / scale, 3, 5)
 
     def arguments(self) -> dict[str, Any]:
         return {"dim": self.dim, "radius": self.radius, "center": self.center}
@@ -116,13 +118,10 @@ class BallNumbers(NamedTuple):
 
 
 class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.
+    """|u| <= rho.  iterate = (y, r, slack), |y| = rho r;  metric = (s, across, along, part, |s|^2).
 
-    iterate = (unit, r, slack, linear): y = rho r unit linear with |unit linear| = 1. This is the
-    linear term of the update itself, so that no vector is computed to describe y.
-
-    metric = (across, along, radial): H has one eigenvalue across the radius and one along
-    it; kept are the inverses of their roots. radial is the part of s along y.
+    H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
+    of their roots, and `part` y is the part of s along the radius.
     """
 
     @property
@@ -130,62 +129,45 @@ class BallGeometry(BallNumbers, Geometry):
         return True
 
     def start(self) -> Array:
-        iterate = np.zeros(self.iterate_size)
-        iterate[2] = 1.0
+        iterate = np.zeros((3, self.size))
+        iterate[2, 0] = 1.0
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        length = sqrt(dot(linear, linear))
-        if length == 0.0:
-            iterate[0], iterate[1], iterate[2] = 0.0, 0.0, 1.0
-        else:
+        length, gap = sqrt(dot(linear, linear)), 1.0
+        if length > 0.0:
             square = quadratic * self.rho * self.rho
-            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1]))
-            iterate[0], iterate[1], iterate[2] = -1.0 / length, 1.0 - gap, gap * (2.0 - gap)
-        copy(linear, iterate[3:])
+            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
+        iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
+        scale_into(self.rho * (gap - 1.0) / (length + TINY), linear, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        factor = 2.0 * kappa / (self.rho * self.rho)
-        across, along = inverse_roots(float(iterate[1]), float(iterate[2]), factor, shift)
-        square, radial = dots(s, iterate[3:])
-        metric[0], metric[1], metric[2] = across, along, float(iterate[0]) * radial
+        r, factor = float(iterate[1, 0]), 2.0 * kappa / (self.rho * self.rho)
+        square, radial = set_direction(s, iterate, metric)
+        across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
+        metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
+        metric[3, 0] = radial / (self.rho * r) ** 2 if r > 0.0 else 0.0
         return square, (self.size - 1) * across * across + along * along
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        across, radial = scale * float(metric[0]), float(metric[2])
-        along = radial * (scale * float(metric[1]) - across) + self.rho * float(iterate[1])
-        combine(across, s, along * float(iterate[0]), iterate[3:], u)
-        return dot(u, u)
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        across, part = scale * float(metric[1, 0]), float(metric[3, 0])
+        along, away = 1.0 + scale * float(metric[2, 0]) * part, self.rho * float(iterate[1, 0])
+        set_rows(across, metric, along - across * part, iterate, u)
+        across_square = max(float(metric[4, 0]) - (part * away) ** 2, 0.0)
+        return across * across * across_square + (along * away) ** 2
 
     def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        across, distance = scale / float(metric[0]), self.rho * float(iterate[1])
-        radial, outward = float(metric[2]), scale / float(metric[1])
-        along = radial * (outward - across) - damping * distance
-        add_combination(across, s, along * float(iterate[0]), iterate[3:], out)
-        return outward * radial * distance, distance * distance
-
-    def stiffness(self, metric: Array) -> float:
-        return 1.0 / float(metric[1])  # H is largest along the radius
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor * iterate[0] * self.rho * iterate[1], iterate[3:], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return float(iterate[0] * self.rho * iterate[1]) * dot(iterate[3:], vector)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        length = sqrt(dot(u, u))
-        r = length / self.rho
-        iterate[0] = 1.0 / length if length > 0.0 else 0.0
-        iterate[1], iterate[2] = r, max((1.0 - r) * (1.0 + r), ROOM)
-        copy(u, iterate[3:])
+        across, away = scale / float(metric[1, 0]), self.rho * float(iterate[1, 0])
+        along = scale * float(metric[3, 0]) / float(metric[2, 0])
+        add_rows(across, metric, along - across * float(metric[3, 0]) - damping, iterate, out)
+        return along * away * away, away * away
 
     def barrier(self, iterate: Array) -> float:
-        return -log(iterate[2])
+        return -log(iterate[2, 0])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
@@ -193,19 +175,61 @@ class BallGeometry(BallNumbers, Geometry):
     def inward(self, displacement: Array) -> Array:
         return displacement
 
-    def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
-    ) -> float:
-        length = sqrt(theta.dot(theta))
-        mean, along, across = ball_moments(self.size, self.rho, length, precision)
-        unit = 1.0 / length if length > 0.0 else 0.0
-        iterate[:3], iterate[3:] = (unit, mean / self.rho, nan), theta
-        metric[:] = across, along, unit * theta.dot(noise)
-        return float(noise.dot(noise))
-
 
 @compilable
 def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
     """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
     across = sqrt(slack / (factor + shift * slack))
     return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
+
+
+def _scale_into(factor: float, linear: Array, iterate: Array) -> None:
+    for i in range(linear.size):
+        iterate[0, i] = factor * linear[i]
+
+
+@looped(_scale_into)
+def scale_into(factor: float, linear: Array, iterate: Array) -> None:
+    """Set y to factor linear."""
+    np.multiply(linear, factor, iterate[0])
+
+
+def _set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
+    square = product = 0.0
+    for i in range(s.size):
+        metric[0, i] = s[i]
+    for i in range(s.size):
+        square += s[i] * s[i]
+        product += s[i] * iterate[0, i]
+    return square, product
+
+
+@looped(_set_direction, order_free=True)
+def set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
+    """Write s, and return the products s.s and s.y."""
+    metric[0] = s
+    return float(s.dot(s)), float(s.dot(iterate[0]))
+
+
+def _set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
+    for i in range(u.size):
+        u[i] = a * metric[0, i] + b * iterate[0, i]
+
+
+@looped(_set_rows)
+def set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
+    """Set u to a s + b y."""
+    np.multiply(metric[0], a, u)
+    u += b * iterate[0]
+
+
+def _add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += a * metric[0, i] + b * iterate[0, i]
+
+
+@looped(_add_rows)
+def add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
+    """Add a s + b y to out."""
+    out += a * metric[0]
+    out += b * iterate[0]

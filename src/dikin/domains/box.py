@@ -6,19 +6,17 @@ Each interval's barrier has nu = 1 (not the 2 one gets by counting its two ends)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import ROOM, DiagonalGeometry, Geometry
+from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums
 from dikin.domains.roots import cold_start_gap
-from dikin.domains.truncated_normal import interval_moments
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import copy, diagonal_sums, log_sum
 
 FEW = 6
 """Up to so many sides the update is computed one by one: NumPy's calls take longer than that."""
@@ -143,15 +141,11 @@ class BoxNumbers(NamedTuple):
 
 def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
     """The box |u_i| <= half_i."""
-    return BoxGeometry(half.size, half, stretch, 2 * half.size, half.size + 2)
+    return BoxGeometry(half.size, half, stretch, 2, 3)
 
 
-class BoxGeometry(BoxNumbers, DiagonalGeometry):
-    """|u_i| <= h_i.
-
-    iterate = (y, slack): slack_i = 1 - (y_i/h_i)^2 to its last digit.
-    metric: see `DiagonalGeometry`.
-    """
+class BoxGeometry(BoxNumbers, Geometry):
+    """|u_i| <= h_i.   iterate = (y, slack), slack_i = 1 - (y_i/h_i)^2 to its last digit."""
 
     @property
     def shortest(self) -> float:
@@ -162,15 +156,11 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
         return float(self.stretch.max())
 
     @property
-    def sides(self) -> Array:
-        return 2.0 * self.half
-
-    @property
     def identity(self) -> bool:
         return bool((self.stretch == 1.0).all())
 
     def start(self) -> Array:
-        return np.repeat([0.0, 1.0], self.size)
+        return np.repeat([[0.0], [1.0]], self.size, axis=1)
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         box_solve(self.half, linear, quadratic, weight, iterate)
@@ -178,18 +168,12 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n = self.size
-        root = metric[:n]
-        box_roots(self.half, iterate[n:], kappa, shift, root)
-        square, trace, metric[n], metric[n + 1] = diagonal_sums(iterate[:n], s, root)
-        return square, trace
-
-    def place(self, u: Array, iterate: Array) -> None:
-        copy(u, iterate[: self.size])
-        box_slacks(self.half, u, iterate[self.size :])
+        box_roots(self.half, iterate, kappa, shift, metric)
+        diagonal_metric(s, metric)
+        return diagonal_sums(s, metric)
 
     def barrier(self, iterate: Array) -> float:
-        return -log_sum(iterate[self.size :], 1.0)
+        return -log_slacks(iterate)
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine_stretched(u, center, radius, self.stretch, x)
@@ -200,15 +184,6 @@ class BoxGeometry(BoxNumbers, DiagonalGeometry):
     def preimage(self, displacement: Array) -> Array:
         return displacement / self.stretch
 
-    def truncated_normal(
-        self, theta: Array, precision: float, noise: Array, iterate: Array, metric: Array
-    ) -> float:
-        n = self.size
-        iterate[:n], deviation = interval_moments(self.half, theta, precision)
-        iterate[n:], metric[:n] = nan, 1.0 / deviation
-        square, _, metric[n], metric[n + 1] = diagonal_sums(iterate[:n], noise, metric[:n])
-        return square
-
 
 @compilable
 def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
@@ -218,39 +193,18 @@ def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tu
 
 
 def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-    size = half.size
-    for i in range(size):
-        iterate[i], iterate[size + i] = box_entry(half[i], linear[i], quadratic, weight)
+    for i in range(half.size):
+        iterate[0, i], iterate[1, i] = box_entry(half[i], linear[i], quadratic, weight)
 
 
 @looped(_box_solve)
 def box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
     """The update of every coordinate."""
-    n = half.size
-    if n <= FEW:
+    if half.size <= FEW:
         for i, (h, g) in enumerate(zip(half.tolist(), linear.tolist(), strict=True)):
-            iterate[i], iterate[n + i] = box_entry(h, g, quadratic, weight)
+            iterate[0, i], iterate[1, i] = box_entry(h, g, quadratic, weight)
         return
-    iterate[:n], iterate[n:] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
-
-
-@compilable
-def box_slack(half: float, u: float) -> float:
-    """The slack of one coordinate."""
-    r = abs(u) / half
-    slack = (1.0 - r) * (1.0 + r)
-    return choose(slack > ROOM, slack, ROOM)
-
-
-def _box_slacks(half: Array, u: Array, slack: Array) -> None:
-    for i in range(half.size):
-        slack[i] = box_slack(half[i], u[i])
-
-
-@looped(_box_slacks)
-def box_slacks(half: Array, u: Array, slack: Array) -> None:
-    """The slacks of a point."""
-    slack[:] = box_slack(half, u)  # type: ignore[arg-type]
+    iterate[0], iterate[1] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
 
 
 @compilable
@@ -261,15 +215,28 @@ def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
     return root
 
 
-def _box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
+def _box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: Array) -> None:
     for i in range(half.size):
-        root[i] = box_root(half[i], slack[i], kappa, shift)
+        metric[2, i] = box_root(half[i], iterate[1, i], kappa, shift)
 
 
 @looped(_box_roots)
-def box_roots(half: Array, slack: Array, kappa: float, shift: float, root: Array) -> None:
-    """The square roots of H."""
-    root[:] = box_root(half, slack, kappa, shift)  # type: ignore[arg-type]
+def box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: Array) -> None:
+    """Write the square roots of H."""
+    metric[2] = box_root(half, iterate[1], kappa, shift)  # type: ignore[arg-type]
+
+
+def _log_slacks(iterate: Array) -> float:
+    total = 0.0
+    for i in range(iterate.shape[1]):
+        total += log(iterate[1, i])
+    return total
+
+
+@looped(_log_slacks, order_free=True)
+def log_slacks(iterate: Array) -> float:
+    """The sum of the logarithms of the slacks."""
+    return float(np.log(iterate[1]).sum())
 
 
 def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:

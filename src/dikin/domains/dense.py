@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Protocol
 
 import numpy as np
 
-from dikin.domains.geometry import ExplicitGeometry
+from dikin.domains.geometry import Geometry
 from dikin.domains.newton import FULL_STEP, Factor, Minimum, factor, minimise
 from dikin.vectors import Array
 
@@ -31,11 +31,10 @@ class Oracles(Protocol):
     def inward(self, displacement: Array) -> Array: ...
 
 
-class DenseGeometry(ExplicitGeometry):
+class DenseGeometry(Geometry):
     """Chart vectors divided by the scale.
 
-    iterate = (y, the Newton decrement of the update); metric = (L, the transpose of L^-1)
-    with H = L L'.
+    iterate = (y, the Newton decrement of the update); metric = (L'^-1 s, L s) with H = L L'.
 
     Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
     (linear/scale).v + quadratic/(2 scale^2) |v|^2.
@@ -44,7 +43,7 @@ class DenseGeometry(ExplicitGeometry):
     def __init__(self, domain: Oracles, scale: float) -> None:
         self.domain, self.scale = domain, scale
         self.size = n = domain.dim
-        self.iterate_size, self.metric_size = n + 1, 2 * n * n
+        self.iterate_size, self.metric_size = 2, 2
         self._least = domain.barrier(np.zeros(n))
         # The last results, with their arguments: they are needed again in the same round.
         self._hessian: tuple[bytes, Array] | None = None
@@ -55,7 +54,7 @@ class DenseGeometry(ExplicitGeometry):
         return self.domain.center.size
 
     def start(self) -> Array:
-        return np.zeros(self.iterate_size)
+        return np.zeros((2, self.size))
 
     def gradient(self, u: Array) -> Array:
         """The gradient of psi at a working vector."""
@@ -77,9 +76,9 @@ class DenseGeometry(ExplicitGeometry):
     # --- a round -------------------------------------------------------------------------------
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        start = self.scale * iterate[:-1]
-        v, iterate[-1] = self._minimise(linear, quadratic, weight, start, 0.0)
-        np.divide(v, self.scale, iterate[:-1])
+        start = self.scale * iterate[0]
+        v, iterate[1, 0] = self._minimise(linear, quadratic, weight, start, 0.0)
+        np.divide(v, self.scale, iterate[0])
 
     def _minimise(
         self, linear: Array, quadratic: float, weight: float, start: Array, tolerance: float
@@ -95,12 +94,12 @@ class DenseGeometry(ExplicitGeometry):
 
     def project(self, linear: Array, iterate: Array) -> None:
         if isfinite(self.domain.barrier(-self.scale * linear)):  # inside: its own projection
-            iterate[:-1], iterate[-1] = -linear, 0.0
+            iterate[0], iterate[1, 0] = -linear, 0.0
             return
         v, weight = np.zeros(self.size), 1.0
         while weight > 2 * FINAL_WEIGHT:
             v, weight = self._next_on_path(linear, v, weight), weight * WEIGHT_FACTOR
-        iterate[:-1], iterate[-1] = v / self.scale, 0.0
+        iterate[0], iterate[1, 0] = v / self.scale, 0.0
         self.solve(linear, 1.0, FINAL_WEIGHT, iterate)
 
     def _next_on_path(self, linear: Array, v: Array, weight: float) -> Array:
@@ -125,32 +124,12 @@ class DenseGeometry(ExplicitGeometry):
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n, (lower, inverse) = self.size, self._factored(iterate[:-1], kappa, shift)
-        metric[: n * n], metric[n * n :] = lower.ravel(), inverse.ravel()
+        lower, inverse = self._factored(iterate[0], kappa, shift)
+        metric[0], metric[1] = inverse.dot(s), lower.dot(s)
         return float(s.dot(s)), float(np.vdot(inverse, inverse))
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        n = self.size
-        u[:] = iterate[:-1] + metric[n * n :].reshape(n, n).dot(scale * s)
-        return float(u.dot(u))
-
-    def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        n, y = self.size, iterate[:-1]
-        g = metric[: n * n].reshape(n, n).dot(scale * s)
-        out += g - damping * y
-        return float(g.dot(y)), float(y.dot(y))
-
-    def stiffness(self, metric: Array) -> float:
-        lower = metric[: self.size**2]  # the trace of H, at most dim times its largest eigenvalue
-        return sqrt(float(lower.dot(lower)))
-
-    def place(self, u: Array, iterate: Array) -> None:
-        iterate[:-1], iterate[-1] = u, 0.0
-
     def barrier(self, iterate: Array) -> float:
-        return self.domain.barrier(self.scale * iterate[:-1]) - self._least
+        return self.domain.barrier(self.scale * iterate[0]) - self._least
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         x[:] = center + radius * self.domain.outward(u).ravel()
@@ -159,4 +138,4 @@ class DenseGeometry(ExplicitGeometry):
         return self.domain.inward(displacement.reshape(self.domain.point_shape))
 
     def converged(self, iterate: Array) -> bool:
-        return bool(iterate[-1] <= CONVERGED)
+        return bool(iterate[1, 0] <= CONVERGED)

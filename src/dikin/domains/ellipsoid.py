@@ -11,20 +11,10 @@ from numpy.typing import ArrayLike
 
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
-from dikin.domains.geometry import ROOM, ExplicitGeometry, Geometry
+from dikin.domains.geometry import Geometry
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compilable, looped
-from dikin.vectors import (
-    affine,
-    combine,
-    copy,
-    diagonal_point,
-    diagonal_products,
-    diagonal_update,
-    dot,
-    dots,
-    largest,
-)
+from dikin.vectors import affine, dot
 
 
 class Ellipsoid(QuadraticDomain):
@@ -152,10 +142,10 @@ class EllipsoidNumbers(NamedTuple):
 
 def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
     """The ellipsoid u' diag(p) u <= 1."""
-    return EllipsoidGeometry(p.size, p, axes, squares, p.size + 2, 2 * p.size + 3)
+    return EllipsoidGeometry(p.size, p, axes, squares, 3, 4)
 
 
-class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
+class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     """u' P u <= 1 in the eigenbasis, P = diag(p).
 
     iterate = (y, multiplier, slack).   y_i = -G_i/(S + m p_i) with m = 2w/(1 - y'Py) the root of
@@ -165,9 +155,9 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
-    metric = (the square roots of D, w, k, stretch, w.s).   H = D + gamma v v' is factored as
-    C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is
-    solved for k without subtracting near-equals. stretch = 1 + k |w|^2.
+    metric = (z, g, the square roots of D, w).   H = D + gamma v v' is factored as C C'
+    with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is solved
+    for k without subtracting near-equals. stretch = 1 + k |w|^2. So z = C'^-1 s and g = C s.
     """
 
     @property
@@ -183,64 +173,28 @@ class EllipsoidGeometry(EllipsoidNumbers, ExplicitGeometry):
         return self.axes.size == 0
 
     def start(self) -> Array:
-        iterate = np.zeros(self.iterate_size)
-        iterate[-1] = 1.0
+        iterate = np.zeros((3, self.size))
+        iterate[2, 0] = 1.0
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        n = self.size
-        m = max(float(iterate[n]), 2.0 * weight)
-        for step in range(200):
-            inside, slope = secular(self.p, linear, quadratic, m)
-            move = -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
-            if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
-                break
-            m = max(m + move, 2.0 * weight)
-        divide_shifted(linear, quadratic, m, self.p, iterate[:n])
-        iterate[n], iterate[n + 1] = m, 2.0 * weight / m
+        ellipsoid_solve(self.p, linear, quadratic, weight, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n, slack = self.size, float(iterate[self.size + 1])
+        slack = float(iterate[2, 0])
         gamma = 4.0 * kappa / (slack * slack)
-        root, w = metric[:n], metric[n : 2 * n]
-        rank_one(self.p, iterate[:n], 2.0 * kappa / slack, shift, root, w)
-        sums = rank_one_sums(root, w)
+        rank_one(self.p, iterate, 2.0 * kappa / slack, shift, metric)
+        sums = rank_one_sums(metric)
         stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
-        square, along = dots(s, w)
-        metric[2 * n], metric[2 * n + 1] = gamma / (1.0 + stretch), stretch
-        metric[2 * n + 2] = along
+        square, along = direction_products(s, metric)
+        part = gamma / (1.0 + stretch) * along
+        rank_one_metric(s, part, stretch, metric)
         return square, rank_one_trace(gamma, sums)
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        n = self.size
-        part = metric[2 * n] * metric[2 * n + 2] / metric[2 * n + 1]
-        combine(scale, s, -scale * part, metric[n : 2 * n], u)
-        diagonal_point(iterate[:n], u, metric[:n], 1.0, u)
-        return dot(u, u)
-
-    def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        y, root, w = iterate[:n], metric[:n], metric[n : 2 * n]
-        part, slack = float(metric[2 * n] * metric[2 * n + 2]), float(iterate[n + 1])
-        along, square = diagonal_products(y, s, root)
-        diagonal_update(y, s, root, scale, damping, out)
-        diagonal_update(y, w, root, scale * part, 0.0, out)
-        return scale * (along + part * (1.0 - slack)), square  # y.(root w) = y'Py
-
-    def stiffness(self, metric: Array) -> float:
-        return largest(metric[: self.size]) * float(metric[2 * self.size + 1])
-
-    def place(self, u: Array, iterate: Array) -> None:
-        n = self.size
-        copy(u, iterate[:n])
-        iterate[n + 1] = max(1.0 - weighted_square(self.p, u), ROOM)
-
     def barrier(self, iterate: Array) -> float:
-        return -log(iterate[self.size + 1])
+        return -log(iterate[2, 0])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         if self.axes.size == 0:
@@ -268,69 +222,73 @@ def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> No
     x += center
 
 
-def _secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
-    inside = slope = 0.0
+def _ellipsoid_solve(
+    p: Array, linear: Array, quadratic: float, weight: float, iterate: Array
+) -> None:
+    m = max(float(iterate[1, 0]), 2.0 * weight)
+    for step in range(200):
+        inside = slope = 0.0
+        for i in range(p.size):
+            inverse = 1.0 / (quadratic + m * p[i])
+            scaled = linear[i] * inverse
+            term = p[i] * scaled * scaled
+            inside += term
+            slope += term * p[i] * inverse
+        move = secular_step(inside, slope, weight, m)
+        if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
+            break
+        m = max(m + move, 2.0 * weight)
+    iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
     for i in range(p.size):
-        inverse = 1.0 / (quadratic + m * p[i])
-        scaled = linear[i] * inverse
-        term = p[i] * scaled * scaled
-        inside += term
-        slope += term * p[i] * inverse
-    return inside, slope
+        iterate[0, i] = -linear[i] / (quadratic + m * p[i])
 
 
-@looped(_secular, order_free=True)
-def secular(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
-    """The value y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3, at a multiplier m."""
-    inverse = 1.0 / (quadratic + m * p)
-    scaled = linear * inverse
-    terms = p * scaled * scaled
-    return float(terms.sum()), float((terms * p).dot(inverse))
+@looped(_ellipsoid_solve, order_free=True)
+def ellipsoid_solve(
+    p: Array, linear: Array, quadratic: float, weight: float, iterate: Array
+) -> None:
+    """Newton's method for the multiplier. Its loop calls nothing that takes an array: see Simplex.
+
+    y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3 are the sums.
+    """
+    m = max(float(iterate[1, 0]), 2.0 * weight)
+    for step in range(200):
+        inverse = 1.0 / (quadratic + m * p)
+        scaled = linear * inverse
+        terms = p * scaled * scaled
+        move = secular_step(float(terms.sum()), float((terms * p).dot(inverse)), weight, m)
+        if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
+            break
+        m = max(m + move, 2.0 * weight)
+    iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
+    np.divide(linear, -(quadratic + m * p), iterate[0])
 
 
-def _weighted_square(p: Array, u: Array) -> float:
-    total = 0.0
-    for i in range(p.size):
-        total += p[i] * u[i] * u[i]
-    return total
+@compilable
+def secular_step(inside: float, slope: float, weight: float, m: float) -> float:
+    """Newton's step for h(m) = 0."""
+    return -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
 
 
-@looped(_weighted_square, order_free=True)
-def weighted_square(p: Array, u: Array) -> float:
-    """The value u'Pu."""
-    return float((p * u).dot(u))
-
-
-def _divide_shifted(linear: Array, quadratic: float, m: float, p: Array, y: Array) -> None:
-    for i in range(y.size):
-        y[i] = -linear[i] / (quadratic + m * p[i])
-
-
-@looped(_divide_shifted)
-def divide_shifted(linear: Array, quadratic: float, m: float, p: Array, y: Array) -> None:
-    """Set y to -linear/(quadratic + m p)."""
-    np.divide(linear, -(quadratic + m * p), y)
-
-
-def _rank_one(p: Array, y: Array, factor: float, shift: float, root: Array, w: Array) -> None:
+def _rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
     for i in range(p.size):
         side = sqrt(factor * p[i] + shift)
-        root[i] = side
-        w[i] = p[i] * y[i] / side
+        metric[2, i] = side
+        metric[3, i] = p[i] * iterate[0, i] / side
 
 
 @looped(_rank_one)
-def rank_one(p: Array, y: Array, factor: float, shift: float, root: Array, w: Array) -> None:
-    """The square roots of D, and w."""
-    np.sqrt(factor * p + shift, root)
-    np.divide(p * y, root, w)
+def rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
+    """Write the square roots of D, and w."""
+    np.sqrt(factor * p + shift, metric[2])
+    np.divide(p * iterate[0], metric[2], metric[3])
 
 
-def _rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
+def _rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
     largest = at_largest = squares = inverses = products = 0.0
-    for i in range(w.size):
-        square = w[i] * w[i]
-        inverse = 1.0 / (root[i] * root[i])
+    for i in range(metric.shape[1]):
+        square = metric[3, i] * metric[3, i]
+        inverse = 1.0 / (metric[2, i] * metric[2, i])
         if square > largest or i == 0:
             square, largest = largest, square
             inverse, at_largest = at_largest, inverse
@@ -341,14 +299,44 @@ def _rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, f
 
 
 @looped(_rank_one_sums, order_free=True)
-def rank_one_sums(root: Array, w: Array) -> tuple[float, float, float, float, float]:
+def rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
     """The largest w^2 and the 1/D there; sums of the other w^2, 1/D and w^2/D."""
+    root, w = metric[2], metric[3]
     squares, inverses = w * w, 1.0 / (root * root)
     i = squares.argmax()
     largest, at_largest = float(squares[i]), float(inverses[i])
     squares[i] = inverses[i] = 0.0
     products = float(squares.dot(inverses))
     return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
+
+
+def _direction_products(s: Array, metric: Array) -> tuple[float, float]:
+    square = along = 0.0
+    for i in range(s.size):
+        square += s[i] * s[i]
+        along += s[i] * metric[3, i]
+    return square, along
+
+
+@looped(_direction_products, order_free=True)
+def direction_products(s: Array, metric: Array) -> tuple[float, float]:
+    """The products s.s and w.s."""
+    return float(s.dot(s)), float(s.dot(metric[3]))
+
+
+def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
+    for i in range(s.size):
+        root, w = metric[2, i], metric[3, i]
+        metric[0, i] = (s[i] - part / stretch * w) / root
+        metric[1, i] = (s[i] + part * w) * root
+
+
+@looped(_rank_one_metric)
+def rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
+    """Write z and g, for part = k w.s."""
+    root, w = metric[2], metric[3]
+    np.divide(s - part / stretch * w, root, metric[0])
+    np.multiply(s + part * w, root, metric[1])
 
 
 @compilable

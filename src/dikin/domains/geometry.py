@@ -1,16 +1,17 @@
 """The working form of a set: what a learner does with it, round after round.
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
-current point y as an *iterate*, and H = kappa Hessian(psi)(y) + shift I, factored, as a *metric*:
-two flat arrays, whose layout is the geometry's own. A round is
+current point y as an *iterate*, a table whose first row is y, and H = kappa Hessian(psi)(y) + shift
+I at a direction s as a *metric*, a table with the rows z = H^(-1/2) s and g = H^(1/2) s. The other
+rows are the geometry's own. A single number is the first entry of its row. A set that keeps another
+metric has its own `point` and `linear_update`. A round is
 
-    explore        the metric, and a direction s of the set's plane from noise
-    point          the vector to play, y + scale H^(-1/2) s
-    linear_update  what the answer adds to the linear term, scale H^(1/2) s - damping y
+    explore        turn noise into a direction s of the set's plane, and write the metric
+    point          the vector to play, y + scale z
+    linear_update  what the answer adds to the linear term, scale g - damping y
     solve          the next iterate
 
-These methods write into arrays that the caller passes. Those of a set with closed forms are
-compiled as they are (see `dikin.kernel`); the others are for plain Python. Both use one source.
+Those of a set with closed forms are compiled as they are (see `dikin.kernel`).
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dikin.vectors import Array, diagonal_point, diagonal_update, dot, largest, multiply
+from dikin.kernel import looped
+from dikin.vectors import Array, dot
 
-ROOM = 2.0**-52
-"""The least slack of a point: what rounding leaves of it on the boundary."""
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
 
@@ -30,15 +30,21 @@ Sets without closed forms stop at 1e-10 (`dense`), and no more is asked of any s
 """
 
 
-class GeometryKernel(ABC):
-    """The methods that are compiled for sets with closed forms."""
+class Geometry(ABC):
+    """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
 
     size: int
     """Length of a working vector; larger than dim where the set lies in a plane of its space."""
     iterate_size: int
-    """Length of an iterate."""
+    """Rows of an iterate."""
     metric_size: int
-    """Length of a metric."""
+    """Rows of a metric."""
+
+    # --- five functions of the set -------------------------------------------------------------
+
+    @abstractmethod
+    def start(self) -> Array:
+        """The iterate at the analytic centre."""
 
     @abstractmethod
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
@@ -47,41 +53,11 @@ class GeometryKernel(ABC):
         It may add to `linear` what is the same for every u of the set.
         """
 
-    def project(self, linear: Array, iterate: Array) -> None:
-        """The point nearest to -linear, to 1e-10 nu in |.|^2/2: from the iterate and into it."""
-        self.solve(linear, 1.0, PROJECTION_WEIGHT, iterate)
-
     @abstractmethod
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
         """Turn noise s into a direction s of the set's plane, in place: |s|^2 and tr(H^-1)."""
-
-    @abstractmethod
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        """Set u to y + scale H^(-1/2) s; returns |u|^2."""
-
-    @abstractmethod
-    def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        """Add g - damping y to the linear term, g = scale H^(1/2) s; returns g.y and |y|^2."""
-
-    @abstractmethod
-    def stiffness(self, metric: Array) -> float:
-        """The root of the largest eigenvalue of H, or more: |z|_H is at most this times |z|."""
-
-    @abstractmethod
-    def place(self, u: Array, iterate: Array) -> None:
-        """Write the iterate that describes an interior point u."""
-
-    @abstractmethod
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        """Set u to factor y."""
-
-    @abstractmethod
-    def product(self, iterate: Array, vector: Array) -> float:
-        """The product y.vector."""
 
     @abstractmethod
     def barrier(self, iterate: Array) -> float:
@@ -91,13 +67,60 @@ class GeometryKernel(ABC):
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Set x to the flattened point of a working vector: center + radius outward(u)."""
 
+    def project(self, linear: Array, iterate: Array) -> None:
+        """The point nearest to -linear, to 1e-10 nu in |.|^2/2: from the iterate and into it."""
+        self.solve(linear, 1.0, PROJECTION_WEIGHT, iterate)
 
-class Geometry(GeometryKernel):
-    """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
+    # --- the same for every set ----------------------------------------------------------------
 
-    @abstractmethod
-    def start(self) -> Array:
-        """The iterate at the analytic centre."""
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        """Set u to y + scale z; returns |u|^2."""
+        step(iterate, metric, scale, u)
+        return dot(u, u)
+
+    def linear_update(
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        """Add scale g - damping y to the linear term; returns scale g.y and |y|^2."""
+        along, square = metric_products(iterate, metric)
+        add_estimate(iterate, metric, scale, damping, out)
+        return scale * along, square
+
+    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
+        """Set u to factor y."""
+        scaled_vector(iterate, factor, u)
+
+    def product(self, iterate: Array, vector: Array) -> float:
+        """The product y.vector."""
+        return dot(iterate[0], vector)
+
+    def vector(self, iterate: Array) -> Array:
+        """The working vector y of an iterate."""
+        y: Array = iterate[0].copy()
+        return y
+
+    def solved(self, linear: Array, quadratic: float, weight: float, near: Array) -> Array:
+        """`solve` into a new iterate."""
+        iterate = near.copy()
+        self.solve(linear, quadratic, weight, iterate)
+        return iterate
+
+    def projected(self, linear: Array, near: Array) -> Array:
+        """`project` into a new iterate."""
+        iterate = near.copy()
+        self.project(linear, iterate)
+        return iterate
+
+    def converged(self, iterate: Array) -> bool:
+        """Whether the update is known to full precision there."""
+        return True
+
+    @property
+    def compilable(self) -> bool:
+        """Whether the methods can be compiled: those of a NamedTuple can."""
+        return isinstance(self, tuple)
+
+    # --- the user's coordinates ----------------------------------------------------------------
 
     @abstractmethod
     def inward(self, displacement: Array) -> Array:
@@ -105,6 +128,19 @@ class Geometry(GeometryKernel):
 
         As the adjoint of `outward` it also turns a gradient into one in working vectors.
         """
+
+    def preimage(self, displacement: Array) -> Array:
+        """The working vector that `outward` carries to a displacement."""
+        return self.inward(displacement)
+
+    def outward(self, u: Array) -> Array:
+        """The flattened displacement in the user's coordinates of a working vector.
+
+        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
+        """
+        x = np.empty(self.entries)
+        self.write_point(u, np.zeros(self.entries), 1.0, x)
+        return x
 
     @property
     def entries(self) -> int:
@@ -126,76 +162,85 @@ class Geometry(GeometryKernel):
         """Whether `outward` changes nothing."""
         return False
 
-    def outward(self, u: Array) -> Array:
-        """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
-        """
-        x = np.empty(self.entries)
-        self.write_point(u, np.zeros(self.entries), 1.0, x)
-        return x
-
-    def preimage(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement)
-
-    def vector(self, iterate: Array) -> Array:
-        """The working vector y of an iterate."""
-        u = np.empty(self.size)
-        self.write_vector(iterate, 1.0, u)
-        return u
-
-    def solved(self, linear: Array, quadratic: float, weight: float, near: Array) -> Array:
-        """`solve` into a new iterate."""
-        iterate = near.copy()
-        self.solve(linear, quadratic, weight, iterate)
-        return iterate
-
-    def projected(self, linear: Array, near: Array) -> Array:
-        """`project` into a new iterate."""
-        iterate = near.copy()
-        self.project(linear, iterate)
-        return iterate
-
-    def converged(self, iterate: Array) -> bool:
-        """Whether the update is known to full precision there."""
-        return True
-
-    @property
-    def sides(self) -> Array | None:
-        """The lengths of the sides of a set that is a box; None for any other."""
-        return None
-
-    @property
-    def compilable(self) -> bool:
-        """Whether the methods of the kernel can be compiled."""
-        return isinstance(self, tuple)
+def _step(iterate: Array, metric: Array, scale: float, u: Array) -> None:
+    for i in range(u.size):
+        u[i] = iterate[0, i] + scale * metric[0, i]
 
 
-class ExplicitGeometry(Geometry):
-    """A set whose iterates begin with y itself."""
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        multiply(factor, iterate[: self.size], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        return dot(iterate[: self.size], vector)
+@looped(_step)
+def step(iterate: Array, metric: Array, scale: float, u: Array) -> None:
+    """Set u to y + scale z."""
+    np.multiply(metric[0], scale, u)
+    u += iterate[0]
 
 
-class DiagonalGeometry(ExplicitGeometry):
-    """A set whose H is diagonal: metric = (its square roots, y.(root s), |y|^2)."""
+def _metric_products(iterate: Array, metric: Array) -> tuple[float, float]:
+    along = square = 0.0
+    for i in range(iterate.shape[1]):
+        along += iterate[0, i] * metric[1, i]
+        square += iterate[0, i] * iterate[0, i]
+    return along, square
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        n = self.size
-        diagonal_point(iterate[:n], s, metric[:n], scale, u)
-        return dot(u, u)
 
-    def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        n = self.size
-        diagonal_update(iterate[:n], s, metric[:n], scale, damping, out)
-        return scale * float(metric[n]), float(metric[n + 1])
+@looped(_metric_products, order_free=True)
+def metric_products(iterate: Array, metric: Array) -> tuple[float, float]:
+    """The products g.y and y.y."""
+    y = iterate[0]
+    return float(metric[1].dot(y)), float(y.dot(y))
 
-    def stiffness(self, metric: Array) -> float:
-        return largest(metric[: self.size])
+
+def _add_estimate(iterate: Array, metric: Array, scale: float, damping: float, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += scale * metric[1, i] - damping * iterate[0, i]
+
+
+@looped(_add_estimate)
+def add_estimate(iterate: Array, metric: Array, scale: float, damping: float, out: Array) -> None:
+    """Add scale g - damping y to out."""
+    out += scale * metric[1]
+    if damping != 0.0:
+        out -= damping * iterate[0]
+
+
+def _scaled_vector(iterate: Array, factor: float, u: Array) -> None:
+    for i in range(u.size):
+        u[i] = factor * iterate[0, i]
+
+
+@looped(_scaled_vector)
+def scaled_vector(iterate: Array, factor: float, u: Array) -> None:
+    """Set u to factor y."""
+    np.multiply(iterate[0], factor, u)
+
+
+# --- a diagonal H: metric = (z, g, its square roots) ---------------------------------------------
+
+
+def _diagonal_metric(s: Array, metric: Array) -> None:
+    for i in range(s.size):
+        metric[0, i] = s[i] / metric[2, i]
+        metric[1, i] = s[i] * metric[2, i]
+
+
+@looped(_diagonal_metric)
+def diagonal_metric(s: Array, metric: Array) -> None:
+    """Write z and g, from the square roots."""
+    root = metric[2]
+    np.divide(s, root, metric[0])
+    np.multiply(s, root, metric[1])
+
+
+def _diagonal_sums(s: Array, metric: Array) -> tuple[float, float]:
+    square = trace = 0.0
+    for i in range(s.size):
+        square += s[i] * s[i]
+        trace += 1.0 / (metric[2, i] * metric[2, i])
+    return square, trace
+
+
+@looped(_diagonal_sums, order_free=True)
+def diagonal_sums(s: Array, metric: Array) -> tuple[float, float]:
+    """The product s.s and tr(H^-1)."""
+    inverse = 1.0 / metric[2]
+    return float(s.dot(s)), float(inverse.dot(inverse))

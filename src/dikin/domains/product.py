@@ -170,16 +170,16 @@ def pair(left: Geometry, left_factor: float, right: Geometry, right_factor: floa
         left_factor,
         right_factor,
         left.entries,
-        left.iterate_size + right.iterate_size,
-        left.metric_size + right.metric_size,
+        max(left.iterate_size, right.iterate_size),
+        max(left.metric_size, right.metric_size),
     )
 
 
 class PairGeometry(PairNumbers, Geometry):
     """Block by block, as the quadratic is isotropic; longer products nest to the right.
 
-    H is block-diagonal: only the length of s couples the blocks. iterate and metric are those of
-    the left part and then those of the right.
+    H is block-diagonal: only the length of s couples the blocks. The first columns of an iterate
+    and of a metric are those of the left part.
     """
 
     @property
@@ -201,71 +201,51 @@ class PairGeometry(PairNumbers, Geometry):
         return int(self.left_entries + self.right.entries)
 
     def start(self) -> Array:
-        return np.concatenate([self.left.start(), self.right.start()])
+        iterate, n = np.zeros((self.iterate_size, self.size)), self.left.size
+        iterate[: self.left.iterate_size, :n] = self.left.start()
+        iterate[: self.right.iterate_size, n:] = self.right.start()
+        return iterate
 
     def converged(self, iterate: Array) -> bool:
-        k = self.left.iterate_size
-        return bool(self.left.converged(iterate[:k]) and self.right.converged(iterate[k:]))
+        n = self.left.size
+        return bool(self.left.converged(iterate[:, :n]) and self.right.converged(iterate[:, n:]))
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        n, k = self.left.size, self.left.iterate_size
-        self.left.solve(linear[:n], quadratic, weight, iterate[:k])
-        self.right.solve(linear[n:], quadratic, weight, iterate[k:])
+        n = self.left.size
+        self.left.solve(linear[:n], quadratic, weight, iterate[:, :n])
+        self.right.solve(linear[n:], quadratic, weight, iterate[:, n:])
 
     def project(self, linear: Array, iterate: Array) -> None:
-        n, k = self.left.size, self.left.iterate_size
-        self.left.project(linear[:n], iterate[:k])
-        self.right.project(linear[n:], iterate[k:])
+        n = self.left.size
+        self.left.project(linear[:n], iterate[:, :n])
+        self.right.project(linear[n:], iterate[:, n:])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
-        a, b = self.left.explore(iterate[:k], kappa, shift, s[:n], metric[:m])
-        c, d = self.right.explore(iterate[k:], kappa, shift, s[n:], metric[m:])
+        n = self.left.size
+        a, b = self.left.explore(iterate[:, :n], kappa, shift, s[:n], metric[:, :n])
+        c, d = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
         return a + c, b + d
 
-    def point(self, iterate: Array, metric: Array, s: Array, scale: float, u: Array) -> float:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
-        left: float = self.left.point(iterate[:k], metric[:m], s[:n], scale, u[:n])
-        right: float = self.right.point(iterate[k:], metric[m:], s[n:], scale, u[n:])
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        n = self.left.size
+        left: float = self.left.point(iterate[:, :n], metric[:, :n], scale, u[:n])
+        right: float = self.right.point(iterate[:, n:], metric[:, n:], scale, u[n:])
         return left + right
 
     def linear_update(
-        self, iterate: Array, metric: Array, s: Array, scale: float, damping: float, out: Array
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        n, k, m = self.left.size, self.left.iterate_size, self.left.metric_size
-        left, right = self.left, self.right
-        a, b = left.linear_update(iterate[:k], metric[:m], s[:n], scale, damping, out[:n])
-        c, d = right.linear_update(iterate[k:], metric[m:], s[n:], scale, damping, out[n:])
+        n, left, right = self.left.size, self.left, self.right
+        a, b = left.linear_update(iterate[:, :n], metric[:, :n], scale, damping, out[:n])
+        c, d = right.linear_update(iterate[:, n:], metric[:, n:], scale, damping, out[n:])
         return a + c, b + d
 
-    def stiffness(self, metric: Array) -> float:
-        m = self.left.metric_size
-        left: float = self.left.stiffness(metric[:m])
-        right: float = self.right.stiffness(metric[m:])
-        return max(left, right)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        n, k = self.left.size, self.left.iterate_size
-        self.left.place(u[:n], iterate[:k])
-        self.right.place(u[n:], iterate[k:])
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        n, k = self.left.size, self.left.iterate_size
-        self.left.write_vector(iterate[:k], factor, u[:n])
-        self.right.write_vector(iterate[k:], factor, u[n:])
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        n, k = self.left.size, self.left.iterate_size
-        left: float = self.left.product(iterate[:k], vector[:n])
-        right: float = self.right.product(iterate[k:], vector[n:])
-        return left + right
-
     def barrier(self, iterate: Array) -> float:
-        k = self.left.iterate_size
-        left: float = self.left.barrier(iterate[:k])
-        right: float = self.right.barrier(iterate[k:])
+        n = self.left.size
+        left: float = self.left.barrier(iterate[:, :n])
+        right: float = self.right.barrier(iterate[:, n:])
         return left + right
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:

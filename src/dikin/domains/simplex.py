@@ -14,9 +14,9 @@ import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import ROOM, DiagonalGeometry, Geometry
+from dikin.domains.geometry import Geometry, diagonal_metric
 from dikin.kernel import choose, compilable, looped, reordered
-from dikin.vectors import affine, copy, diagonal_products, dot, log_sum
+from dikin.vectors import affine, dot
 
 TINY = 1e-300
 """Beside any other number it is nothing."""
@@ -115,7 +115,7 @@ class Simplex(ProbabilityDomain):
         return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale, 2 * self.n + 1, self.n + 2)
+        return SimplexGeometry(self.n, scale, 3, 3)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -142,10 +142,10 @@ class SimplexNumbers(NamedTuple):
     metric_size: int
 
 
-class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
+class SimplexGeometry(SimplexNumbers, Geometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, multiplier); metric: see `DiagonalGeometry`.
+    iterate = (y, x, multiplier).
 
     Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
@@ -168,46 +168,32 @@ class SimplexGeometry(SimplexNumbers, DiagonalGeometry):
         return True
 
     def start(self) -> Array:
-        n = self.size
-        return np.concatenate([np.zeros(n), np.full(n, 1.0 / n), [0.0]])
+        iterate = np.zeros((3, self.size))
+        iterate[1] = 1.0 / self.size
+        return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        n, square = self.size, quadratic / (self.scale * self.scale)
+        square = quadratic / (self.scale * self.scale)
         spread = subtract_least(linear) / self.scale
-        x = iterate[n : 2 * n]
-        least = least_multiplier(spread, square, weight, n)
-        multiplier, total = max(float(iterate[2 * n]), least), 1.0
-        for step in range(100):
-            total, slope = simplex_roots(linear, self.scale, multiplier, square, weight, x)
-            move = (total - 1.0) / slope
-            if last_step(move, multiplier, step, weight):
-                break
-            multiplier = max(multiplier + move, least)
-        iterate[2 * n] = multiplier
-        normalise(x, total, self.scale, iterate[:n])
+        least = least_multiplier(spread, square, weight, self.size)
+        simplex_solve(linear, self.scale, square, weight, least, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        n = self.size
-        root, before = metric[:n], dot(s, s)
-        plane_roots(iterate[n : 2 * n], self.scale, kappa, shift, root)
-        largest, others, squares = plane_sums(root)
-        remove_normal(root, largest + others, s)
+        before = dot(s, s)
+        plane_roots(iterate, self.scale, kappa, shift, metric)
+        most, others, squares = plane_sums(metric)
+        remove_normal(metric, most + others, s)
         square = dot(s, s)
         if square < NEARLY_NORMAL * before:
-            remove_normal(root, largest + others, s)
+            remove_normal(metric, most + others, s)
             square = dot(s, s)
-        metric[n], metric[n + 1] = diagonal_products(iterate[:n], s, root)
-        return square, plane_trace(largest, others, squares)
-
-    def place(self, u: Array, iterate: Array) -> None:
-        n = self.size
-        copy(u, iterate[:n])
-        shares(u, self.scale, iterate[n : 2 * n])
+        diagonal_metric(s, metric)
+        return square, plane_trace(most, others, squares)
 
     def barrier(self, iterate: Array) -> float:
-        return -log_sum(iterate[self.size : 2 * self.size], float(self.size))
+        return -log_shares(iterate)
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
@@ -256,100 +242,103 @@ def positive_root(b: float, square: float, weight: float) -> float:
     return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY * (1.0 + total)))
 
 
-def _simplex_roots(
-    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
-) -> tuple[float, float]:
-    for i in range(x.size):
-        x[i] = positive_root(linear[i] / scale + multiplier, square, weight)
-    return simplex_sums(linear, scale, multiplier, square, x)
+def _simplex_solve(
+    linear: Array, scale: float, square: float, weight: float, least: float, iterate: Array
+) -> None:
+    n, multiplier, total = linear.size, max(float(iterate[2, 0]), least), 1.0
+    for step in range(100):
+        total = slope = 0.0
+        for i in range(n):
+            b = linear[i] / scale + multiplier
+            x = positive_root(b, square, weight)
+            total += x
+            slope += x / (2.0 * square * x + b)  # the equation's discriminant
+        move = (total - 1.0) / slope
+        if last_step(move, multiplier, step, weight):
+            break
+        multiplier = max(multiplier + move, least)
+    iterate[2, 0] = multiplier
+    for i in range(n):
+        iterate[1, i] = positive_root(linear[i] / scale + multiplier, square, weight) / total
+        iterate[0, i] = (iterate[1, i] - 1.0 / n) / scale
 
 
-@looped(_simplex_roots)
-def simplex_roots(
-    linear: Array, scale: float, multiplier: float, square: float, weight: float, x: Array
-) -> tuple[float, float]:
-    """The roots at a multiplier, their sum, and minus its derivative."""
-    b = linear / scale + multiplier
-    x[:] = positive_root(b, square, weight)  # type: ignore[arg-type]
-    return float(x.sum()), float((x / (2.0 * square * x + b)).sum())
+@looped(_simplex_solve, order_free=True)
+def simplex_solve(
+    linear: Array, scale: float, square: float, weight: float, least: float, iterate: Array
+) -> None:
+    """Newton's method for the multiplier. Its loop calls nothing that takes an array.
+
+    Numba would count the references of each such call, in every step.
+    """
+    scaled, multiplier = linear / scale, max(float(iterate[2, 0]), least)
+    for step in range(100):
+        b = scaled + multiplier
+        x: Any = positive_root(b, square, weight)  # type: ignore[arg-type]
+        total, slope = float(x.sum()), float((x / (2.0 * square * x + b)).sum())
+        move = (total - 1.0) / slope
+        if last_step(move, multiplier, step, weight):
+            break
+        multiplier = max(multiplier + move, least)
+    iterate[2, 0] = multiplier
+    np.divide(x, total, iterate[1])
+    np.divide(iterate[1] - 1.0 / linear.size, scale, iterate[0])
 
 
-@reordered
-def simplex_sums(
-    linear: Array, scale: float, multiplier: float, square: float, x: Array
-) -> tuple[float, float]:
-    """The sum of the roots and minus its derivative: the equation's discriminant is 2Sx + b."""
-    total = slope = 0.0
-    for i in range(x.size):
-        b = linear[i] / scale + multiplier
-        total += x[i]
-        slope += x[i] / (2.0 * square * x[i] + b)
-    return total, slope
+def _log_shares(iterate: Array) -> float:
+    total = 0.0
+    n = iterate.shape[1]
+    for i in range(n):
+        total += log(n * iterate[1, i])
+    return total
 
 
-def _normalise(x: Array, total: float, scale: float, y: Array) -> None:
-    for i in range(x.size):
-        x[i] /= total
-        y[i] = (x[i] - 1.0 / x.size) / scale
+@looped(_log_shares, order_free=True)
+def log_shares(iterate: Array) -> float:
+    """The sum of ln(n x)."""
+    return float(np.log(iterate.shape[1] * iterate[1]).sum())
 
 
-@looped(_normalise)
-def normalise(x: Array, total: float, scale: float, y: Array) -> None:
-    """Divide x by its total, and set y to its working vector."""
-    x /= total
-    np.divide(x - 1.0 / x.size, scale, y)
-
-
-def _shares(u: Array, scale: float, x: Array) -> None:
-    for i in range(x.size):
-        x[i] = max(1.0 / x.size + scale * u[i], ROOM)
-
-
-@looped(_shares)
-def shares(u: Array, scale: float, x: Array) -> None:
-    """Set x to the point of a working vector."""
-    np.maximum(1.0 / x.size + scale * u, ROOM, out=x)
-
-
-def _plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:
-    for i in range(x.size):
-        ratio = scale / x[i]
-        root[i] = sqrt(kappa * ratio * ratio + shift)
+def _plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
+    for i in range(iterate.shape[1]):
+        ratio = scale / iterate[1, i]
+        metric[2, i] = sqrt(kappa * ratio * ratio + shift)
 
 
 @looped(_plane_roots)
-def plane_roots(x: Array, scale: float, kappa: float, shift: float, root: Array) -> None:
-    """The square roots of D."""
-    ratio = scale / x
-    np.sqrt(kappa * ratio * ratio + shift, root)
+def plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
+    """Write the square roots of D."""
+    ratio = scale / iterate[1]
+    np.sqrt(kappa * ratio * ratio + shift, metric[2])
 
 
-def _remove_normal(root: Array, length: float, s: Array) -> None:
-    part = along_normal(root, s) / length
+def _remove_normal(metric: Array, length: float, s: Array) -> None:
+    part = along_normal(metric, s) / length
     for i in range(s.size):
-        s[i] -= part / root[i]
+        s[i] -= part / metric[2, i]
 
 
 @looped(_remove_normal)
-def remove_normal(root: Array, length: float, s: Array) -> None:
+def remove_normal(metric: Array, length: float, s: Array) -> None:
     """Take the part along the normal 1/root off s; `length` is the normal's square."""
-    normal = 1.0 / root
+    normal = 1.0 / metric[2]
     s -= normal * (float(normal.dot(s)) / length)
 
 
 @reordered
-def along_normal(root: Array, s: Array) -> float:
+def along_normal(metric: Array, s: Array) -> float:
     """The sum of s/root."""
     along = 0.0
-    for i in range(root.size):
-        along += s[i] / root[i]
+    for i in range(s.size):
+        along += s[i] / metric[2, i]
     return along
 
 
-def _plane_sums(root: Array) -> tuple[float, float, float]:
+def _plane_sums(metric: Array) -> tuple[float, float, float]:
     largest = others = squares = 0.0
-    for i in range(root.size):
-        inverse = 1.0 / (root[i] * root[i])
+    for i in range(metric.shape[1]):
+        root = metric[2, i]
+        inverse = 1.0 / (root * root)
         other = min(largest, inverse)
         largest = max(largest, inverse)
         others += other
@@ -358,8 +347,9 @@ def _plane_sums(root: Array) -> tuple[float, float, float]:
 
 
 @looped(_plane_sums, order_free=True)
-def plane_sums(root: Array) -> tuple[float, float, float]:
+def plane_sums(metric: Array) -> tuple[float, float, float]:
     """The largest 1/D, and sums of the others and of their squares."""
+    root = metric[2]
     inverse = 1.0 / (root * root)
     i = inverse.argmax()
     largest, inverse[i] = float(inverse[i]), 0.0

@@ -1,8 +1,7 @@
 """A round, and a run of rounds, as plain arithmetic on numbers and preallocated arrays.
 
 This is a learner's ask and tell with the environment between them, and the engine compiles it as it
-is. The random numbers of a round are arguments, so that `play_round` can be built for
-any target; `play_rounds` draws them from the generators of the two players.
+is. The random numbers are arguments.
 """
 
 from __future__ import annotations
@@ -12,19 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.domains.base import Array
-from dikin.environments.base import add, constants_of
+from dikin.environments.base import add
 from dikin.kernel import compilable
 from dikin.learners.base import Learner
-from dikin.learners.kernel_learner import LearnerState, Memo, share_of
-
-CONSTANTS = ("smoothness", "lipschitz")
-"""What may be told of one loss, by the names that learners and environments have for it."""
+from dikin.learners.kernel_learner import LearnerState, Memo
 
 
 class Workspace(NamedTuple):
     """Vectors that every round reuses."""
 
-    noise: Array
+    s: Array
     metric: Array
     u: Array
     """The working vector to play."""
@@ -33,7 +29,8 @@ class Workspace(NamedTuple):
 
     @classmethod
     def of(cls, size: int, metric_size: int, entries: int) -> Workspace:
-        return cls(*map(np.zeros, (size, metric_size, size, entries)))
+        table = np.zeros((metric_size, size))
+        return cls(np.zeros(size), table, np.zeros(size), np.zeros(entries))
 
 
 class UnitConversion(NamedTuple):
@@ -47,18 +44,13 @@ class UnitConversion(NamedTuple):
     """What a strong convexity of 1 is in working units."""
     curvature_limit: float
     """The largest curvature that is told in a round: understating is safe."""
-    smoothness: float
-    lipschitz: float
-    """The declared constants of all losses; 0 where none is told round by round."""
 
     @classmethod
     def of(cls, learner: Learner) -> UnitConversion:
         units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
         curved = units.curvature(1.0) * learner.geometry.shortest**2
-        declared = [getattr(learner, name, None) or 0.0 for name in CONSTANTS]
-        told = declared if learner.takes_constants else [0.0, 0.0]
-        return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most, *told)
+        return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most)
 
 
 @compilable
@@ -73,7 +65,7 @@ def play_round(
     chance: float,
 ) -> None:
     """Ask, answer, tell: round t with the noise in the workspace and the environment's chance."""
-    proposal = learner.ask(state, space.noise, space.metric, space.u)
+    proposal = learner.ask(state, space.s, space.metric, space.u)
     learner.geometry.write_point(space.u, units.center, units.radius, space.x)
 
     loss = losses.value(round, chance, space.x)
@@ -82,9 +74,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    smoothness, lipschitz = constants_of(losses, round)
-    shares = share_of(smoothness, units.smoothness), share_of(lipschitz, units.lipschitz)
-    memo = Memo(state, space.noise, space.noise, space.metric, proposal, shares)
+    memo = Memo(state, space.metric, proposal)
     learner.tell(round, memo, f, sigma, state)
 
 
@@ -101,9 +91,9 @@ def play_rounds(
     rounds: int,
 ) -> None:
     """Rounds played + 1, ..., played + rounds."""
-    noise = space.noise
+    s = space.s
     for round in range(played + 1, played + rounds + 1):
-        for i in range(noise.size):
-            noise[i] = learner_generator.standard_normal()
+        for i in range(s.size):
+            s[i] = learner_generator.standard_normal()
         chance = loss_generator.random()
         play_round(learner, losses, units, state, space, sums, round, chance)

@@ -53,8 +53,7 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
             query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
                 loss, curvature = answer(query.point)
-                told = _told_constants(learner, environment, environment.rounds)
-                learner.tell(query, loss, min(curvature, learner.curvature_limit[0]), **told)
+                learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:
                     environment.rounds, environment.sums[:] = learner.rounds, sums
@@ -65,24 +64,6 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
                 raise
 
     return advance
-
-
-def _tells_constants(learner: Learner, environment: Environment) -> bool:
-    """Whether a loss may have a smaller constant than the learner declared."""
-    less = bool(_told_constants(learner, environment, 1))
-    return less or (learner.takes_constants and not environment.steady)
-
-
-def _told_constants(learner: Learner, environment: Environment, round: int) -> dict[str, Any]:
-    """The constants of a round's loss that are below those that the learner declared."""
-    if not learner.takes_constants:
-        return {}
-    known = environment.constants_of(round)
-    return {
-        name: value
-        for name, value in known.items()
-        if value < (getattr(learner, name, None) or 0.0)
-    }
 
 
 @dataclass(frozen=True)
@@ -237,32 +218,31 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     None if learner or environment has no kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
-    if not compiles(environment.kernel) or learner.may_restart or learner.compiled_parts() is None:
+    losses, parts = environment.kernel, learner.compiled_parts()
+    if not compiles(losses) or learner.may_restart or parts is None:
         return None
-    units, told = UnitConversion.of(learner), _tells_constants(learner, environment)
-    machine_code: Callable[..., None] | None = None
-    kind: type | None = None
+    units, size = UnitConversion.of(learner), learner.geometry.size
+    loop = compiled_loop(parts.kernel, losses)
+    space = Workspace.of(size, parts.metric_size, units.center.size)
 
     def advance(rounds: int) -> None:
-        nonlocal machine_code, kind
         with learner._open.lock:  # other threads ask and tell before or after these rounds
-            parts, sums = learner.compiled_parts(told), environment.sums.copy()
+            parts, sums = learner.compiled_parts(), environment.sums.copy()
             assert parts is not None
-            generators = parts.generator, environment.chances
-            before = [generator.bit_generator.state for generator in generators]
-            size, entries = learner.geometry.size, units.center.size
-            space = Workspace.of(size, parts.metric_size, entries)
-            players = parts.kernel, environment.kernel, units, parts.state
-            arguments = *players, space, sums, *generators, environment.rounds, int(rounds)
-            # Types stay the same in a game, unless a constant was told between two calls of this.
-            if machine_code is None or type(parts.kernel) is not kind:
-                machine_code = compiled_loop().machine_code(*arguments)
-                kind = type(parts.kernel)
+            drawn, before = learner._noise.drawn, environment.chances.bit_generator.state
+            players = parts.kernel, losses, units, parts.state, space, sums
             try:
-                machine_code(*arguments)
+                while learner._noise.drawn < drawn + rounds:
+                    played = learner._noise.drawn - drawn
+                    generator, left = learner._noise.generator()
+                    count = min(rounds - played, left)
+                    loop(
+                        *players, generator, environment.chances, environment.rounds + played, count
+                    )
+                    learner._noise.skip(count)
             except BaseException:  # Ctrl-C is heard when the loop returns: as if nothing was played
-                for generator, state in zip(generators, before, strict=True):
-                    generator.bit_generator.state = state
+                environment.chances.bit_generator.state = before
+                learner._noise.seek(drawn)
                 raise
             learner.take_over(parts, rounds)
             environment.sums[:] = sums

@@ -1,25 +1,26 @@
 """Algorithms: a learner is asked for a point and told its loss."""
 
-from dikin.learners.adaptive_lipschitz import AdaptiveLipschitz
-from dikin.learners.adaptive_smooth import AdaptiveSmooth
-from dikin.learners.agarwal_dekel_xiao import AgarwalDekelXiao
+from dikin.learners.adaptive import AdaptiveLipschitz, AdaptiveSmooth
 from dikin.learners.aogd import AOGD
 from dikin.learners.bandit_newton import BanditNewton
+from dikin.learners.barrier_family import (
+    Discard,
+    HazanLevy,
+    LipschitzBarrier,
+    SahaTewari,
+    Scrible,
+)
 from dikin.learners.corral import Corral
-from dikin.learners.discard import Discard
-from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.ito import Ito
+from dikin.learners.descent import (
+    FKM,
+    AgarwalDekelXiao,
+    OneMeasurementSPSA,
+    PseudoLine,
+    TwoPoint,
+)
 from dikin.learners.kernel_line import KernelLine
-from dikin.learners.lifted_linear import LiftedLinear
-from dikin.learners.lipschitz_barrier import LipschitzBarrier
-from dikin.learners.one_measurement_spsa import OneMeasurementSPSA
 from dikin.learners.predictive import Predictive
-from dikin.learners.pseudo_line import PseudoLine
-from dikin.learners.saha_tewari import SahaTewari
-from dikin.learners.scrible import Scrible
 from dikin.learners.tewa import Tewa
-from dikin.learners.two_point import TwoPoint
 
 __all__ = [
     "AOGD",
@@ -31,9 +32,7 @@ __all__ = [
     "Corral",
     "Discard",
     "HazanLevy",
-    "Ito",
     "KernelLine",
-    "LiftedLinear",
     "LipschitzBarrier",
     "OneMeasurementSPSA",
     "Predictive",

@@ -1,35 +1,52 @@
-"""Algorithms 1 and 2 of Luo, Zhang and Zhao (COLT 2022): one schedule, with k = 2 or 3.
+"""Algorithms 1 and 2 of Luo, Zhang and Zhao (COLT 2022), as they are played in R^d.
 
-With S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s), lambda_t solves
+With psi the nu-self-concordant barrier and S_t = lambda_0 + sum_{s<=t} (sigma_s + lambda_s), both
+are, for k = 2 (Algorithm 1, beta-smooth losses) and k = 3 (Algorithm 2, L-Lipschitz losses),
 
-    lambda^k (S_{t-1} + sigma_t + lambda) = target,
-    eta_t = scale (coefficient/S_{t-1} + floor)^(1/k), at most a cap,
+    line 1   H_t     = kappa Hessian(psi)(y_t) + eta_t S_{t-1} I
+    line 2   s_t uniform on the unit sphere
+    line 3   x_t     = y_t + z_t,   z_t = delta H_t^(-1/2) s_t
+    line 4   lambda_t^k (S_{t-1} + sigma_t + lambda_t) = target              oracle-tuning-*-main
+    line 5   g_t     = (d/delta) (f_t(x_t) + lambda_t/2 |x_t|^2) H_t^(1/2) s_t
+    line 6   eta_{t+1} = scale (coefficient/S_t + floor)^(1/k), at most a cap
+    line 7   y_{t+1} = argmin_u  G_t.u + S_t/2 |u|^2 + (kappa/eta_{t+1}) psi(u),
+             G_t     = sum_{s<=t} g_s - (sigma_s + lambda_s) y_s
 
-where target = d^2 coefficient; for smooth losses k = 2, coefficient = beta + 1, scale = 1/(2d), and
-for Lipschitz ones k = 3, coefficient = (L + 1)^2, scale = d^(-4/3). Two sets of constants:
+The paper plays in R^{d+1} with Psi(x, b) = 400 (psi(x/b) - 2 nu ln b). With b = 1 its lifting
+carried out gives these lines with delta = 1 (docs/mathematics.md, "The reduced form"). The box of
+Algorithm 1 has coefficient = beta + 1 and scale = 1/(2d), that of Algorithm 2 coefficient =
+(L + 1)^2 and scale = d^(-4/3). target = d^2 coefficient, and there are two sets of constants:
 
     sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
     paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or coefficient/T
 
-`sharp` is the default; without a horizon the current round replaces T. `paper` follows the paper to
+`sharp` is the default, where the present round replaces an unknown T. `paper` follows the paper to
 the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
-centre hardly moves.
+centre hardly moves. Other schedules make other learners of the same lines: `barrier_family`.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-from dikin.domains.base import Domain
+import numpy as np
+
+from dikin.arguments import nonnegative
+from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError, SlowLearnerWarning, shown
 from dikin.learners import parameters
-from dikin.learners.barrier_ftrl import BarrierFTRL
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.parameters import LIPSCHITZ, Parameter, limit_of_lipschitz
 from dikin.theory import certificate, schedules
-from dikin.units import LossRange
+from dikin.theory.certificate import RANGE, Account, Part
+from dikin.units import LossRange, Units
 
+TOTAL, RATE, SPENT, HELD = range(4)
+"""The numbers of the state: S_t, eta_{t+1}, and two sums of the certificate."""
 PAPER_KAPPA = 400.0
 UNEQUAL = 10.0
 """The ratio of the longest side to the shortest above which the learner warns."""
@@ -37,8 +54,129 @@ EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
 
 
+class Schedule(Protocol):
+    """The constants of a learner, and its formulas for lambda_t, eta_t and the certificate."""
+
+    @property
+    def dim(self) -> float: ...
+    @property
+    def kappa(self) -> float: ...
+    @property
+    def first(self) -> float:
+        """lambda_0."""
+        ...
+
+    @property
+    def reach(self) -> float:
+        """delta: the share of the ellipsoid's radius at which points are played, at most 1."""
+        ...
+
+    @property
+    def trust(self) -> float:
+        """1 to use the curvature that is told, 0 to ignore it."""
+        ...
+
+    @property
+    def assumed(self) -> float:
+        """The curvature assumed of every round, also of the next one before it is played."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """A round with less curvature than this is thrown away."""
+        ...
+
+    def regularisation(self, total: float) -> float:
+        """lambda_t from total = S_{t-1} + sigma_t."""
+        ...
+
+    def rate(self, total: float, round: int) -> float:
+        """eta_t from total = S_{t-1} and the round t."""
+        ...
+
+    def price(self, sigma: float, trace: float) -> float:
+        """a_t of the certificate, from delta^2 tr(H^-1): `dikin.theory.certificate`."""
+        ...
+
+    def typical(self, rounds: int) -> float:
+        """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
+        ...
+
+
+class BarrierKernel(NamedTuple):
+    """One round: `ask` is lines 1 to 3, `tell` lines 4 to 7."""
+
+    geometry: Any
+    schedule: Any
+
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
+        right, geometry, numbers = self.schedule, self.geometry, state.numbers
+        shift = numbers[RATE] * (numbers[TOTAL] + right.assumed)
+        # Lines 1 and 2: normal noise becomes a direction, and s_t = unit s.
+        square, trace = geometry.explore(state.iterate, right.kappa, shift, s, metric)
+        unit = 1.0 / sqrt(square)
+        # Line 3.
+        played_square = geometry.point(state.iterate, metric, right.reach * unit, u)
+        return played_square, trace, unit
+
+    def tell(
+        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
+    ) -> None:
+        right, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
+        reach = right.reach
+        # A round that is thrown away adds zero: a branch here would cost time in every round.
+        counts = 1.0 if curvature >= right.least else 0.0
+        sigma = right.trust * curvature + right.assumed
+        lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
+        slope = right.dim / reach * (loss + 0.5 * lam * played_square)  # line 5
+        added, scale = counts * (sigma + lam), counts * slope * unit
+        along, square = self.geometry.linear_update(
+            memo.state.iterate, memo.metric, scale, added, state.linear
+        )  # g_t.y_t and |y_t|^2
+        # The certificate sums g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2, and lambda_t.
+        price = counts * right.price(sigma, reach * reach * trace) + (1.0 - counts) * RANGE
+        numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
+        numbers[HELD] += counts * lam
+        numbers[TOTAL] += added
+        numbers[RATE] = min(numbers[RATE], right.rate(numbers[TOTAL], round + 1))  # line 6
+        weight = right.kappa / numbers[RATE]
+        self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)  # line 7
+
+
+class BarrierFTRL(KernelLearner):
+    """Follow the regularised leader with a barrier. Subclasses supply the schedule."""
+
+    @property
+    def _schedule(self) -> Schedule:
+        assert isinstance(self._kernel, BarrierKernel)
+        schedule: Schedule = self._kernel.schedule
+        return schedule
+
+    def _follow(self, right: Schedule) -> None:
+        numbers = [right.first, right.rate(right.first, 1), 0.0, right.first]
+        state = LearnerState(numbers, np.zeros(self.geometry.size), self.geometry.start())
+        self._begin(BarrierKernel(self.geometry, right), state)
+
+    def _has_converged(self, state: LearnerState) -> bool:
+        return self.geometry.converged(state.iterate)
+
+    def _certificate_part(self) -> Part | None:
+        """The account of the rounds, or None if the centre is not known accurately enough.
+
+        `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
+        """
+        geometry, right, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
+        if not self._has_converged(self._state):
+            return None
+        y, weight = geometry.vector(iterate), right.kappa / numbers[RATE]
+        least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
+        least += weight * geometry.barrier(iterate)
+        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], weight)
+        return Part(account, right, self.units.loss_scale)
+
+
 class AdaptiveSchedule(NamedTuple):
-    """The formulas for lambda_t and eta_t, in the paper's units."""
+    """Lines 4 and 6 of both algorithms, and the prices of their certificates."""
 
     dim: float
     order: int
@@ -48,7 +186,6 @@ class AdaptiveSchedule(NamedTuple):
     coefficient: float
     target: float
     first: float
-    """lambda_0."""
     scale: float
     floor: float
     """The floor inside the root of the rate, if the horizon is known."""
@@ -63,9 +200,7 @@ class AdaptiveSchedule(NamedTuple):
     least: float = 0.0
 
     def regularisation(self, total: float) -> float:
-        if self.order == schedules.SMOOTH:
-            return schedules.smooth_regularisation(total, self.target)
-        return schedules.lipschitz_regularisation(total, self.target)
+        return schedules.regularisation(total, self.target, self.order)
 
     def rate(self, total: float, round: int) -> float:
         floor = self.floor
@@ -121,16 +256,21 @@ def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]
     return (constant + 1.0) ** (order - 1), target, scale
 
 
+def smooth_rho(nu: float) -> float:
+    """The paper's rho = 512 nu (1 + 32 sqrt nu)^2, the round from which its theorem holds."""
+    return 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
+
+
+def lipschitz_rho(dim: int, nu: float, lipschitz: float) -> float:
+    """The paper's rho' = 2^16 (16 sqrt(nu) d^(1/3) (4L+1)^(1/3) + (L+1)^(2/3))^3 / d."""
+    steep = 16.0 * sqrt(nu) * (dim * (4.0 * lipschitz + 1.0)) ** (1.0 / 3.0)
+    needed: float = 2.0**16 * (steep + (lipschitz + 1.0) ** (2.0 / 3.0)) ** 3 / dim
+    return needed
+
+
 class Adaptive(BarrierFTRL):
-    """Adaptive bandit convex optimization with heterogeneous curvature (Luo, Zhang, Zhao 2022).
+    """The constructor that both algorithms share."""
 
-    Attributes
-    ----------
-    order
-        The k of the formulas above: 2 for smooth losses, 3 for Lipschitz ones.
-    """
-
-    takes_constants = True
     order: ClassVar[int]
     """k."""
     horizon = parameters.optional_horizon(1, "or None")
@@ -148,7 +288,25 @@ class Adaptive(BarrierFTRL):
         super().__init__(domain, loss_range, seed)
         self._warn_of_unequal_sides()
         self.horizon, self.constants = horizon, constants
-        self._follow(self._sharp() if self.constants == "sharp" else self._paper())
+        dim, nu, constant = domain.dim, domain.nu, self._constant()
+        if self.constants == "sharp":
+            self._follow(sharp_schedule(self.order, dim, nu, constant, self.horizon))
+            return
+        if self.horizon is None or self.horizon < 2:
+            raise ParameterError(
+                "constants='paper' contain ln T and need horizon=T, at least 2, "
+                f"got {shown(self.horizon)}; the default constants='sharp' need none"
+            )
+        lambda_0, needed = self._paper_start()
+        if self.horizon < needed:
+            warnings.warn(
+                f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
+                f"{self.horizon}: below that, its constants allow hardly any learning, and the "
+                "certificate grows like T. The default constants='sharp' hold for every T.",
+                SlowLearnerWarning,
+                stacklevel=3,
+            )
+        self._follow(paper_schedule(self.order, dim, nu, constant, self.horizon, lambda_0))
 
     @abstractmethod
     def _constant(self) -> float:
@@ -171,24 +329,108 @@ class Adaptive(BarrierFTRL):
                 stacklevel=4,
             )
 
-    def _sharp(self) -> AdaptiveSchedule:
-        dim, nu = self.domain.dim, self.domain.nu
-        return sharp_schedule(self.order, dim, nu, self._constant(), self.horizon)
 
-    def _paper(self) -> AdaptiveSchedule:
-        if self.horizon is None or self.horizon < 2:
-            raise ParameterError(
-                "constants='paper' contain ln T and need horizon=T, at least 2, "
-                f"got {shown(self.horizon)}; the default constants='sharp' need none"
-            )
-        lambda_0, needed = self._paper_start()
-        if self.horizon < needed:
-            warnings.warn(
-                f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
-                f"{self.horizon}: below that, its constants allow hardly any learning, and the "
-                "certificate grows like T. The default constants='sharp' hold for every T.",
-                SlowLearnerWarning,
-                stacklevel=4,
-            )
-        dim, nu, constant = self.domain.dim, self.domain.nu, self._constant()
-        return paper_schedule(self.order, dim, nu, constant, self.horizon, lambda_0)
+class AdaptiveSmooth(Adaptive):
+    """Learner for losses that are `smoothness`-smooth on the domain, in the user's units.
+
+    Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
+    in between as the curvature told in each round allows (Theorem 7 of the paper).
+
+    References
+    ----------
+    Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022.
+
+    Examples
+    --------
+    >>> from dikin import Box
+    >>> learner = AdaptiveSmooth(Box([0, 0], [10, 2]), smoothness=0.5, loss_range=(0, 40), seed=7)
+    >>> query = learner.ask()
+    >>> learner.tell(query, loss=12.3, curvature=0.1)
+    >>> learner.rounds
+    1
+    """
+
+    order = schedules.SMOOTH
+    smoothness = parameters.smoothness()
+
+    def __init__(
+        self,
+        domain: Domain,
+        smoothness: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        horizon: int | None = None,
+        constants: str = "sharp",
+        seed: int | None = None,
+    ) -> None:
+        self.smoothness = smoothness
+        super().__init__(
+            domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
+        )
+
+    def _constant(self) -> float:
+        return self._in_units("smoothness")
+
+    def _paper_start(self) -> tuple[float, float]:
+        nu = self.domain.nu
+        return (self._constant() + 1.0) * smooth_rho(nu) / nu, smooth_rho(nu)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2  # beta = 1 in the paper's units, for losses in [-1, 1]
+        yield cls(domain, unit, seed=seed)
+        yield cls(domain, 20 * unit, horizon=1000, seed=seed)
+        yield cls(domain, unit, loss_range=(3, 11), seed=seed)
+
+
+class AdaptiveLipschitz(Adaptive):
+    """Learner for losses that are `lipschitz`-Lipschitz on the domain, in the user's units.
+
+    Regret of order d^(1/2) T^(3/4) without curvature, d^(2/3) T^(2/3) with constant curvature, and
+    in between as the curvature told in each round allows (Theorem 12 of the paper).
+
+    References
+    ----------
+    Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022.
+
+    Examples
+    --------
+    >>> from dikin import Simplex
+    >>> learner = AdaptiveLipschitz(Simplex(3), lipschitz=2.0, loss_range=(0, 1), seed=7)
+    >>> query = learner.ask()
+    >>> learner.tell(query, loss=0.4)
+    >>> learner.rounds
+    1
+    """
+
+    order = schedules.LIPSCHITZ
+    lipschitz = Parameter(LIPSCHITZ, nonnegative, scaled=Units.slope, limit=limit_of_lipschitz)
+
+    def __init__(
+        self,
+        domain: Domain,
+        lipschitz: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        horizon: int | None = None,
+        constants: str = "sharp",
+        seed: int | None = None,
+    ) -> None:
+        self.lipschitz = lipschitz
+        super().__init__(
+            domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
+        )
+
+    def _constant(self) -> float:
+        return self._in_units("lipschitz")
+
+    def _paper_start(self) -> tuple[float, float]:
+        needed = lipschitz_rho(self.domain.dim, self.domain.nu, self._constant())
+        return needed, needed
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius  # L = 1 in the paper's units, for losses in [-1, 1]
+        yield cls(domain, unit, seed=seed)
+        yield cls(domain, 5 * unit, horizon=1000, seed=seed)
+        yield cls(domain, unit, loss_range=(3, 11), seed=seed)

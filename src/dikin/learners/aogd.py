@@ -24,6 +24,7 @@ from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
+from dikin.learners import parameters
 from dikin.learners.base import Learner
 from dikin.units import LossRange
 
@@ -35,8 +36,7 @@ class AOGD(Learner):
     -----
     Published: the algorithm and its bound.
 
-    Ours: only the units. The formula for lambda_t was checked by algebra and against the text of
-    Luo, Zhang and Zhao (COLT 2022).
+    Ours: only the units.
 
     References
     ----------
@@ -53,6 +53,7 @@ class AOGD(Learner):
     """
 
     feedback = Feedback.GRADIENT
+    kept = ("_iterate", "_total")
 
     def __init__(
         self,
@@ -62,29 +63,21 @@ class AOGD(Learner):
         seed: int | None = None,
     ) -> None:
         super().__init__(domain, loss_range, seed)
-        self._iterate = self.geometry.start()
-        self._total = 0.0
-        """H_{1:t} + lambda_{1:t}."""
+        self._iterate, self._total = self.geometry.start(), 0.0  # H_{1:t} + lambda_{1:t}
 
     @property
     def center(self) -> Array:
         """The point that it will play next."""
-        return self._placed(*self._vector(self._iterate))
+        u, square, _ = self._propose()
+        return self._placed(u, square)
 
     def _propose(self) -> tuple[Array, float, Array]:
-        return *self._vector(self._iterate), self._iterate
-
-    def _vector(self, memo: Array) -> tuple[Array, float]:
-        u = self.geometry.vector(memo)
-        return u, float(u.dot(u))
+        u = self.geometry.vector(self._iterate)
+        return u, float(u.dot(u)), self._iterate
 
     def _scaled_answer(self, answer: Any) -> Array:
-        loss, gradient = self._two_parts(answer)
+        loss, gradient = parameters.two_parts(self, answer)
         self._scaled_loss(loss)
-        return self._scaled_gradient(gradient)
-
-    def _scaled_gradient(self, gradient: Any) -> Array:
-        """A gradient in the paper's units, as a working vector within the set's plane."""
         shape = self.domain.point_shape
         try:
             slope = np.array(gradient, dtype=float)
@@ -99,9 +92,8 @@ class AOGD(Learner):
             scaled = self.units.slope(1.0) * slope
         if not np.abs(scaled).max() < LARGEST:
             raise FeedbackError(
-                f"the gradient {shown(gradient)} is too steep to compute with: in units of the "
-                f"domain's radius and the losses' range its entries must be below {LARGEST:g}. "
-                "Nothing was changed."
+                f"the gradient {shown(gradient)} is too steep: in units of the domain's radius and "
+                f"the losses' range its entries must be below {LARGEST:g}. Nothing was changed."
             )
         return self.geometry.inward(scaled)
 
@@ -119,16 +111,3 @@ class AOGD(Learner):
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, loss_range=(3, 11), seed=seed)
-
-    def _numbers(self) -> dict[str, Any]:
-        return {"iterate": self._iterate, "total": self._total}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._iterate, self._total = numbers["iterate"], numbers["total"]
-
-    def _memo_state(self, memo: Array) -> tuple[Any, ...]:
-        return (memo,)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Array:
-        iterate: Array = state[0]
-        return iterate

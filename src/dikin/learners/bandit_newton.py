@@ -18,11 +18,9 @@ The paper's losses are defined everywhere. Here the convex extension through the
 convex as f(z) - f'(z).z is at least -L and, in (1 - eps) X, at least -1/eps; eps = 1/sqrt(T).
 
 Regret of order (1 + L/d) (d^(3/2) sqrt(T) + d^3) up to logarithms, with high probability, for
-independent losses of one convex mean, L in units of the radius; nothing is known about its regret
-against an adversary. Sigma falls slowly: for about (4 d^(5/2) (1 + L/d)/q)^2 rounds, where q is the
-curvature of losses in [0, 1], it is as wide as at the start and the regret looks linear. If no
-horizon is given, the current round replaces T. There is no proof for this; in games of 16000 rounds
-it had a third to two thirds of the regret.
+independent losses of one convex mean, L in units of the radius. For some 16 d^5 (1 + L/d)^2/q^2
+rounds, q the curvature of losses in [0, 1], it looks linear. If no horizon is given, the current
+round replaces T, without a proof.
 
 Two guards, which sound losses do not reach: a new A is dropped if Sigma would be more than four
 times what it was at the start or if A has lost its digits, and mu stays in 2 X.
@@ -31,14 +29,15 @@ times what it was at the start or if A has lost its digits, and mu stays in 2 X.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
+from dikin.domains.dense import DenseGeometry
 from dikin.learners import parameters
-from dikin.learners.chart import ChartLearner
+from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.units import LossRange
 
@@ -49,17 +48,13 @@ NARROWEST = 1e20
 class Memo(NamedTuple):
     """What the learner remembers about a query."""
 
-    x: Array
-    """X."""
-    pull: Array
-    """C s."""
-    excess: float
-    """P."""
-    wall: float
-    """c."""
+    x: Array  # X
+    pull: Array  # C s
+    excess: float  # P
+    wall: float  # c
 
 
-class BanditNewton(ChartLearner):
+class BanditNewton(Learner):
     """Learner for independent convex losses with one mean, `lipschitz` at most, on any domain.
 
     Notes
@@ -68,11 +63,8 @@ class BanditNewton(ChartLearner):
     lambda, by Lattimore and Gyorgy, for losses on the whole space; and the extension through the
     gauge of a set, by Fokkema and others, for another form of the method.
 
-    Ours: putting the two together. No published theorem covers this learner as it stands: the
-    practical choice leaves out the truncations of the theorem. Ours are also the constant
-    min{1/eps, L} of the extension, the first covariance from the barrier's Hessian, the current
-    round in place of a horizon that is not given, and the guards against a matrix that has lost its
-    digits.
+    Ours: putting the two together, which no published theorem covers; the constant min{1/eps, L} of
+    the extension; the first covariance; the current round in place of a horizon; and the guards.
 
     References
     ----------
@@ -85,10 +77,9 @@ class BanditNewton(ChartLearner):
     >>> from dikin import Ball
     >>> learner = BanditNewton(Ball(2), lipschitz=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
+    kept = ("_mean", "_inverse", "_last")
     lipschitz = parameters.lipschitz()
     horizon = parameters.optional_horizon(2, "eps < 1")
 
@@ -107,35 +98,36 @@ class BanditNewton(ChartLearner):
         self._slope = self._in_units("lipschitz") / 2
         hessian = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
         self._first: Array = (hessian + hessian.T) / 4.0
-        self._mean, self._last = np.zeros(domain.dim), 0.0
-        self._sharpen(self._first)
+        self._mean, self._last, self._inverse = np.zeros(domain.dim), 0.0, self._first
+
+    def _form(self) -> DenseGeometry:
+        return DenseGeometry(self.domain, self.units.radius)
+
+    def _excess(self, u: Array, size: float) -> float:
+        """The factor by which a vector must shrink to lie in `size` times the set: 1 inside."""
+        v = self.units.radius / size * u
+        with np.errstate(all="ignore"):  # outside the set a formula may overflow
+            inside = isfinite(self.domain.barrier(v))
+        return 1.0 if inside else max(1.0, self.domain.gauge(v))
 
     def _clock(self) -> float:
         """T, or the current round if no horizon is known; at least 2, so that eps is below 1."""
         return float(self.horizon or max(2, self._rounds_in_range + 1))
 
-    def _sharpen(self, inverse: Array) -> None:
-        """Set A to a new matrix."""
-        self._inverse = inverse
-        self._root = np.asarray(np.linalg.cholesky(inverse), dtype=float)
-
     @property
     @locked
     def center(self) -> Array:
         """The mean mu in the user's units, pulled into the set if it lies outside."""
-        return self._at(self._mean / self._excess(self._mean, 1.0))
+        return self._inside(self._mean / self._excess(self._mean, 1.0))
 
     def _propose(self) -> tuple[Array, float, Memo]:
-        s = self._noise.draw()
-        x = self._mean + np.linalg.solve(self._root.T, s)
+        s, root = self._noise.draw(), np.linalg.cholesky(self._inverse)
+        x = self._mean + np.linalg.solve(root.T, s)
         inverse_margin = sqrt(self._clock())  # 1/eps
         excess = self._excess(x, 1.0 - 1.0 / inverse_margin)
-        memo = Memo(x, self._root @ s, excess, min(inverse_margin, self._slope))
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        u = memo.x / memo.excess
-        return u, float(u @ u)
+        memo = Memo(x, root @ s, excess, min(inverse_margin, self._slope))
+        u = x / excess
+        return u, float(u @ u), memo
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         value = memo.excess * (1.0 + loss) / 2.0 + memo.wall * (memo.excess - 1.0)
@@ -144,8 +136,7 @@ class BanditNewton(ChartLearner):
         inverse = self._curved(step / (4.0 * dim), memo.pull)
         mean = self._mean - step * np.linalg.solve(inverse, memo.pull)
         self._mean = mean / self._excess(mean, 2.0)
-        self._sharpen(inverse)
-        self._last = value
+        self._inverse, self._last = inverse, value
         self._rounds_in_range += 1
 
     def _curved(self, share: float, pull: Array) -> Array:
@@ -164,15 +155,5 @@ class BanditNewton(ChartLearner):
         yield cls(domain, unit, seed=seed)
         yield cls(domain, 20 * unit, loss_range=(3, 11), horizon=5000, seed=seed)
 
-    def _numbers(self) -> dict[str, Any]:
-        return {"mean": self._mean, "inverse": self._inverse, "last": self._last}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._mean, self._last = numbers["mean"], numbers["last"]
-        self._sharpen(numbers["inverse"])
-
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return tuple(memo)
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+    def _memo_from(self, state: Any) -> Memo:
         return Memo(*state)

@@ -1,21 +1,17 @@
 """The base of all learners: asked for a point, told one loss and one curvature.
 
-The base implements the protocol (queries, refusals, units, randomness, state); a learner's own file
-implements its mathematics: `_propose` a working vector, `_learn` from an answer, the numbers of the
-state.
+The base has the protocol: ids, refusals, late answers, units, and the state as JSON. A learner's
+own file has its mathematics: `_propose` a working vector, `_learn` from an answer, and the names of
+the attributes that make up its state.
 
-A query may be answered in any order, late, or never. A refused answer changes nothing. Most
-learners are told one number; one that needs more declares it (`feedback`). A learner whose range of
-losses is not known restarts in a wider one whenever a loss falls outside (`range_search`).
+A query may be answered in any order, late, or never. A refused answer changes nothing.
 """
 
 from __future__ import annotations
 
 import inspect
-import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from functools import cached_property
 from math import inf, isfinite, nan
 from typing import Any, ClassVar, Self
@@ -23,10 +19,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, nonnegative, real_number
+from dikin.arguments import LARGEST, real_number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    CovariateError,
     CurvatureError,
     DikinError,
     FeedbackError,
@@ -40,15 +35,9 @@ from dikin.errors import (
     shown,
 )
 from dikin.feedback import Feedback
-from dikin.learners.parameters import Limit, Parameter, with_parameters
-from dikin.learners.range_search import (
-    Range,
-    RangeSearch,
-    StaleQuery,
-    Variation,
-    first_range,
-    widened,
-)
+from dikin.learners import range_search
+from dikin.learners.parameters import Limit, Parameter, range_limit, with_parameters
+from dikin.learners.range_search import RangeSearch
 from dikin.learners.threads import ignored, locked
 from dikin.open_queries import Memo, OpenQueries, Query
 from dikin.players import Player
@@ -56,14 +45,10 @@ from dikin.registry import Registry
 from dikin.theory.certificate import RANGE, Part
 from dikin.units import LossRange, Units
 
-logger = logging.getLogger("dikin")
-
 ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
-
-
 CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What Python raises when numbers are not as expected."""
+"""Exceptions of Python where numbers are not as expected."""
 
 
 class Learner(Player[Query]):
@@ -86,25 +71,21 @@ class Learner(Player[Query]):
     ----------
     kind
         The name in saved states and on the command line: that of the class in lower case.
-    domain
-        The set to play on.
     geometry
-        Its working form (`dikin.domains.geometry`).
+        The working form of the domain (`dikin.domains.geometry`).
     units
-        How the learner measures lengths and losses: `units.loss_range` is the current range.
+        Lengths and losses as the learner measures them: `units.loss_range` is the current range.
     feedback
         What must be told about a round.
     parameters
         The arguments that are declared as `Parameter`, by name.
     meanings
         The meanings of arguments that are not declared as `Parameter`, for the class's docstring.
-    measures_range
-        Whether the learner itself measures an unknown range, without restarts.
-    equal_sides
-        Whether lengths are measured after unequal sides of the domain have been scaled to equal
-        length.
-    takes_constants
-        Whether the smoothness or the Lipschitz constant of one loss may be told with its answer.
+    kept
+        The names of the attributes that make up the state.
+    measures_range, equal_sides
+        True if the learner measures an unknown range without restarts, and if it measures lengths
+        after unequal sides of the domain have been scaled to equal length.
 
     Raises
     ------
@@ -115,9 +96,9 @@ class Learner(Player[Query]):
     feedback: ClassVar[Feedback] = Feedback.VALUE
     parameters: ClassVar[dict[str, Parameter[Any]]] = {}
     meanings: ClassVar[dict[str, str]] = {}
+    kept: ClassVar[tuple[str, ...]] = ()
     measures_range: ClassVar[bool] = False
     equal_sides: ClassVar[bool] = False
-    takes_constants: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -143,7 +124,7 @@ class Learner(Player[Query]):
         self._search = None if self._range_known or self.measures_range else RangeSearch()
         self._rounds_in_range = 0
         """Rounds since the mathematics began, which is at the last restart."""
-        self._noise = rng.Noise(rng.stream(seed, "learner"), self.geometry.size)
+        self._noise = rng.Noise(rng.stream_key(seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -152,27 +133,50 @@ class Learner(Player[Query]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.domain}, {self.rounds} rounds>"
 
-    # --- the game ------------------------------------------------------------------------------
+    # --- ask and tell --------------------------------------------------------------------------
 
-    def _ask(
-        self,
-        context: Any,
-        forecast: Any,
-        covariates: Any = None,
-        make: Callable[[int, Array], Query] = Query,
-    ) -> Query:
-        """Ask; `make` makes the query of its id and point, and a tuner makes it a trial."""
-        if covariates is not None:
-            raise self._tuners_take("covariates")
+    def ask(
+        self, context: Any = None, *, n: int | None = None, forecast: float | None = None
+    ) -> Any:
+        """Ask for the next point, or for several.
+
+        Parameters
+        ----------
+        context
+            Features of the round that are known beforehand. Only `PseudoLine` uses them.
+        n
+            How many to ask for at once, for several machines that run at the same time.
+        forecast
+            The loss that you expect, wherever the point is. A good one makes `Predictive` faster, a
+            bad one costs little. Other learners use none.
+
+        Returns
+        -------
+        Query, or list of Query
+            The point, which cannot be written into, and the id. A list with `n`.
+
+        Raises
+        ------
+        FeedbackError
+            If a context or a forecast is passed that the learner does not use or that is not
+            finite.
+        ParameterError
+            If `n` is not a whole number of at least 1.
+        """
+        if n is not None:
+            count = whole(n, "n", 1, "how many to ask for")
+            return [self.ask(context, forecast=forecast) for _ in range(count)]
         queries = self._open
         queries.acquire(type(self).__name__)
         try:
-            self._take_context(context)
+            if context is not None or self.feedback is Feedback.CONTEXT:
+                self._take_context(context)
             if forecast is not None:
                 self._expect(forecast)
             u, square, memo = self._propose()
-            id = queries.next_id
-            query = make(id, self._placed(u, square))
+            id, point = queries.next_id, self._placed(u, square)
+            point.setflags(write=False)
+            query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
             return query
         except CANNOT_COMPUTE as reason:
@@ -183,28 +187,17 @@ class Learner(Player[Query]):
 
     def _take_context(self, context: Any) -> None:
         """Take the context of the query that is about to be asked."""
-        if context is not None:
-            name = type(self).__name__
-            raise FeedbackError(f"{name} does not use a context: call ask() without one")
+        name = type(self).__name__
+        raise FeedbackError(f"{name} does not use a context: call ask() without one")
 
-    def _tuners_take(self, what: str) -> CovariateError:
-        return CovariateError(
-            f"{type(self).__name__} does not use {what}: only a dikin.Tuner does, which is "
-            "Predictive with names. Nothing was changed."
+    def _expect(self, forecast: Any) -> None:
+        """Take the forecast of the query that is about to be asked."""
+        raise FeedbackError(
+            f"{type(self).__name__} does not use a forecast: call ask() without one, or use "
+            "Predictive"
         )
 
-    def tell(
-        self,
-        query: Query | int,
-        loss: Any,
-        curvature: float = 0.0,
-        *,
-        smoothness: float | None = None,
-        lipschitz: float | None = None,
-        forecast: None = None,
-        covariates: None = None,
-        sem: None = None,
-    ) -> None:
+    def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
         """Answer a query. An answer that is refused changes nothing.
 
         Parameters
@@ -218,61 +211,30 @@ class Learner(Player[Query]):
             The strong convexity of that loss. An understated curvature is always safe (0 if nothing
             is known); an overstated one voids the guarantee. It must not depend on the point that
             was played.
-        smoothness, lipschitz
-            The constants of this loss alone, where they are known to be smaller than those declared
-            for all losses, which count otherwise. An overstated constant is safe. They must not
-            depend on the point that was played.
-        forecast
-            Refused: it comes too late once the point is known.
-        covariates, sem
-            Refused: only a tuner uses them.
 
         Raises
         ------
         QueryError
             If the query is not an open one of this learner.
-        CovariateError
-            If there are covariates or a standard error.
         LossError, LossRangeError, FeedbackError
             If the loss is not a finite number, lies outside the range, or is of another kind.
         CurvatureError
             If the curvature is negative or not finite, or more than any such loss can have.
-        CurvatureError
-            If a constant is negative, above the declared one or below the curvature, or the learner
-            does not use it.
-        FeedbackError
-            If there is a forecast.
         """
-        if forecast is not None:
-            raise late_forecast()
-        if covariates is not None or sem is not None:
-            raise self._tuners_take("a standard error" if covariates is None else "covariates")
         queries = self._open
         queries.lock.acquire()  # `with` takes twice as long
         try:
-            asked, memo = queries.find(query, self._again)
-            if smoothness is not None or lipschitz is not None:
-                memo = self._with_constants(memo, curvature, smoothness, lipschitz)
-            if self._search is None or self._within_range(self._search, memo, loss):
-                f, sigma = self._scaled_answer(loss), self._scaled_curvature(curvature)
-                self._learn(memo, f, sigma)
+            asked, memo = queries.find(query)
+            if self._search is None:
+                self._learn(memo, self._scaled_answer(loss), self._scaled_curvature(curvature))
             else:
-                self._search_range(self._search, memo, loss, curvature)
+                self._search.learn(self, memo, loss, curvature)
             del queries[asked.id]
         except CANNOT_COMPUTE as reason:
             self._refuse_altered_state(reason)
             raise
         finally:
             queries.lock.release()
-
-    def _with_constants(
-        self, memo: Memo, curvature: Any, smoothness: float | None, lipschitz: float | None
-    ) -> Memo:
-        """A query with the constants that came with its answer."""
-        raise CurvatureError(
-            f"{type(self).__name__} does not use constants that are told round by round; "
-            "AdaptiveSmooth, AdaptiveLipschitz and Predictive do. Nothing was changed."
-        )
 
     def _refuse_altered_state(self, reason: Exception) -> None:
         """Explain an error that no state written by this library can cause."""
@@ -282,15 +244,65 @@ class Learner(Player[Query]):
                 f"from ({reason!r}): the state was altered. Load another copy"
             ) from reason
 
-    def _expect(self, forecast: Any) -> None:
-        """Take the forecast of the query that is about to be asked."""
-        raise FeedbackError(
-            f"{type(self).__name__} does not use a forecast: call ask() without one, or use "
-            "Predictive"
-        )
+    # --- the mathematics -----------------------------------------------------------------------
 
-    def _again(self, id: int) -> Query:
-        return Query(id, self._played(self._open[id][1]))
+    @property
+    @abstractmethod
+    def center(self) -> Array:
+        """The learner's current best guess, around which it explores.
+
+        If this takes more than one attribute, read them under `locked`.
+        """
+
+    @abstractmethod
+    def _propose(self) -> tuple[Array, float, Memo]:
+        """A working vector to play, its squared length, and a memo for `_learn`."""
+
+    @abstractmethod
+    def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
+        """Learn from an answer in the paper's units; on an exception nothing has changed.
+
+        It counts the round, in `rounds` or in `_rounds_in_range`. Formulas take the number of the
+        round from the latter, which starts again with every restart.
+        """
+
+    @classmethod
+    @abstractmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        """Yield a few learners for the checks: plain, with a horizon, of other losses.
+
+        Parameters
+        ----------
+        domain
+            The set to play on. A `DomainError` says that the learner does not.
+        seed
+            The seed of each.
+
+        Yields
+        ------
+        Learner
+            One after the other.
+        """
+
+    def _certificate_part(self) -> Part | None:
+        """What the rounds since the last restart add to the certificate; None if not known."""
+        return None
+
+    def compiled_parts(self) -> Any:
+        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
+        return None
+
+    def take_over(self, parts: Any, rounds: int) -> None:
+        """Continue from a state that is some rounds later.
+
+        Parameters
+        ----------
+        parts
+            What `compiled_parts` gave, after those rounds.
+        rounds
+            How many were played.
+        """
+        raise NotImplementedError
 
     @property
     def rounds(self) -> int:
@@ -310,30 +322,6 @@ class Learner(Player[Query]):
         return 0 if self._search is None else self._search.restarts
 
     @property
-    @abstractmethod
-    def center(self) -> Array:
-        """The learner's current best guess, around which it explores.
-
-        If this takes more than one attribute, read them under `locked`.
-        """
-
-    @abstractmethod
-    def _propose(self) -> tuple[Array, float, Memo]:
-        """A working vector to play, its squared length, and a memo for `_learn`."""
-
-    @abstractmethod
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        """The working vector of a memo, and its squared length."""
-
-    @abstractmethod
-    def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
-        """Learn from an answer in the paper's units; on an exception nothing has changed.
-
-        It counts the round, in `rounds` or in `_rounds_in_range`. Formulas take the number of the
-        round from the latter, which starts again with every restart.
-        """
-
-    @property
     @locked
     def certificate(self) -> float:
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
@@ -344,62 +332,18 @@ class Learner(Player[Query]):
         losses is not known, it is NaN before the first loss, and covers losses that are Lipschitz,
         or that are smooth and vary by at most the width of the current range.
         """
-        part, search = self._certificate_part(), self._search
+        part = self._certificate_part()
         if part is None:
             return nan
-        if search is None:
-            return part.bound(self.domain, self._rounds_in_range, RANGE * part.scale)
-        low, high = self.units.loss_range
-        smoothness, lipschitz = getattr(self, "smoothness", nan), getattr(self, "lipschitz", None)
-        variation = Variation.of(high - low, 2.0 * self.units.radius, smoothness, lipschitz)
-        return search.certificate(part, self.domain, self.rounds, variation)
+        if self._search is not None:
+            return self._search.certificate(self, part)
+        return part.bound(self.domain, self._rounds_in_range, RANGE * part.scale)
 
-    def certificate_in_doubt(self, overstated: float) -> float:
-        """The certificate if more curvature was told than there was.
-
-        Parameters
-        ----------
-        overstated
-            The sum over all rounds so far of what was told beyond the true strong convexity; not
-            negative. 0 gives the certificate itself.
-
-        Returns
-        -------
-        float
-            The bound on the expected regret so far, in the user's units: the certificate and
-            `overstated` D^2/2, with D twice the radius of the domain (docs/mathematics.md, 15.2).
-
-        Raises
-        ------
-        ParameterError
-            If `overstated` is negative or not a finite number.
-        """
-        doubt = nonnegative(overstated, "overstated")
-        return self.certificate + 0.5 * doubt * (2.0 * self.units.radius) ** 2
-
-    def _certificate_part(self) -> Part | None:
-        """What the rounds since the last restart add to the certificate; None if not known."""
-        return None
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """The largest possible curvature in the user's units, and the reason for it."""
-        declared = self._declared_limit()
-        if declared is not None:
-            return declared
-        if self._search is None:
-            return range_limit(self.units, self.domain)
-        most = 8.0 * LARGEST / self.domain.diameter**2
-        return most, "the largest that can be computed with on a set that wide"
+    # --- points --------------------------------------------------------------------------------
 
     def _form(self) -> Geometry:
         """The working form of the set."""
         return self.domain.geometry(self.units.radius)
-
-    def _placed(self, u: Array, square: float) -> Array:
-        """The point of a working vector, guaranteed to be inside."""
-        point = u if self._same_units else self._point(u)
-        return point if square <= self._surely_inside else self._inside(u, point)
 
     def _point(self, u: Array) -> Array:
         """The point of a working vector."""
@@ -409,53 +353,10 @@ class Learner(Player[Query]):
         self.geometry.write_point(u, self._flat_center, self.units.radius, x)
         return x.reshape(self.domain.point_shape)
 
-    def _played(self, memo: Memo) -> Array:
-        """The point of an open query, computed again: the caller may have modified the first."""
-        if isinstance(memo, StaleQuery):
-            return memo.point.copy()
-        return self._placed(*self._vector(memo))
-
-    @property
-    def loss_range(self) -> list[float] | None:
-        """The range of the losses as declared: the smallest and the largest, or None."""
-        return list(self.units.loss_range) if self._range_known else None
-
-    @property
-    def accepts(self) -> tuple[float, float]:
-        """The losses that may be told: between these two."""
-        return self.units.loss_range if self._search is None else (-inf, inf)
-
-    @property
-    def may_restart(self) -> bool:
-        """Whether a loss can make it restart: the range is not known, and not measured either."""
-        return self._search is not None
-
-    def compiled_parts(self, told: bool = True) -> Any:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open.
-
-        Parameters
-        ----------
-        told
-            Whether constants of single losses may be told that are below the declared ones.
-
-        Returns
-        -------
-        object or None
-            What `take_over` takes back.
-        """
-        return None
-
-    def take_over(self, parts: Any, rounds: int) -> None:
-        """Continue from a state that is `rounds` rounds later.
-
-        Parameters
-        ----------
-        parts
-            What `compiled_parts` gave, after those rounds.
-        rounds
-            How many were played.
-        """
-        raise NotImplementedError
+    def _placed(self, u: Array, square: float) -> Array:
+        """The point of a working vector, guaranteed to be inside."""
+        point = u if self._same_units else self._point(u)
+        return point if square <= self._surely_inside else self._inside(u, point)
 
     def _inside(self, u: Array, point: Array | None = None) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.
@@ -473,94 +374,50 @@ class Learner(Player[Query]):
             shrink *= 4.0
         return point
 
-    # --- a range that is not known ---------------------------------------------------------------
-
-    def _within_range(self, search: RangeSearch, memo: Memo, answer: Any) -> bool:
-        """Whether an answer can be learnt from in the present range."""
-        if not search.begun or isinstance(memo, StaleQuery):
-            return False
-        try:
-            self._scaled_answer(answer)
-        except LossRangeError:
-            return False
-        return True
-
-    def _search_range(self, search: RangeSearch, memo: Memo, answer: Any, curvature: float) -> None:
-        """Take in an answer outside the present range, or to a query of an earlier one."""
-        wider = self._range_around(search, answer)
-        if isinstance(memo, StaleQuery) and wider == self.units.loss_range:
-            self._scaled_answer(answer)
-            self._scaled_curvature(curvature)
-            self._search = search.with_idle_round()
-            return
-        fresh = self._successor(wider)
-        fresh._scaled_answer(answer)
-        sigma, rounds = self._scaled_curvature(curvature), self.rounds + 1
-        stale = {
-            key: (query, StaleQuery(self._played(memo_of_query)))
-            for key, (query, memo_of_query) in self._open.items()
-        }
-        part = None if isinstance(memo, StaleQuery) else self._certificate_part()
-        learns = search.begun and part is not None
-        if learns:
-            low, high = self.units.loss_range
-            self._learn(memo, self._scaled_answer(min(max(float(answer), low), high)), sigma)
-        # Everything that can fail has been done: from here on the state changes.
-        ended = search.after_range(rounds, self._certificate_part(), idle=not learns)
-        self._begin_anew(fresh, ended, stale)
-        if self.restarts:
-            logger.info(
-                "%s begins anew for losses in (%g, %g) after %d rounds; restarts so far: %d",
-                *(type(self).__name__, *wider, rounds, self.restarts),
-            )
-
-    def _range_around(self, search: RangeSearch, answer: Any) -> Range:
-        """The range that has room for the losses of an answer."""
-        with suppress(LossRangeError):
-            self._scaled_answer(answer)  # is it an answer at all?
-        losses = [real_number(part, "loss", LossError) for part in _losses(self.feedback, answer)]
-        finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
-        if search.begun:
-            return widened(self.units.loss_range, finite)
-        slope = (getattr(self, "lipschitz", None) or 0.0) * self.units.radius
-        return widened(first_range(finite[0], slope), finite)
-
-    def _successor(self, loss_range: Range) -> Self:
-        """A learner with these arguments for another range, before its first round."""
-        arguments = self.arguments() | {"loss_range": list(loss_range)}
-        with ignored(SlowLearnerWarning):  # said when it was built
-            return self._anew(self.domain, arguments, self._noise.seed())
-
-    def _begin_anew(
-        self, fresh: Self, search: RangeSearch, stale: dict[int, tuple[Query, Memo]]
-    ) -> None:
-        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
-        own = {name: value for name, value in vars(self).items() if not hasattr(type(self), name)}
-        protocol = {"_open": self._open, "_restored": self._restored}
-        self._open.update(stale)
-        # In one assignment: whoever reads an attribute without the lock sees all old or all new.
-        self.__dict__ = own | _searching(fresh, search) | protocol
-
     # --- refusals ------------------------------------------------------------------------------
+
+    @property
+    def loss_range(self) -> list[float] | None:
+        """The range of the losses as declared: the smallest and the largest, or None."""
+        return list(self.units.loss_range) if self._range_known else None
+
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """The losses that may be told: between these two."""
+        return self.units.loss_range if self._search is None else (-inf, inf)
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether a loss can make it restart: the range is not known, and not measured either."""
+        return self._search is not None
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        """The largest possible curvature in the user's units, and the reason for it."""
+        declared = self._declared_limit()
+        if declared is not None:
+            return declared
+        if self._search is None:
+            return range_limit(self.units, self.domain)
+        most = 8.0 * LARGEST / self.domain.diameter**2
+        return most, "the largest that can be computed with on a set that wide"
+
+    def _declared_limit(self) -> Limit | None:
+        """The limit of the curvature that an argument sets, if one does."""
+        for name, parameter in self.parameters.items():
+            value = getattr(self, name)
+            if parameter.limit is not None and value is not None:
+                return parameter.limit(value, self.domain)
+        return None
 
     def _scaled_answer(self, answer: Any) -> Any:
         """What was told in the paper's units: one loss here, more for another feedback."""
         return self._scaled_loss(answer)
 
-    def _two_parts(self, answer: Any) -> tuple[Any, Any]:
-        """An answer of a feedback that has two parts, taken apart."""
-        row = isinstance(answer, np.ndarray) and answer.ndim > 0
-        parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
-        if len(parts) != 2:
-            raise FeedbackError(
-                f"{type(self).__name__} must be told {self.feedback.value}; got {shown(answer)}. "
-                "Nothing was changed."
-            )
-        return parts[0], parts[1]
-
     def _scaled_loss(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
-        f = self.units.loss(value)
+        units = self.units
+        f = (value - units.loss_offset) * (1.0 / units.loss_scale)
         if -1.0 <= f <= 1.0:
             return f
         if not isfinite(value):
@@ -577,11 +434,10 @@ class Learner(Player[Query]):
         if type(curvature) is float and curvature == 0.0:  # nothing is known, as in most loops
             return 0.0
         limit, reason = self.curvature_limit
-        if type(curvature) is float and 0.0 <= curvature <= limit:
-            safe = curvature if self._search is None else self._understated(curvature)
-            return self.units.curvature(safe)
-        value = real_number(curvature, "curvature", CurvatureError)
-        if not 0.0 <= value < np.inf:
+        value = curvature
+        if type(curvature) is not float:
+            value = real_number(curvature, "curvature", CurvatureError)
+        if not 0.0 <= value < inf:
             raise CurvatureError(
                 f"the curvature must be finite and not negative, got {value}; tell 0 if nothing is "
                 "known. Nothing was changed."
@@ -590,15 +446,29 @@ class Learner(Player[Query]):
             raise CurvatureError(
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
-        value = min(value, limit)
-        return self.units.curvature(value if self._search is None else self._understated(value))
+        if self._search is not None:
+            limit = min(limit, self._safe_limit())
+        return self.units.curvature(min(value, limit))
 
-    def _understated(self, curvature: float) -> float:
-        """As much of a curvature as a range holds that may yet be widened: less is safe."""
+    def _safe_limit(self) -> float:
+        """As much curvature as a range holds that may yet be widened: less than told is safe."""
         own = type(self).curvature_limit is not Learner.curvature_limit
         if own or self._declared_limit() is not None:
-            return curvature
-        return min(curvature, range_limit(self.units, self.domain)[0])
+            return inf
+        return range_limit(self.units, self.domain)[0]
+
+    def _assumed_curvature(self, curvature: float) -> float:
+        """A strong convexity that is assumed of every loss, in the paper's units."""
+        limit, reason = self.curvature_limit
+        if curvature > limit:
+            raise CurvatureError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+        sigma = self.units.curvature(curvature)
+        if sigma * LARGEST < 1.0:
+            raise ParameterError(
+                f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the "
+                f"losses' range; its inverse must be at most {LARGEST:g} to compute with"
+            )
+        return sigma
 
     # --- state ---------------------------------------------------------------------------------
 
@@ -614,65 +484,22 @@ class Learner(Player[Query]):
         """An argument in the paper's units."""
         return self.parameters[name].in_units(self.units, getattr(self, name))
 
-    def _declared_limit(self) -> Limit | None:
-        """The limit of the curvature that an argument sets, if one does."""
-        for name, parameter in self.parameters.items():
-            value = getattr(self, name)
-            if parameter.limit is not None and value is not None:
-                return parameter.limit(value, self.domain)
-        return None
-
-    def _assumed_curvature(self, curvature: float) -> float:
-        """A strong convexity that is assumed of every loss, in the paper's units."""
-        limit, reason = self.curvature_limit
-        if curvature > limit:
-            raise CurvatureError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
-        sigma = self.units.curvature(curvature)
-        if sigma * LARGEST < 1.0:
-            raise ParameterError(
-                f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the "
-                f"losses' range; its inverse must be at most {LARGEST:g} to compute with"
-            )
-        return sigma
-
-    @classmethod
-    @abstractmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        """A few learners on a domain for the checks: plain, with a horizon, of other losses.
-
-        Parameters
-        ----------
-        domain
-            The set to play on.
-        seed
-            The seed of each.
-
-        Yields
-        ------
-        Learner
-            One after the other.
-
-        Raises
-        ------
-        DomainError
-            If the learner does not play on such a set.
-        """
-
-    @abstractmethod
     def _numbers(self) -> dict[str, Any]:
         """The state of the mathematics, as nested tuples, arrays and numbers."""
+        return {name.lstrip("_"): getattr(self, name) for name in self.kept}
 
-    @abstractmethod
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         """Take over what `_numbers` gave."""
+        for name in self.kept:
+            setattr(self, name, numbers[name.lstrip("_")])
 
-    @abstractmethod
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
+    def _memo_state(self, memo: Memo) -> Any:
         """A memo as nested tuples, arrays and numbers."""
+        return memo
 
-    @abstractmethod
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
+    def _memo_from(self, state: Any) -> Memo:
         """The memo that `_memo_state` was given."""
+        return state
 
     @locked
     def state(self) -> dict[str, Any]:
@@ -683,7 +510,6 @@ class Learner(Player[Query]):
         dict
             What `dikin.restore` makes the same learner from.
         """
-        memos = {key: memo for key, (_, memo) in self._open.items()}
         state = {
             "learner": self.kind,
             "domain": self._domain_spec(),
@@ -694,23 +520,15 @@ class Learner(Player[Query]):
             "generator": self._noise.state(),
             "numbers": serialization.encode(self._numbers()),
             "open": [
-                serialization.encode((key, self._memo_state(memo)))
-                for key, memo in memos.items()
-                if not isinstance(memo, StaleQuery)
+                serialization.encode((id, query.point, *self._written(memo)))
+                for id, (query, memo) in self._open.items()
             ],
         }
-        if self._search is None:
-            return state
-        return state | {
-            "arguments": self.arguments() | {"loss_range": None},
-            "range": list(self.units.loss_range),
-            "range_search": self._search.encoded(),
-            "stale": [
-                serialization.encode((key, memo.point))
-                for key, memo in memos.items()
-                if isinstance(memo, StaleQuery)
-            ],
-        }
+        return state if self._search is None else state | self._search.state(self)
+
+    def _written(self, memo: Memo) -> tuple[Any, ...]:
+        """The memo's state, or nothing where it is not learnt from."""
+        return () if memo is range_search.STALE else (self._memo_state(memo),)
 
     def _domain_spec(self) -> dict[str, Any] | None:
         """None for a domain made of Python functions: it must be given again with the state."""
@@ -726,7 +544,7 @@ class Learner(Player[Query]):
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        """A learner that continues exactly as the one that gave the state would have.
+        """Make the learner that a `state` is of, with the same future.
 
         Parameters
         ----------
@@ -738,27 +556,19 @@ class Learner(Player[Query]):
         Returns
         -------
         Learner
-            Of this class, with the same future as the one that gave the state.
+            Of this class.
 
         Raises
         ------
         StateError
-            If the state is of another domain, or of a format that is no longer read.
+            If the state is of another domain.
         """
-        _refuse_old_search(state)
-        arguments = state["arguments"]
-        if "range" in state:
-            arguments = arguments | {"loss_range": state["range"]}
+        arguments = state["arguments"] | range_search.known_range(state)
         with ignored(SlowLearnerWarning):  # said when it was built
             learner = cls._anew(domain, arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
-        if "range" in state:
-            schedule = type(getattr(learner, "_schedule", None))
-            search = RangeSearch.decoded(state["range_search"], schedule)
-            learner.__dict__ = _searching(learner, search)
-            for key, point in map(serialization.decode, state["stale"]):
-                learner._open[key] = Query(key, point), StaleQuery(point)
+        range_search.restore(learner, state)
         learner.rounds, learner._open.next_id = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes
@@ -767,9 +577,10 @@ class Learner(Player[Query]):
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
             serialization.refuse_infinite(item, "an open query")
-            key, memo_state = serialization.decode(item)
-            memo = learner._memo_from(memo_state)
-            learner._open[key] = Query(key, learner._played(memo)), memo
+            id, point, *memo = serialization.decode(item)
+            point.setflags(write=False)
+            known = learner._memo_from(memo[0]) if memo else range_search.STALE
+            learner._open[id] = Query(id, point), known
         float(learner.certificate)  # computed once, as it is made of many numbers of the state
         learner._restored = True
         return learner
@@ -780,61 +591,3 @@ class Learner(Player[Query]):
 
 
 LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
-
-
-def _losses(feedback: Feedback, answer: Any) -> tuple[Any, ...]:
-    """The losses among what was told of a round."""
-    match feedback:
-        case Feedback.PAIR:
-            return tuple(answer)
-        case Feedback.GRADIENT:
-            return (answer[0],)
-        case _:
-            return (answer,)
-
-
-def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
-    """The attributes of a learner of some range, as those of one that is searching for its range.
-
-    A limit of the curvature that was cached for a fixed range is left out.
-    """
-    attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
-    return attributes | {"_range_known": False, "_search": search}
-
-
-def _refuse_old_search(state: dict[str, Any]) -> None:
-    if "unranged" in state:
-        raise StateError(
-            "the state of a learner with loss_range=None was written by an older dikin, in a "
-            "format that is no longer read: continue with that version, or begin a new learner"
-        )
-
-
-def late_forecast() -> FeedbackError:
-    """The error for a forecast that comes with the answer."""
-    return FeedbackError(
-        "a forecast counts only before the point is known: give it to ask(forecast=...). "
-        "Nothing was changed."
-    )
-
-
-def range_limit(units: Units, domain: Domain) -> tuple[float, str]:
-    """The largest curvature that a loss within the range can have.
-
-    Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
-    below its mean there, and cannot lie below the range.
-
-    Parameters
-    ----------
-    units
-        Those of the learner, with the range.
-    domain
-        The set, of diameter D.
-
-    Returns
-    -------
-    tuple of float and str
-        The limit in the user's units, and its reason as a message.
-    """
-    limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
-    return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"

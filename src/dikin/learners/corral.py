@@ -10,25 +10,20 @@ T), p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
     base i_t learns from f_t/pbar_i, the others from 0 at the points that they proposed
     if 1/pbar_j > rho_j:  rho_j = 2/pbar_j,  eta_j <- b eta_j,  base j starts anew for range rho_j
 
-In the paper a base is told l_t/pbar_i; f_t/pbar_i has half the range, and the same regret. Each
-base is told the curvature of every round: the losses that it learns from are sigma_t-strongly
-convex on average.
-
-Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta + E[rho_i^alpha] R_i,
-where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are weighted. A learner
-is tuned by the range of its losses, rho here, and not by their second moment, which is smaller:
-what counts is a regret of order B^alpha in the range B. That is 1 for the methods of rate sqrt(T),
-2/3 for `saha_tewari` and 1/2 for `fkm`, twice what tunings for the moment would have. For alpha = 1
-the theorem requires eta = 1/(40 R_i ln T); the default sqrt(M/T) suits M fixed points.
+Each base is told the curvature of every round: the losses that it learns from are sigma_t-strongly
+convex on average. Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta +
+E[rho_i^alpha] R_i, where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are
+weighted: alpha is 1 for methods of rate sqrt(T), 2/3 for SahaTewari and 1/2 for FKM. For alpha = 1
+the theorem requires eta = 1/(40 R_i ln T). The default sqrt(M/T) suits M fixed points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
 from functools import cached_property
 from math import erfc, exp, log, sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -37,30 +32,22 @@ from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError, SlowLearnerWarning, shown
 from dikin.feedback import Feedback
+from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
-from dikin.learners.fkm import FKM
-from dikin.learners.hazan_levy import HazanLevy
-from dikin.learners.saha_tewari import SahaTewari
+from dikin.learners.descent import FKM
 from dikin.learners.threads import ignored, locked
 from dikin.log_limit import silence
 from dikin.open_queries import Memo
 from dikin.units import LossRange
 
 
-@dataclass(slots=True)
-class Proposed:
+class Proposed(NamedTuple):
     """What the learner remembers about a query."""
 
-    point: Array
-    played: int
-    """The base whose point it is."""
-    weight: float
-    """1/pbar of the base that was played."""
-    restarts: tuple[int, ...]
-    """How often each base had been restarted: a base restarted since then does not learn from the
-    answer."""
-    memos: tuple[Memo, ...]
-    """The memo of each base's proposal."""
+    played: int  # the base whose point it is
+    weight: float  # 1/pbar of that base
+    restarts: tuple[int, ...]  # of each base: one restarted since then does not learn from it
+    memos: tuple[Memo, ...]  # of each base's proposal
 
 
 class Corral(Learner):
@@ -78,10 +65,9 @@ class Corral(Learner):
     -----
     Published: the mirror descent on the shares, the thresholds, the rising rates, and the bound.
 
-    Ours: bases are told f_t/pbar, which has half the range of the paper's l_t/pbar; each is told
-    the curvature of every round; a base that must be restarted is built again for its wider range;
-    and the default is eta = sqrt(M/T), where the theorem requires one that contains the regret of
-    the best base.
+    Ours: bases are told f_t/pbar, which has half the range of the paper's l_t/pbar; the curvature
+    that they are told; a base that is restarted is built again for its wider range; and the default
+    of eta.
 
     References
     ----------
@@ -122,7 +108,7 @@ class Corral(Learner):
         count = len(learners)
         self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
         self._limits = [base.curvature_limit for base in learners]
-        self._noise = rng.Noise(rng.stream(seed, "learner"), 1)
+        self._noise = rng.Noise(rng.stream_key(seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
         self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count
@@ -152,8 +138,7 @@ class Corral(Learner):
         name, spec = type(base).__name__, self._domain_spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
-                f"{name} must be told {base.feedback.value}; Corral passes on one loss per round: "
-                "choose bases that learn from values"
+                f"{name} must be told {base.feedback.value}; Corral passes on one loss per round"
             )
         if base.domain is not self.domain and (spec is None or base._domain_spec() != spec):
             raise ParameterError(
@@ -179,19 +164,14 @@ class Corral(Learner):
     def _propose(self) -> tuple[Array, float, Proposed]:
         shares = self.shares
         played = min(int(np.searchsorted(shares.cumsum(), self._chance())), shares.size - 1)
-        memos = tuple(base._propose()[2] for base in self._bases)
-        base = self._bases[played]
-        point = base._placed(*base._vector(memos[played]))
+        proposals = [base._propose() for base in self._bases]
+        point = self._bases[played]._placed(*proposals[played][:2])
+        memos = tuple(memo for _, _, memo in proposals)
         weight = 1.0 / float(shares[played])
-        memo = Proposed(point, played, weight, tuple(self._base_restarts), memos)
-        return *self._vector(memo), memo
-
-    def _vector(self, memo: Proposed) -> tuple[Array, float]:
-        """The point itself: only the bases use working vectors."""
-        return memo.point.copy(), 0.0
+        return point, 0.0, Proposed(played, weight, tuple(self._base_restarts), memos)
 
     def _placed(self, u: Array, square: float) -> Array:
-        return u
+        return u  # only the bases use working vectors
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
         suffered = 0.5 * (1.0 + loss) * memo.weight
@@ -217,7 +197,7 @@ class Corral(Learner):
 
     def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
         """Every base learns from its share of the answer; if one cannot, none does."""
-        states = [(base.rounds, _copied(base._numbers())) for base in self._bases]
+        states = [(base.rounds, deepcopy(base._numbers())) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
@@ -291,15 +271,15 @@ class Corral(Learner):
                 self._bases, memo.memos, memo.restarts, self._base_restarts, strict=True
             )
         )
-        return memo.point, memo.played, memo.weight, memo.restarts, memos
+        return memo.played, memo.weight, memo.restarts, memos
 
     def _memo_from(self, state: tuple[Any, ...]) -> Proposed:
-        point, played, weight, restarts, parts = state
+        played, weight, restarts, parts = state
         memos = tuple(
             None if part is None else base._memo_from(part)
             for base, part in zip(self._bases, parts, strict=True)
         )
-        return Proposed(point, played, weight, restarts, memos)
+        return Proposed(played, weight, restarts, memos)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -318,17 +298,6 @@ def mirror_step(inverse: list[float], etas: list[float], played: int, loss: floa
     Here lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No
     new p exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there
     no denominator is below one: Newton's method falls from that point monotonically onto the root.
-
-    Parameters
-    ----------
-    inverse
-        1/p of each base before the step.
-    etas
-        The step of each base.
-    played
-        The base that was played.
-    loss
-        Its weighted loss L.
     """
     most = [(a - 1.0) / eta for a, eta in zip(inverse, etas, strict=True)]
     lam = min(loss, *most[:played], *most[played + 1 :])
@@ -349,12 +318,3 @@ def _checked_bases(bases: Any) -> Sequence[Learner]:
     if len(bases) < 2:
         raise ParameterError(f"Corral chooses among two bases or more, got {len(bases)}")
     return list(bases)
-
-
-def _copied(value: Any) -> Any:
-    """A copy of nested numbers."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, tuple):
-        return tuple(map(_copied, value))
-    return {key: _copied(part) for key, part in value.items()} if isinstance(value, dict) else value

@@ -1,102 +1,467 @@
-"""Gradient descent with projections, for the learners without a barrier.
+"""Gradient descent with projections: five learners without a barrier that differ in their pace.
 
 In the paper's units, with r the inradius, so that a step of delta from (1 - delta/r) X stays in X:
 
-    x_t     = y_t + delta s_t,      s_t uniform on the unit sphere of the set's plane
-    g_t     = (d/delta) f_t(x_t) s_t
+    x_t     = y_t + delta_t s_t,      s_t uniform on the unit sphere of the set's plane
+    g_t     = (d/delta_t) (f_t(x_t) - b_t) s_t
     y_{t+1} = the point of `shrink` X nearest to y_t - eta_t g_t
 
-A learner's own file has only its `Pace`: how far it explores and how fast it steps.
+    FKM                 eta and delta fixed, for Lipschitz or for bounded losses        b_t = 0
+    AgarwalDekelXiao    eta_t = 1/(sigma t), for strongly convex losses
+    TwoPoint            (f_t(y_t + delta s_t) - f_t(y_t - delta s_t))/2 in place of f_t(x_t)
+    PseudoLine          s_t a random sign times the direction of a context, d = 1
+    OneMeasurementSPSA  eta_t and delta_t fall with powers of t, b_t is a running mean
 """
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator
+from math import log, sqrt
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dikin.domains.base import Array
+from dikin.arguments import optional, positive
+from dikin.domains.base import Array, Domain
+from dikin.errors import FeedbackError, shown
+from dikin.feedback import Feedback
 from dikin.kernel import compilable
+from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.parameters import LIPSCHITZ, Parameter
+from dikin.units import LossRange, Units
 from dikin.vectors import multiply
 
-
-class Pace(Protocol):
-    """How a learner explores and steps: a NamedTuple that compiles unchanged."""
-
-    @property
-    def dim(self) -> float: ...
-
-    @property
-    def reach(self) -> float:
-        """delta: how far from the centre points are played."""
-        ...
-
-    @property
-    def shrink(self) -> float:
-        """The share of the set in which the centre stays, at most 1 - delta/r."""
-        ...
-
-    def step(self, round: int) -> float:
-        """eta_t."""
-        ...
+FIRST_REACH = 0.1
+"""delta_1 of OneMeasurementSPSA, in units of the inradius."""
+ROUNDING = 1e-12
+"""The share of a context within the set's plane below which it counts as rounding."""
+BASELINE, ANSWERS = 0, 1
+"""The numbers of a state: b, and the answers so far."""
 
 
-@compilable
-def explored(
-    geometry: Any, iterate: Array, reach: float, shrink: float, s: Array, metric: Array, u: Array
-) -> Proposal:
-    """Write y + delta s into u, for the iterate y/shrink; s comes as noise, becomes a direction."""
-    square, trace = geometry.explore(iterate, 0.0, 1.0, s, metric)
-    # Without a metric, there is nothing to explore.
-    unit = 1.0 / sqrt(square) if square > 0.0 else 0.0
-    norm = geometry.point(iterate, metric, s, reach / shrink * unit, u)
-    multiply(shrink, u, u)
-    return shrink * shrink * norm, trace, unit
+class Pace(NamedTuple):
+    """How far a learner explores and how fast it steps."""
+
+    dim: float
+    reach: float  # delta_1
+    shrink: float  # the share of the set in which the centre stays, at most 1 - delta_1/r
+    eta: float  # eta_1
+    slow: float = 0.0  # A: eta_t = eta_1 ((A + 1)/(A + t))^power
+    power: float = 0.0
+    reach_power: float = 0.0  # delta_t = delta_1 t^-reach_power
+    baseline: bool = False  # whether b_t is a running mean with weights t^(-1/2)
 
 
 @compilable
-def descend(geometry: Any, memo: Memo, slope: float, state: LearnerState) -> None:
-    """A step against the direction of a query, and back into the set."""
-    geometry.write_vector(state.iterate, -1.0, state.linear)
-    geometry.linear_update(
-        memo.state.iterate, memo.metric, memo.s, slope * memo.asked[2], 0.0, state.linear
-    )
-    geometry.project(state.linear, state.iterate)
+def reach_of(pace: Pace, state: LearnerState) -> float:
+    """delta_t."""
+    reach: float = pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    return reach
 
 
 class DescentKernel(NamedTuple):
-    """A round of gradient descent; the iterate is y_t/shrink, a point of the whole set."""
+    """A round of gradient descent. The iterate is y_t/shrink, a point of the whole set."""
 
     geometry: Any
-    pace: Any
+    pace: Pace
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        pace = self.pace
-        return explored(self.geometry, state.iterate, pace.reach, pace.shrink, s, metric, u)
+        geometry, shrink = self.geometry, self.pace.shrink
+        square, trace = geometry.explore(state.iterate, 0.0, 1.0, s, metric)
+        unit = 1.0 / sqrt(square) if square > 0.0 else 0.0  # else there is nothing to explore
+        far = reach_of(self.pace, state) / shrink * unit
+        norm = geometry.point(state.iterate, metric, far, u)
+        multiply(shrink, u, u)
+        return shrink * shrink * norm, trace, unit
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        pace = self.pace
-        slope = pace.step(round) * pace.dim * loss / (pace.reach * pace.shrink)
-        descend(self.geometry, memo, slope, state)
+        geometry, pace, n = self.geometry, self.pace, state.numbers
+        value = loss
+        if pace.baseline:  # the first answer has nothing to be compared with
+            value = loss - n[BASELINE] if round > 1 else 0.0
+            n[BASELINE] += round**-0.5 * (loss - n[BASELINE])
+        eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
+        slope = eta * pace.dim * value / (reach_of(pace, memo.state) * pace.shrink)
+        n[ANSWERS] = float(round)
+        geometry.write_vector(state.iterate, -1.0, state.linear)
+        geometry.linear_update(
+            memo.state.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear
+        )
+        geometry.project(state.linear, state.iterate)
 
 
 class Descent(KernelLearner):
-    """Projected gradient descent on an estimate from values; subclasses supply the pace."""
-
-    @property
-    def _pace(self) -> Pace:
-        assert isinstance(self._kernel, DescentKernel)
-        pace: Pace = self._kernel.pace
-        return pace
+    """Projected gradient descent on an estimate from values. Subclasses supply the pace."""
 
     def _descend(self, pace: Pace) -> None:
-        geometry = self.geometry
-        state = LearnerState([], np.zeros(geometry.size), geometry.start())
+        geometry, self._pace = self.geometry, pace
+        state = LearnerState([0.0, 0.0], np.zeros(geometry.size), geometry.start())
         self._begin(DescentKernel(geometry, pace), state)
 
     def _center_vector(self) -> Array:
         return super()._center_vector() * self._pace.shrink
+
+    @property
+    def _inradius(self) -> float:
+        return self.domain.inradius / self.domain.radius
+
+
+def fixed_pace(dim: int, inradius: float, horizon: int, lipschitz: float | None) -> Pace:
+    """FKM's tunings, eta = delta/(d sqrt T), with limits for small T.
+
+    Lipschitz:  delta = T^(-1/4) sqrt(d r/(3 (L r + 1))),    shrink = 1 - delta/r,
+                regret <= 2 T^(3/4) sqrt(3 d (L + 1/r))
+    general:    delta = (r d^2/(12 T))^(1/3),  shrink = 1 - (3 d/(2 r sqrt T))^(1/3),
+                regret <= 3 12^(1/3) T^(5/6) (d/r)^(1/3)
+    """
+    if lipschitz is not None:
+        reach = horizon**-0.25 * sqrt(dim * inradius / (3.0 * (lipschitz * inradius + 1.0)))
+        reach = min(reach, inradius / 2.0)
+        shrink = 1.0 - reach / inradius
+    else:
+        alpha = min((3.0 * dim / (2.0 * inradius * sqrt(horizon))) ** (1.0 / 3.0), 0.5)
+        reach = min((inradius * dim**2 / (12.0 * horizon)) ** (1.0 / 3.0), alpha * inradius)
+        shrink = 1.0 - alpha
+    return Pace(dim, reach, shrink, reach / (dim * sqrt(horizon)))
+
+
+class FKM(Descent):
+    """Learner for convex losses, `lipschitz` or merely bounded (None), over a known horizon.
+
+    Regret of order sqrt(d) T^(3/4) for Lipschitz losses, T^(5/6) for bounded ones. Curvature is not
+    used.
+
+    Notes
+    -----
+    Published: the algorithm, and delta, the step and the shrunk set of both tunings.
+
+    Ours: the constants of the two bounds, and the limits on delta for small T.
+
+    References
+    ----------
+    Flaxman, Kalai, McMahan: Online convex optimization in the bandit setting: gradient descent
+    without a gradient. SODA 2005.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = FKM(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    """
+
+    horizon = parameters.horizon(1, "the step depends on it")
+    lipschitz = Parameter(
+        LIPSCHITZ + " None for losses that are only bounded.",
+        optional(positive),
+        scaled=Units.slope,
+    )
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float | None = None,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon, self.lipschitz = horizon, lipschitz
+        slope = None if self.lipschitz is None else self._in_units("lipschitz")
+        self._descend(fixed_pace(domain.dim, self._inradius, self.horizon, slope))
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, seed=seed)
+        yield cls(domain, 5000, 2.0 / domain.radius, loss_range=(3, 11), seed=seed)
+
+
+def one_point_pace(dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float) -> Pace:
+    """The tuning of AgarwalDekelXiao.
+
+    delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2, with S = min{2, L}/r the price
+    of the shrunk comparator by convexity or by the slope;
+    regret <= d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T.
+    """
+    drift = 3.0 * lipschitz + min(2.0, lipschitz) / inradius
+    reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
+    reach = min(reach, inradius / 2.0)
+    return Pace(dim, reach, 1.0 - reach / inradius, 1.0 / sigma, power=1.0)
+
+
+class AgarwalDekelXiao(Descent):
+    """Learner for `lipschitz` losses that are all `curvature`-strongly convex.
+
+    Regret of order (d T)^(2/3), up to a logarithm, over a known horizon. It assumes the curvature
+    in every round, whatever it is told.
+
+    Notes
+    -----
+    Published: the one-point estimate, steps of 1/(sigma t), the shrunk set, and the rate T^(2/3).
+
+    Ours: the constant in delta and the constants of the bound, derived independently; the price S
+    of the shrunk comparator; and the limit r/2 on delta.
+
+    References
+    ----------
+    Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
+    bandit feedback. COLT 2010.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = AgarwalDekelXiao(Ball(2), horizon=1000, lipschitz=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    """
+
+    horizon = parameters.horizon(1, "the exploration depends on it")
+    lipschitz = parameters.lipschitz()
+    curvature = parameters.curvature()
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        curvature: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
+        slope, sigma = self._in_units("lipschitz"), self._assumed_curvature(self.curvature)
+        self._descend(one_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, 1000, unit, 0.5 * unit**2, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, 4 * unit**2, loss_range=(3, 11), seed=seed)
+
+
+def two_point_pace(
+    dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float | None
+) -> Pace:
+    """The tunings of TwoPoint: as the estimate does not grow when delta falls, it is almost zero.
+
+    convex:           eta   = 1/(L sqrt(d T)),  delta = 1/T,      regret of order L sqrt(d T)
+    strongly convex:  eta_t = 1/(sigma t),      delta = ln T/T,
+                      regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
+    """
+    reach = min((1.0 if sigma is None else log(horizon)) / horizon, inradius / 2.0)
+    shrink = 1.0 - reach / inradius
+    if sigma is None:
+        return Pace(dim, reach, shrink, 1.0 / (lipschitz * sqrt(dim * horizon)))
+    return Pace(dim, reach, shrink, 1.0 / sigma, power=1.0)
+
+
+class TwoPoint(Descent):
+    """Learner that is told `lipschitz` losses at two points a round, over a known horizon.
+
+    `curvature` is the strong convexity of every loss, or None. Both `point[0]` and `point[1]` of a
+    query are played, and their mean is paid. The answer is the pair of their losses, which must
+    come from one function, noise included: a difference in noise would be divided by delta.
+
+    Notes
+    -----
+    Published: the estimate from two points, the steps, and the rates.
+
+    Ours: the constants, derived independently; the step 1/(L sqrt(d T)), which uses the smaller
+    second moment of Shamir (JMLR 2017); and the limit r/2 on delta.
+
+    References
+    ----------
+    Agarwal, Dekel, Xiao: Optimal algorithms for online convex optimization with multi-point
+    bandit feedback. COLT 2010.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = TwoPoint(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
+    >>> query = learner.ask()
+    >>> query.point.shape
+    (2, 3)
+    >>> learner.tell(query, (0.3, 0.2))
+    """
+
+    feedback = Feedback.PAIR
+    horizon = parameters.horizon(2, "the exploration contains ln T")
+    lipschitz = parameters.lipschitz()
+    curvature = Parameter(
+        "The strong convexity that every loss has; None for convex losses.", optional(positive)
+    )
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        curvature: float | None = None,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
+        slope = self._in_units("lipschitz")
+        sigma = None if self.curvature is None else self._assumed_curvature(self.curvature)
+        self._descend(two_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
+
+    def _propose(self) -> tuple[Array, float, Memo]:
+        """Propose two vectors, one in each row, with the larger of their squares."""
+        one, square, memo = super()._propose()
+        pace, two = self._pace, np.empty_like(one)
+        far = -pace.reach / pace.shrink * memo.asked[2]
+        other = pace.shrink**2 * self.geometry.point(memo.state.iterate, memo.metric, far, two)
+        return np.stack([one, pace.shrink * two]), max(square, other), memo
+
+    def _placed(self, u: Array, square: float) -> Array:
+        return np.stack([super(TwoPoint, self)._placed(each, square) for each in u])
+
+    def _scaled_answer(self, answer: Any) -> float:
+        """Half the difference of the two losses: what one loss is to the one-point estimate."""
+        one, two = (self._scaled_loss(part) for part in parameters.two_parts(self, answer))
+        return (one - two) / 2.0
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, 1000, unit, seed=seed)
+        yield cls(domain, 5000, 20 * unit, 4 * unit**2, loss_range=(3, 11), seed=seed)
+
+
+class PseudoLine(Descent):
+    """Learner for `lipschitz` losses l_t(z_t.x) with z_t known beforehand, over a known horizon.
+
+    `ask(z)` takes z_t as an array of the shape of a point, in the user's coordinates: z.x is the
+    sum of the products of their entries. Only that line is explored: this is `FKM` with d = 1, and
+    has its tuning and its bound, 2 T^(3/4) sqrt(3 (L + 1/r)) for any d, with L the constant of the
+    losses on the domain. Where z.x is the same on the whole domain the centre itself is played.
+
+    Notes
+    -----
+    Published: losses of one known product can be learnt at the rate T^(3/4) for any d, and at the
+    rate sqrt(d T).
+
+    Ours: the algorithm for the first rate, reconstructed from the idea and not from the printed
+    algorithm. The one for sqrt(d T) is not implemented: its cover of the set grows exponentially
+    with d.
+
+    References
+    ----------
+    Saha, Natarajan, Netrapalli, Jain: Optimal regret algorithm for pseudo-1d bandit convex
+    optimization. ICML 2021.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = PseudoLine(Ball(3), horizon=1000, lipschitz=1.0, seed=1)
+    >>> query = learner.ask([0.0, 2.0, 0.0])
+    >>> abs(query.point).round(3)
+    array([0.   , 0.073, 0.   ])
+    >>> learner.tell(query, 0.3)
+    """
+
+    feedback = Feedback.CONTEXT
+    horizon = parameters.horizon(1, "the step depends on it")
+    lipschitz = parameters.lipschitz()
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon, self.lipschitz = horizon, lipschitz
+        slope = self._in_units("lipschitz")
+        self._descend(fixed_pace(1, self._inradius, self.horizon, slope))
+
+    def _take_context(self, context: ArrayLike | None) -> None:
+        """Keep a context as a unit working vector: zero if the prediction is constant."""
+        shape = self.domain.point_shape
+        if context is None:
+            raise FeedbackError(
+                "PseudoLine needs a context: call ask(z), where the loss is a function of "
+                f"z.x and z has the shape {shape}"
+            )
+        try:
+            z = np.array(context, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            z = np.empty(0)
+        if z.shape != shape or not np.isfinite(z).all():
+            raise FeedbackError(
+                f"a context must be finite numbers of shape {shape}, got {shown(context)}. "
+                "Nothing was changed."
+            )
+        z /= float(np.abs(z).max()) or 1.0  # otherwise its square might overflow
+        line = self.geometry.inward(z)
+        length = float(np.linalg.norm(line))
+        constant = length <= ROUNDING * float(np.linalg.norm(z))
+        self._line: Array = 0.0 * line if constant else line / length
+
+    def _propose(self) -> tuple[Array, float, Any]:
+        side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
+        return self._propose_from(self._state, side * self._line)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, 4.0 / domain.radius, loss_range=(3, 11), seed=seed)
+
+
+class OneMeasurementSPSA(Descent):
+    """Stochastic approximation from one value a round, compared with a running mean.
+
+    It needs no constant and no horizon, and has no guarantee for losses that change.
+
+    Notes
+    -----
+    Published: the estimate from one measurement. The powers .602 and .101 with which step and reach
+    fall, and the rule for the first step, are those of Spall, IEEE Transactions on Aerospace and
+    Electronic Systems 34, 1998.
+
+    Ours: the running mean of the losses as a baseline, which must move faster than the centre;
+    directions uniform on the sphere, where Spall draws each entry from {-1, 1}; the projection; and
+    the constants, 100 rounds in which the step hardly falls among them.
+
+    References
+    ----------
+    Spall: A one-measurement form of simultaneous perturbation stochastic approximation. Automatica
+    33, 1997.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = OneMeasurementSPSA(Ball(2), seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    """
+
+    step = Parameter("The first step for a surprise of 1, in units of the radius.", positive)
+
+    def __init__(
+        self,
+        domain: Domain,
+        step: float = 0.5,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.step = step
+        reach = FIRST_REACH * self._inradius
+        eta = self.step * reach / domain.dim
+        pace = Pace(domain.dim, reach, 1.0 - FIRST_REACH, eta, 100.0, 0.602, 0.101, baseline=True)
+        self._descend(pace)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed=seed)
+        yield cls(domain, 0.1, loss_range=(3, 11), seed=seed)

@@ -1,7 +1,7 @@
 """A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
 
-A learner's own file brings its `LearnerKernel` and the state to begin with; everything else is
-here: late answers, saving, the compiled loop.
+A learner's own file brings its `LearnerKernel` and the state to begin with. Late answers, saving
+and the compiled loop are here.
 """
 
 from __future__ import annotations
@@ -12,29 +12,21 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.arguments import as_float, real_number
-from dikin.errors import CertificateWarning, CurvatureError, shown
+from dikin.errors import CertificateWarning
 from dikin.feedback import Feedback
-from dikin.kernel import compilable, from_values, to_numpy, to_saved
-from dikin.learners.base import ROUNDING, Learner
-from dikin.learners.range_search import StaleQuery
+from dikin.kernel import from_values, to_numpy, to_saved
+from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.log_limit import SILENCE
-from dikin.rng import Generator
 from dikin.vectors import Array
 
 NOT_CONVERGED = (
     "the centre is so close to the boundary that rounding decides where it is: the certificate is "
     "NaN until it is farther inside; the learner itself goes on"
 )
-
 EMPTY: Array = np.zeros(0)
-
-ALL = (1.0, 1.0)
-"""The whole of the declared constants."""
-
 Proposal = tuple[float, float, float]
-"""What `ask` finds out: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
+"""Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
 class LearnerState(NamedTuple):
@@ -46,26 +38,13 @@ class LearnerState(NamedTuple):
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
-    estimates: Array = EMPTY
-    """Sums of the estimated gradients, nothing clipped; empty where no certificate needs them."""
-    centres: Array = EMPTY
-    """The iterates of the centres that `iterate` is the mean of, where there are several."""
-    tracks: Array = EMPTY
-    """What is remembered of how each centre has moved, where a learner looks at that."""
     scratch: Array = EMPTY
     """Room for vectors of a round; nothing in it is kept."""
 
     def copied(self) -> LearnerState:
         """A state that can be written into."""
-        return LearnerState(
-            self.numbers.copy(),
-            self.linear.copy(),
-            self.iterate.copy(),
-            self.estimates if self.estimates is EMPTY else self.estimates.copy(),
-            self.centres if self.centres is EMPTY else self.centres.copy(),
-            self.tracks if self.tracks is EMPTY else self.tracks.copy(),
-            self.scratch,
-        )
+        numbers, linear, iterate, scratch = self
+        return LearnerState(numbers.copy(), linear.copy(), iterate.copy(), scratch)
 
 
 class Memo(NamedTuple):
@@ -74,30 +53,16 @@ class Memo(NamedTuple):
     state: LearnerState
     """The learner's when it was asked: the present one in the compiled loop, an older one where the
     answer is late."""
-    noise: Array
-    s: Array
-    """The direction that the noise became."""
     metric: Array
-    """H, factored, as the geometry describes it."""
+    """H at the direction, as the geometry describes it."""
     asked: Proposal
-    shares: tuple[float, float] = ALL
-    """What came with the answer: smoothness and Lipschitz constant of the round's loss, as shares
-    of those that were declared; 1 where none was told."""
-
-
-@compilable
-def share_of(told: float, declared: float) -> float:
-    """A constant of one loss as a share of the declared one, at most 1."""
-    return told / declared if told < declared else 1.0
 
 
 class LearnerKernel(Protocol):
     """A round of a learner in the paper's units: a NamedTuple that a compiler can take."""
 
     @property
-    def geometry(self) -> Any:
-        """The set."""
-        ...
+    def geometry(self) -> Any: ...
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
@@ -119,7 +84,6 @@ class CompiledParts:
 
     kernel: LearnerKernel
     state: LearnerState
-    generator: Generator
     metric_size: int
 
 
@@ -133,16 +97,12 @@ class KernelLearner(Learner):
     def _begin(self, kernel: LearnerKernel, state: LearnerState) -> None:
         self._kernel, self._state = kernel, state
         self._metric_size = self.geometry.metric_size
-        self._centered: tuple[LearnerState | None, Array] = None, EMPTY
-        """A state and its centre: a tuner and a journal ask for it more than once a round."""
 
     @property
     @locked
     def center(self) -> Array:
         """The point that the learner believes in, around which it explores, in the user's units."""
-        if self._centered[0] is not self._state:
-            self._centered = self._state, self._inside(self._center_vector())
-        return self._centered[1].copy()
+        return self._inside(self._center_vector())
 
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)
@@ -152,55 +112,19 @@ class KernelLearner(Learner):
     def _propose(self) -> tuple[Array, float, Any]:
         return self._propose_from(self._state, self._noise.draw())
 
-    def _propose_from(self, state: LearnerState, noise: Array) -> tuple[Array, float, Memo]:
-        u, metric, s = np.empty(noise.size), np.empty(self._metric_size), noise.copy()
+    def _propose_from(self, state: LearnerState, s: Array) -> tuple[Array, float, Memo]:
+        size = s.size
+        u, metric = np.empty(size), np.zeros((self._metric_size, size))
         asked = self._kernel.ask(state, s, metric, u)
-        return u, asked[0], Memo(state, noise, s, metric, asked)
-
-    def _vector(self, memo: Any) -> tuple[Array, float]:
-        return self._propose_from(memo.state, memo.noise)[:2]
+        return u, asked[0], Memo(state, metric, asked)
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         state, round = self._state.copied(), self._rounds_in_range + 1
         self._kernel.tell(round, memo, loss, curvature, state)
-        diverged = not self._has_converged(state) and self._has_converged(self._state)
-        if diverged and not SILENCE.now:
+        if not self._has_converged(state) and self._has_converged(self._state) and not SILENCE.now:
             warnings.warn(NOT_CONVERGED, CertificateWarning, stacklevel=3)
         # Everything that can fail has been done: from here on the learner changes.
         self._state, self._rounds_in_range = state, round
-
-    def _with_constants(
-        self, memo: Any, curvature: Any, smoothness: float | None, lipschitz: float | None
-    ) -> Any:
-        if not self.takes_constants:
-            return super()._with_constants(memo, curvature, smoothness, lipschitz)
-        told = {"smoothness": smoothness, "lipschitz": lipschitz}
-        shares = tuple(self._share(name, value) for name, value in told.items())
-        known = as_float(curvature) or 0.0  # what is no number is refused later
-        if smoothness is not None and known > smoothness * (1.0 + ROUNDING):
-            raise CurvatureError(
-                f"no loss is less smooth than it is strongly convex: got smoothness="
-                f"{shown(smoothness)} below the curvature {shown(curvature)}. Nothing was changed."
-            )
-        return memo if isinstance(memo, StaleQuery) else memo._replace(shares=shares)
-
-    def _share(self, name: str, told: Any) -> float:
-        """A constant of one loss, as a share of the declared one; 1 where none is told."""
-        if told is None:
-            return 1.0
-        declared = getattr(self, name, None)
-        if declared is None:
-            raise CurvatureError(
-                f"{name}={shown(told)} was told of one loss, and none was declared for all of "
-                f"them: give {type(self).__name__} a {name}, if it takes one. Nothing was changed."
-            )
-        value = real_number(told, name, CurvatureError)
-        if not 0.0 <= value <= declared * (1.0 + ROUNDING):
-            raise CurvatureError(
-                f"the {name} of one loss is between 0 and the one that was declared for all of "
-                f"them, {declared:g}; got {value:g}. Nothing was changed."
-            )
-        return share_of(value, declared)
 
     def _has_converged(self, state: LearnerState) -> bool:
         """Whether a certificate can be computed from a state."""
@@ -208,12 +132,12 @@ class KernelLearner(Learner):
 
     # --- the compiled loop ---------------------------------------------------------------------
 
-    def compiled_parts(self, told: bool = True) -> CompiledParts | None:
+    def compiled_parts(self) -> CompiledParts | None:
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
         state = self._state.copied()._replace(numbers=to_numpy(self._state.numbers))
-        return CompiledParts(self._kernel, state, self._noise.generator(), self._metric_size)
+        return CompiledParts(self._kernel, state, self._metric_size)
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
         numbers = from_values(self._state.numbers, parts.state.numbers)
@@ -224,22 +148,18 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        state = self._state
-        return {
-            "numbers": to_saved(state.numbers),
-            "linear": state.linear,
-            "iterate": state.iterate,
-        }
+        numbers, linear, iterate, _ = self._state
+        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])
         vectors = {name: numbers[name] for name in ("linear", "iterate")}
         self._state = self._state._replace(numbers=own, **vectors)
 
-    def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        return to_saved(memo.state.numbers), memo.state.iterate, memo.noise
+    def _memo_state(self, memo: Any) -> Any:
+        return to_saved(memo.state.numbers), memo.state.iterate, memo.metric, memo.asked
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Any:
-        numbers, iterate, noise = state
-        then = LearnerState(from_values(self._state.numbers, numbers), self._state.linear, iterate)
-        return self._propose_from(then, noise)[2]
+    def _memo_from(self, state: Any) -> Any:
+        numbers, iterate, metric, asked = state
+        own = from_values(self._state.numbers, numbers)
+        return Memo(LearnerState(own, self._state.linear, iterate), metric, asked)

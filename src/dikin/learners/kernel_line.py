@@ -15,208 +15,43 @@ the regret is at most twice that of the weights on F, whose variance is small:
 
 With eps = (b - a)/sqrt(T), N = 2 ceil(sqrt(T)) + 1 and eta_t = sqrt(ln N/(t V)) the regret is at
 most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N). For L-Lipschitz losses, the grid and
-the floor eps add 4.25 (b - a) L sqrt(T) (docs/mathematics.md). The constants are ours. A fixed rate
-sqrt(2 ln N/(T V)) has a bound smaller by sqrt(2), but learns more slowly on losses that are easier
-than the worst case. A round costs O(N) = O(sqrt T).
+the floor eps add 4.25 (b - a) L sqrt(T) (docs/mathematics.md). A round costs O(N) = O(sqrt T).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil, erfc, exp, log, sqrt
+from math import ceil, erfc, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
+from dikin.domains.dense import DenseGeometry
 from dikin.errors import DomainError, ParameterError
-from dikin.kernel import choose, compilable, looped
 from dikin.learners import parameters
-from dikin.learners.chart import ChartLearner
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.base import Learner
+from dikin.learners.threads import locked
 from dikin.units import LossRange
-from dikin.vectors import combine
 
 LONGEST = 10**12
 """The longest horizon: beyond it, the grid has more than two million points."""
 
 
-class Grid(NamedTuple):
-    """What follows from the horizon and the interval [low, high]."""
+class Draw(NamedTuple):
+    """What is remembered of a query."""
 
-    low: float
-    high: float
-    size: int
-    floor: float
-    """eps."""
-    pace: float
-    """sqrt(ln N/V)."""
-
-    @classmethod
-    def of(cls, low: float, high: float, horizon: int) -> Grid:
-        count = 2 * ceil(sqrt(horizon)) + 1
-        variance = 2.0 * (1.0 + log(sqrt(horizon)))
-        return cls(low, high, count, (high - low) / sqrt(horizon), sqrt(log(count) / variance))
-
-    def points(self) -> Array:
-        """x_1, ..., x_N."""
-        return np.linspace(self.low, self.high, self.size)
+    mean: float
+    step: float
+    """y - mu: the density of y is computed from this, as rounding would move it out of a piece."""
+    density: float
+    """sum_i p_i K(y; x_i)."""
 
 
-@compilable
-def uniform(normal: float) -> float:
-    """A uniform number in (0, 1) from a standard normal one."""
-    return 0.5 * erfc(-normal / sqrt(2.0))
-
-
-@compilable
-def flat_density(mean: float, grid: Grid) -> float:
-    """K near the mean: one over the length of [mu - eps, mu + eps] in [a, b]."""
-    return 1.0 / (min(mean + grid.floor, grid.high) - max(mean - grid.floor, grid.low))
-
-
-@compilable
-def drawn_step(offset: float, mean: float, share: float, grid: Grid) -> float:
-    """The point minus the mean: at a share of the way to x_i = mean + offset, or of the flat piece.
-
-    Rounding never makes a step longer than the offset, so that y always has a density.
-    """
-    if abs(offset) >= grid.floor:
-        return share * offset
-    low, high = max(-grid.floor, grid.low - mean), min(grid.floor, grid.high - mean)
-    return low + share * (high - low)
-
-
-def _weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
-    least, total, mean = sums[0], 0.0, 0.0
-    for j in range(sums.size):
-        least = min(least, sums[j])
-    for j in range(sums.size):
-        weights[j] = exp(-eta * (sums[j] - least))
-        total += weights[j]
-    for j in range(sums.size):
-        weights[j] /= total
-        mean += weights[j] * points[j]
-    return mean
-
-
-@looped(_weigh)
-def weigh(sums: Array, eta: float, points: Array, weights: Array) -> float:
-    """Write the weights that belong to the sums, and return the mean of the points."""
-    np.exp(-eta * (sums - sums.min()), weights)
-    weights /= weights.sum()
-    return float(weights.dot(points))
-
-
-def _draw(weights: Array, chance: float) -> tuple[int, float]:
-    total = 0.0
-    for j in range(weights.size):
-        total += weights[j]
-    i, end = 0, weights[0]
-    while end < chance * total:  # the last end is the total, to the last bit
-        i += 1
-        end += weights[i]
-    return i, min(max(1.0 - (end - chance * total) / weights[i], 0.0), 1.0)
-
-
-@looped(_draw)
-def draw(weights: Array, chance: float) -> tuple[int, float]:
-    """An index drawn by weight, and a uniform number in [0, 1] from the rest of the chance."""
-    ends = weights.cumsum()
-    target = chance * float(ends[-1])
-    i = int(ends.searchsorted(target))
-    return i, min(max(1.0 - (float(ends[i]) - target) / float(weights[i]), 0.0), 1.0)
-
-
-@compilable
-def segment_density(offset: float, step: float, floor: float, flat: float) -> float:
-    """K(y; x) from x - mu and y - mu."""
-    far = abs(offset)
-    beyond = choose(offset * step >= 0.0, choose(far >= abs(step), 1.0, 0.0), 0.0)
-    near = flat if abs(step) <= floor else 0.0
-    return choose(far < floor, near, beyond / choose(far < floor, 1.0, far))
-
-
-def _mixture_density(
-    points: Array, weights: Array, mean: float, step: float, floor: float, flat: float
-) -> float:
-    density = 0.0
-    for j in range(points.size):
-        density += weights[j] * segment_density(points[j] - mean, step, floor, flat)
-    return density
-
-
-@looped(_mixture_density)
-def mixture_density(
-    points: Array, weights: Array, mean: float, step: float, floor: float, flat: float
-) -> float:
-    """The density of a point: the sum of p_i K(y; x_i)."""
-    density: Array = segment_density(points - mean, step, floor, flat)  # type: ignore[arg-type, assignment]
-    return float(weights.dot(density))
-
-
-def _add_densities(
-    points: Array, mean: float, step: float, floor: float, flat: float, factor: float, sums: Array
-) -> None:
-    for j in range(points.size):
-        sums[j] += factor * segment_density(points[j] - mean, step, floor, flat)
-
-
-@looped(_add_densities)
-def add_densities(
-    points: Array, mean: float, step: float, floor: float, flat: float, factor: float, sums: Array
-) -> None:
-    """Add factor K(y; x_j) to every sum."""
-    sums += factor * segment_density(points - mean, step, floor, flat)  # type: ignore[arg-type]
-
-
-class Line(NamedTuple):
-    """The chart of a line, which is all that the compiled loop needs of the domain."""
-
-    line: Array
-    """The chart's unit vector in the user's coordinates."""
-
-    @property
-    def compilable(self) -> bool:
-        return True
-
-    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        combine(1.0, center, radius * u[0], self.line, x)
-
-
-class LineKernel(NamedTuple):
-    """A round of the learner: numbers = (eta,), iterate = sums, metric = weights and density.
-
-    The second and the third number of a proposal are the mean and the step.
-    """
-
-    geometry: Any
-    grid: Grid
-    points: Array
-
-    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        points, weights, grid = self.points, metric[: self.points.size], self.grid
-        mean = weigh(state.iterate, state.numbers[0], points, weights)
-        i, share = draw(weights, uniform(s[0]))
-        step = drawn_step(points[i] - mean, mean, share, grid)
-        flat = flat_density(mean, grid)
-        metric[points.size] = mixture_density(points, weights, mean, step, grid.floor, flat)
-        u[0] = mean + step
-        return u[0] * u[0], mean, step
-
-    def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
-    ) -> None:
-        points, grid, (_, mean, step) = self.points, self.grid, memo.asked
-        estimate, flat = 0.5 * (1.0 + loss) / memo.metric[points.size], flat_density(mean, grid)
-        add_densities(points, mean, step, grid.floor, flat, estimate, state.iterate)
-        state.numbers[0] = grid.pace / sqrt(round + 1)
-
-
-class KernelLine(KernelLearner, ChartLearner):
+class KernelLine(Learner):
     """Learner for convex losses on an interval, or any other domain of dimension one.
 
-    The losses need only have a range; curvature is not used.
+    The losses need only have a range. Curvature is not used.
 
     Raises
     ------
@@ -246,10 +81,9 @@ class KernelLine(KernelLearner, ChartLearner):
     >>> from dikin import Box
     >>> learner = KernelLine(Box([0], [4]), horizon=1000, loss_range=(0, 1), seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
+    kept = ("_sums",)
     horizon = parameters.horizon(2, "the grid depends on it")
 
     def __init__(
@@ -272,33 +106,61 @@ class KernelLine(KernelLearner, ChartLearner):
                 f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "
                 f"as many steps per round; the horizon may be at most {LONGEST:.0e}"
             )
-        radius = np.array([self.units.radius])
-        low, high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
-        self._grid = Grid.of(low, high, self.horizon)
-        size, line = self._grid.size, Line(domain.outward(np.ones(1)).ravel())
-        state = LearnerState([self._grid.pace], np.zeros(0), np.zeros(size))
-        self._begin(LineKernel(line, self._grid, self._grid.points()), state)
-        self._metric_size = size + 1
+        radius, count = np.array([self.units.radius]), 2 * ceil(sqrt(self.horizon)) + 1
+        self._low, self._high = -1.0 / domain.gauge(-radius), 1.0 / domain.gauge(radius)
+        self._floor = (self._high - self._low) / sqrt(self.horizon)  # eps
+        self._pace = sqrt(log(count) / (2.0 * (1.0 + log(sqrt(self.horizon)))))  # sqrt(ln N/V)
+        self._points, self._sums = np.linspace(self._low, self._high, count), np.zeros(count)
 
-    def _center_vector(self) -> Array:
-        numbers, sums = self._state.numbers, self._state.iterate
-        return np.array([weigh(sums, numbers[0], self._grid.points(), np.empty(sums.size))])
+    def _form(self) -> DenseGeometry:
+        return DenseGeometry(self.domain, self.units.radius)
 
-    def _vector(self, memo: Memo) -> tuple[Array, float]:
-        square, mean, step = memo.asked
-        return np.array([mean + step]), square
+    def _weights(self) -> tuple[Array, float]:
+        """p and mu."""
+        eta = self._pace / sqrt(self._rounds_in_range + 1)
+        weights = np.exp(-eta * (self._sums - self._sums.min()))
+        weights /= weights.sum()
+        return weights, float(weights.dot(self._points))
+
+    @property
+    @locked
+    def center(self) -> Array:
+        """mu in the user's units."""
+        return self._inside(np.array([self._weights()[1]]))
+
+    def _piece(self, mean: float) -> tuple[float, float]:
+        """[mu - eps, mu + eps] in [a, b], less mu."""
+        return max(-self._floor, self._low - mean), min(self._floor, self._high - mean)
+
+    def _kernel(self, mean: float, step: float) -> Array:
+        """K(mu + step; x_j) for all j."""
+        offsets, (low, high) = self._points - mean, self._piece(mean)
+        far, flat = np.abs(offsets), float(abs(step) <= self._floor) / (high - low)
+        between = (offsets * step >= 0.0) & (far >= abs(step))
+        found: Array = np.where(far < self._floor, flat, between / np.maximum(far, self._floor))
+        return found
+
+    def _propose(self) -> tuple[Array, float, Draw]:
+        weights, mean = self._weights()
+        ends = weights.cumsum()
+        chance = 0.5 * erfc(-float(self._noise.draw()[0]) / sqrt(2.0)) * float(ends[-1])
+        i = int(ends.searchsorted(chance))
+        share = min(max(1.0 - (float(ends[i]) - chance) / float(weights[i]), 0.0), 1.0)
+        offset, (low, high) = float(self._points[i]) - mean, self._piece(mean)
+        step = share * offset if abs(offset) >= self._floor else low + share * (high - low)
+        memo = Draw(mean, step, float(weights.dot(self._kernel(mean, step))))
+        u = mean + step
+        return np.array([u]), u * u, memo
+
+    def _learn(self, memo: Draw, loss: float, curvature: float) -> None:
+        estimate = 0.5 * (1.0 + loss) / memo.density
+        self._sums = self._sums + estimate * self._kernel(memo.mean, memo.step)
+        self._rounds_in_range += 1
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 1000, seed=seed)
         yield cls(domain, 50, loss_range=(3, 11), seed=seed)
 
-    def _memo_state(self, memo: Memo) -> tuple[Any, ...]:
-        return *memo.asked, float(memo.metric[-1])  # the sums are not needed again
-
-    def _memo_from(self, state: tuple[Any, ...]) -> Memo:
-        *proposal, density = state
-        metric = np.full(self._metric_size, density)
-        return Memo(
-            self._state, np.empty(0), np.empty(0), metric, (proposal[0], proposal[1], proposal[2])
-        )
+    def _memo_from(self, state: Any) -> Draw:
+        return Draw(*state)

@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import Any, Generic, Self, TypeVar, overload
 
+import numpy as np
+
 from dikin import arguments
 from dikin.arguments import moderate, nonnegative, optional, positive
 from dikin.domains.base import Domain
+from dikin.errors import FeedbackError, shown
 from dikin.units import Units
 
 T = TypeVar("T")
@@ -35,6 +38,16 @@ def limit_of_smooth(smoothness: float, domain: Domain) -> Limit:
 def limit_of_lipschitz(lipschitz: float, domain: Domain) -> Limit:
     """The limit of a Lipschitz loss on a set of diameter D (docs/mathematics.md)."""
     return 4.0 * lipschitz / domain.diameter, "4 L/D: no loss of this Lipschitz constant has more"
+
+
+def range_limit(units: Units, domain: Domain) -> Limit:
+    """The largest curvature that a loss within the range can have.
+
+    Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
+    below its mean there, and cannot lie below the range.
+    """
+    limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
+    return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
 
 class Parameter(Generic[T]):
@@ -124,6 +137,21 @@ def constants() -> Parameter[str]:
     """The choice between two sets of constants."""
     meaning = '"sharp", those of docs/mathematics.md, or "paper", those of the publication.'
     return Parameter(meaning, arguments.one_of("sharp", "paper"))
+
+
+# --- answers of two parts ------------------------------------------------------------------------
+
+
+def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
+    """Return the two parts of an answer, or raise an error."""
+    row = isinstance(answer, np.ndarray) and answer.ndim > 0
+    parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
+    if len(parts) != 2:
+        raise FeedbackError(
+            f"{type(learner).__name__} must be told {learner.feedback.value}; got "
+            f"{shown(answer)}. Nothing was changed."
+        )
+    return parts[0], parts[1]
 
 
 # --- docstrings ----------------------------------------------------------------------------------

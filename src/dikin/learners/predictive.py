@@ -50,9 +50,9 @@ from dikin.errors import (
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.base import ROUNDING, range_limit
+from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import Parameter
+from dikin.learners.parameters import Parameter, range_limit
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
 from dikin.learners.threads import locked
 from dikin.units import LossRange, Units
@@ -79,7 +79,7 @@ class Round(NamedTuple):
         shift = n.rate * n.curvature
         square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
         unit = (REACH if measuring(n) else 1.0) / sqrt(square)
-        return self.geometry.point(state.iterate, metric, s, unit, u), trace, unit
+        return self.geometry.point(state.iterate, metric, unit, u), trace, unit
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
@@ -227,7 +227,7 @@ def certify(
     n, size, iterate = state.numbers, k.geometry.size, memo.state.iterate
     gradient, centre = state.scratch[:size], state.scratch[size:]
     clear(gradient)
-    g_y, y_square = k.geometry.linear_update(iterate, memo.metric, memo.s, slope, 0.0, gradient)
+    g_y, y_square = k.geometry.linear_update(iterate, memo.metric, slope, 0.0, gradient)
     k.geometry.write_vector(iterate, 1.0, centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau

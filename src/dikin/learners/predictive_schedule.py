@@ -159,7 +159,7 @@ def regularisation(
     if cost == 0.0:
         return 0.0
     doubled = 2.0 * STEEP_CURVED * cost
-    return schedules.smooth_regularisation(total + sigma, doubled * doubled * total)
+    return schedules.regularisation(total + sigma, doubled * doubled * total, 2)
 
 
 @compilable

@@ -15,10 +15,7 @@ whatever curvature the losses have. In the paper's units, with s_t uniform on th
 
 Regret of order sqrt(d) T^(3/4) for Lipschitz losses and d sqrt(T)/sigma for smooth and
 sigma-strongly convex ones with their minimisers inside, with the same settings: sigma is neither
-told nor known. Two things differ from the paper. Its experts live in {x : x + h Ball inside X};
-here they live in (1 - h/r) X, which is contained in it, convex too, and has a projection wherever X
-has one. And h stops at r/2, not at r, where only the centre would be left. The grid's factor 5 is
-that of MetaGrad (van Erven, Koolen 2016).
+told nor known.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ class TewaKernel(NamedTuple):
     """A round of the learner; its numbers are the L_i of the experts.
 
     linear and iterate are those of the experts one after the other, where an iterate is
-    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, a geometry's metric).
+    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, room, a geometry's metric).
     """
 
     geometry: Any
@@ -51,13 +48,13 @@ class TewaKernel(NamedTuple):
     rates: Array
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        geometry, size = self.geometry, self.geometry.size
-        middle, unit, seen = metric[:size], metric[size : 2 * size], metric[2 * size :]
+        geometry = self.geometry
+        middle, unit, seen = metric[0], metric[1], metric[3:]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
         square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
         clear(unit)
-        geometry.linear_update(first, seen, s, 1.0 / sqrt(square), 0.0, unit)
+        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, unit)
         combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
@@ -65,8 +62,7 @@ class TewaKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
-        middle, unit = memo.metric[:size], memo.metric[size : 2 * size]
-        away = memo.metric[2 * size : 3 * size]
+        middle, unit, away = memo.metric[0], memo.metric[1], memo.metric[2]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
             rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2
@@ -91,8 +87,9 @@ def copy_expert(kernel: Any, i: int, state: LearnerState, u: Array) -> None:
 @compilable
 def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -> None:
     """Set middle to x_t; u is overwritten."""
-    least = least_of(state.numbers)  # only ratios count: the best expert's exponential is one
-    total = 0.0
+    least, total = state.numbers[0], 0.0
+    for i in range(kernel.rates.size):  # only ratios count: the best expert's exponential is one
+        least = min(least, state.numbers[i])
     clear(middle)
     for i in range(kernel.rates.size):
         copy_expert(kernel, i, state, u)
@@ -100,15 +97,6 @@ def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -
         total += weight
         add_scaled(weight, u, middle)
     multiply(1.0 / total, middle, middle)
-
-
-@compilable
-def least_of(numbers: Any) -> float:
-    """The least of a few numbers."""
-    least: float = numbers[0]
-    for i in range(len(numbers)):
-        least = min(least, numbers[i])
-    return least
 
 
 class Tewa(KernelLearner):
@@ -120,10 +108,9 @@ class Tewa(KernelLearner):
     experts' steps, their weights, and 1 + ceil(log2(T)/2) experts.
 
     Ours: the scale 1/(5 G D) of the grid of rates, which is that of MetaGrad (van Erven and Koolen,
-    NIPS 2016) and was not compared with the paper; the set of the experts, (1 - h/r) X in place of
-    all points at least h inside, because it has a projection wherever X has one; the limit r/2 on h
-    in place of r, at which only the centre would be left; and G = d/h, the text's without a term
-    for noise of unknown size, as losses here have a range.
+    NIPS 2016); the set of the experts, (1 - h/r) X in place of all points at least h inside,
+    because it has a projection wherever X has one; the limit r/2 on h in place of r; and G = d/h,
+    without a term for noise of unknown size.
 
     References
     ----------
@@ -135,8 +122,6 @@ class Tewa(KernelLearner):
     >>> from dikin import Ball
     >>> learner = Tewa(Ball(2), horizon=1000, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
     horizon = parameters.horizon(1, "the exploration depends on it")
@@ -158,13 +143,10 @@ class Tewa(KernelLearner):
         shrink = 1.0 - reach / inradius
         geometry = self.geometry
         kernel = TewaKernel(geometry, reach, shrink, gradient_bound, rates)
-        linear, iterate = (
-            np.zeros(rates.size * geometry.size),
-            np.tile(geometry.start(), rates.size),
-        )
+        iterate = np.tile(geometry.start(), (rates.size, 1))
+        linear = np.zeros(rates.size * geometry.size)
         self._begin(kernel, LearnerState(rates.size * [0.0], linear, iterate))
-        # Room for x_t, s_t and a difference, which may share that of a direction once it is known.
-        self._metric_size = 2 * geometry.size + max(geometry.metric_size, geometry.size)
+        self._metric_size = 3 + geometry.metric_size
 
     def _center_vector(self) -> Array:
         assert isinstance(self._kernel, TewaKernel)

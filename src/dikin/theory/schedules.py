@@ -12,7 +12,6 @@ Lipschitz ones. `first` is lambda_0 throughout: given, never chosen, and free of
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,7 @@ SMOOTH, LIPSCHITZ = 2, 3  # k
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the paper's two settings: `smooth` and `lipschitz` make them.
+    """One of the paper's two settings: `SMOOTH` losses, Algorithm 1, or `LIPSCHITZ` ones.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class Setting:
     dim : int
         The dimension d.
     constant : float
-        The smoothness beta or the Lipschitz constant L; not negative.
+        The smoothness beta or the Lipschitz constant L, not negative.
     """
 
     order: int
@@ -55,16 +54,16 @@ class Setting:
         Parameters
         ----------
         lambdas : array_like
-            The regularisation lambda_1, ..., lambda_T that is added; not negative.
+            The regularisation lambda_1, ..., lambda_T that is added, not negative.
         sigmas : array_like
-            The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+            The strong convexity sigma_1, ..., sigma_T of the losses, finite, not negative.
         first : float
-            The regularisation lambda_0 before the first round; positive.
+            The regularisation lambda_0 before the first round, positive.
 
         Returns
         -------
         float
-            What the sequence costs; lambda_0 itself is free.
+            The cost of the sequence, without lambda_0 itself.
         """
         added = np.asarray(lambdas, dtype=np.float64)
         total = _curvature(sigmas, first) + np.cumsum(added)
@@ -75,11 +74,11 @@ class Setting:
 
         Move all of lambda*_{1:T} to round 1: the sum of the lambdas stays, every S_t stays or
         grows, so no term of B grows. So some minimiser is (m, 0, ..., 0), and with
-        A_t = lambda_0 + sigma_{1:t}, p = 1/k, what remains is to minimise the convex
+        A_t = lambda_0 + sigma_{1:t}, p = 1/k, the rest is to minimise the convex
         m + sum_t (target / (A_t + m))^p over m >= 0.
 
-        Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: what one more
-        unit of mass saves is what it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function
+        Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: there
+        mass saves as much as it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function
         is, up to a factor, the power mean of the A_t + m with exponent -(p+1): increasing and
         concave in m. So Newton from the left of the root never passes it, and where the A_t are
         equal it is exact at once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is
@@ -93,7 +92,7 @@ class Setting:
         Returns
         -------
         minimum : float
-            The least B; 0 for no rounds.
+            The smallest B, 0 without rounds.
         mass : float
             The sum m = lambda*_{1:T} of a minimiser, all of which sits on round 1.
         """
@@ -114,8 +113,8 @@ class Setting:
     def adaptive_lambdas(self, sigmas: ArrayLike, first: float) -> Array:
         """The paper's lambda_1, ..., lambda_T, each from its own past alone.
 
-        They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. By Lemmas 6
-        and 22 every prefix costs at most twice its minimum; 2 is sharp.
+        They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. Every prefix
+        costs at most twice its minimum (Lemmas 6 and 22), and 2 is sharp.
 
         Parameters
         ----------
@@ -127,49 +126,12 @@ class Setting:
         numpy.ndarray
             One lambda_t for every sigma.
         """
-        root = smooth_regularisation if self.order == SMOOTH else lipschitz_regularisation
         lambdas = []
         added = 0.0
         for free in _curvature(sigmas, first).tolist():
-            lambdas.append(root(free + added, self.target))
+            lambdas.append(regularisation(free + added, self.target, self.order))
             added += lambdas[-1]
         return np.array(lambdas, dtype=np.float64)
-
-
-def smooth(dim: int, smoothness: float) -> Setting:
-    """The setting of Algorithm 1: smooth losses, k = 2.
-
-    Parameters
-    ----------
-    dim : int
-        The dimension d.
-    smoothness : float
-        The smoothness beta; not negative.
-
-    Returns
-    -------
-    Setting
-        Its target is d^2 (beta + 1).
-    """
-    return Setting(SMOOTH, dim, smoothness)
-
-
-def lipschitz(dim: int, lipschitz: float) -> Setting:
-    """The setting of Algorithm 2: Lipschitz losses, k = 3.
-
-    Parameters
-    ----------
-    dim : int
-        The dimension d.
-    lipschitz : float
-        The Lipschitz constant L; not negative.
-
-    Returns
-    -------
-    Setting
-        Its target is d^2 (L + 1)^2.
-    """
-    return Setting(LIPSCHITZ, dim, lipschitz)
 
 
 def _curvature(sigmas: ArrayLike, first: float) -> Array:
@@ -193,14 +155,10 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
 
     Parameters
     ----------
-    first : float
-        The regularisation lambda_0 before the first round; positive.
-    target : float
-        The target of the setting.
-    rounds : int
-        The number of rounds T.
-    order : int
-        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
+    first, target : float
+        The regularisation lambda_0 before the first round, and the target of the setting.
+    rounds, order : int
+        The number of rounds T, and the k of the setting.
 
     Returns
     -------
@@ -212,72 +170,41 @@ def uncurved(first: float, target: float, rounds: int, order: int) -> float:
     return total
 
 
-# --- the paper's sequence ----------------------------------------------------------------------
-#
-# The two roots stand alone (plain floats, no helper, nothing raised), so that a compiler can take
-# each as it is.
-
 STEPS = 60
 """Three are enough. With numbers that are none, which only an altered state has, none would be."""
 
 
 @compilable
-def smooth_regularisation(total: float, target: float) -> float:
-    """Solve lambda^2 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-strongly-main.
+def regularisation(total: float, target: float, order: int) -> float:
+    """Solve lambda^k (total + lambda) = target for lambda > 0: the paper's lambda_t.
 
-    Both (target/total)^(1/2) and target^(1/3) are at or above the root (put them in), and
+    They are eqn:oracle-tuning-strongly-main and eqn:oracle-tuning-Lipschitz-main. Both
+    (target/total)^(1/k) and target^(1/(k+1)) are at or above the root (put them in), and
     total >= target puts the first at or below 1. The smaller one is close, and Halley's method
     cubes the error: a step that moves by less than 1e-6 is the last.
 
     Parameters
     ----------
-    total : float
-        The curvature sigma_{1:t} + lambda_{0:t-1}; positive.
-    target : float
-        The right side d^2 (beta + 1); positive.
-
-    Returns
-    -------
-    float
-        The root, to a few units in the last place.
-    """
-    root = math.sqrt(target / total)
-    if root > total:  # exactly when target^(1/3) is the smaller of the two
-        root = target ** (1.0 / 3.0)
-    for _ in range(STEPS):
-        value = root * root * (total + root) - target
-        slope = root * (2.0 * total + 3.0 * root)
-        fall = value * slope / (slope * slope - value * (total + 3.0 * root))
-        root -= fall
-        if abs(fall) < 1e-6 * root:
-            break
-    return root
-
-
-@compilable
-def lipschitz_regularisation(total: float, target: float) -> float:
-    """Solve lambda^3 (total + lambda) = target for lambda > 0: eqn:oracle-tuning-Lipschitz-main.
-
-    Like `smooth_regularisation`, from the smaller of (target/total)^(1/3) and target^(1/4).
-
-    Parameters
-    ----------
     total, target : float
-        As for `smooth_regularisation`, with the right side d^2 (L + 1)^2.
+        The curvature sigma_{1:t} + lambda_{0:t-1} and the target of the setting, positive.
+    order : int
+        The k of the setting: `SMOOTH` or `LIPSCHITZ`.
 
     Returns
     -------
     float
         The root, to a few units in the last place.
     """
-    root: float = (target / total) ** (1.0 / 3.0)
-    if root > total:  # exactly when target^(1/4) is the smaller of the two
-        root = math.sqrt(math.sqrt(target))
+    k = float(order)
+    root: float = (target / total) ** (1.0 / k)
+    if root > total:  # exactly when target^(1/(k+1)) is the smaller of the two
+        root = target ** (1.0 / (k + 1.0))
     for _ in range(STEPS):
-        square = root * root
-        value = square * root * (total + root) - target
-        slope = square * (3.0 * total + 4.0 * root)
-        fall = value * slope / (slope * slope - value * (3.0 * total + 6.0 * root) * root)
+        power = root if order == SMOOTH else root * root  # root^(k-1)
+        value = power * root * (total + root) - target
+        slope = power * (k * total + (k + 1.0) * root)
+        bend = 0.5 * k * power / root * ((k - 1.0) * total + (k + 1.0) * root)
+        fall = value * slope / (slope * slope - value * bend)
         root -= fall
         if abs(fall) < 1e-6 * root:
             break

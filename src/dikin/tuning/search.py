@@ -23,10 +23,12 @@ from dikin.tuning.guarantee import Floor, Play, play
 from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.vectors import Array
 
-FIRST, SMALLEST = 0.25, 1e-8
+FIRST, SMALLEST = 0.35, 1e-8
 """The first and the smallest radius."""
 GROW, SHRINK = 1.15, 0.85
 """By what the radius grows and shrinks in a round, at most."""
+REACH = 3.0
+"""Radii that the centre moves in a round, at most."""
 LOWER = 0.5
 """Standard deviations by which the curvature may be lower than believed, where it is explored."""
 SCALE = 0.5
@@ -43,9 +45,11 @@ LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
+BOTH = 64
+"""Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
-FEW, BEGINNING = 4, 16
+FEW, BEGINNING = 3, 16
 """Values before the first is learnt, and those of which absurd ones are told by the later ones."""
 
 
@@ -264,7 +268,9 @@ class Search:
         self.options, self.picks, self.choices = options, picks, prod(options)
         self.grids = {i: grid for i, grid in enumerate(grids) if grid is not None}
         self.limits, self.history = tuple(limits), history
-        extra = contexts + sum(options)
+        # Beside those of the context and of each choice, features of both together.
+        self.both = contexts * sum(options) <= BOTH
+        extra = contexts + sum(options) * (1 + contexts * self.both)
         features = Features(space.d, covariates + history, extra)
         y = np.asarray(start, float)
         kind = Regression if space.d <= MANY else Wide
@@ -336,11 +342,11 @@ class Search:
         return tuple(int(i) for i in np.unravel_index(choice, self.options)) if self.options else ()
 
     def _features(self, weights: Array, choice: int) -> Array:
-        """Return the features of a context and of a value of each choice."""
-        parts = [weights]
-        for pick, size in zip(self._picked(choice), self.options, strict=True):
-            parts.append(np.eye(size)[pick])
-        return np.concatenate(parts)
+        """Return the features of a context, of a value of each choice, and of both together."""
+        picked = zip(self._picked(choice), self.options, strict=True)
+        values = np.concatenate([np.zeros(0), *(np.eye(size)[pick] for pick, size in picked)])
+        parts = [weights, values, np.outer(weights, values).ravel()]
+        return np.concatenate(parts if self.both else parts[:2])
 
     def _whole(self, x: Array, place: Place, e: Array, draws: Array | None) -> Array:
         """Return x with coordinates of grids on them.
@@ -678,7 +684,7 @@ class Search:
         if self.limits and np.any(self._excess(y, e) > 0.0):
             y = self._allowed(place.y, B @ m, A, M, e)
         step: Array = y - place.y
-        far = float(np.sqrt(step @ step)) / (2.0 * place.trust)
+        far = float(np.sqrt(step @ step)) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
         # exploring: the posterior of the minimiser, with curvature LOWER deviations lower
@@ -722,7 +728,7 @@ class Search:
                 step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
                 y = y + min(1.0, 0.9 * cube.room(y, step)) * step
             step = y - place.y
-            far = float(np.linalg.norm(step)) / (2.0 * place.trust)
+            far = float(np.linalg.norm(step)) / (REACH * place.trust)
             place.y = cube.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
             low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
             widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
@@ -865,13 +871,16 @@ class Search:
             limits.append(_interval(*each.believed(each.features.row(x - each.c, None, e))))
         value = _interval(*model.believed(row))
         options, picks = [], self._picked(choice)
-        ends = np.cumsum([self.contexts, *self.options])
+        ends = np.cumsum([0, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
             joint = [int(np.ravel_multi_index(each, self.options)) for each in others]
             rows = [f.row(v, None, self._features(weights, each)) for each in joint]
             rises = np.array([(each - row) @ m for each in rows])
-            options.append(_known_rise(rises, *model.dependence(f.of_context(*ends[k : k + 2]))))
+            own = np.arange(*ends[k : k + 2])
+            both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
+            weights_of = self.contexts + np.concatenate(both)
+            options.append(_known_rise(rises, *model.dependence(f.of_context(weights_of))))
         return Found(x, picks, value, intervals, importance, options, limits)
 
     @property
@@ -953,15 +962,16 @@ class Search:
             if row[1] is not None:
                 refuse_other_form(row[1], 0.0, "first")
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from plain data.
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        """Go on from plain data, which may have been checked by a digest.
 
         Raises
         ------
         StateError
             If the data are of another search, or not finite.
         """
-        self._refuse_other(state)
+        if not checked:
+            self._refuse_other(state)
         self.model.restore(state["model"])
         for each, own in zip(self.limited, state["limited"], strict=True):
             each.restore(own)

@@ -25,7 +25,6 @@ from dikin.environments.patterns import Pattern
 from dikin.errors import SlowLearnerWarning
 from dikin.experiments import runner
 from dikin.experiments.cell import Cell, blocks, experiment_seeds
-from dikin.experiments.reproduce.declared import Declared
 from dikin.learners.base import Learner
 from dikin.theory import rates, schedules
 from dikin.theory.rates import Rate
@@ -203,7 +202,7 @@ class Table:
 
     def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
         """Return losses of this curvature, in which exploring costs as much as in the analysis."""
-        return Declared(self.environment_kind(domain, self.constant, pattern, seed))
+        return self.environment_kind(domain, self.constant, pattern, seed)
 
     def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
         """Return the learner, with the constant of the table and the range of the losses."""
@@ -302,7 +301,7 @@ class DimensionCell(PaperCell):
         return self.dim
 
     def environment(self, seed: int) -> Environment:
-        return Declared(TABLES[self.table].steep(self._domain(), self.pattern, seed))
+        return TABLES[self.table].steep(self._domain(), self.pattern, seed)
 
     def _domain(self) -> Domain:
         """The set, of radius one."""

@@ -1,0 +1,333 @@
+"""Baselines with the lines of `adaptive` at one rate over a known horizon: nothing adapts.
+
+With |f| <= 1 and exploration at the share delta of Dikin's ellipsoid |g_t|* <= d/delta. While
+eta |g_t|* <= 1/2, the regret on linearised losses is at most nu ln T/eta + eta T d^2/delta^2 + 2.
+
+    Scrible, SahaTewari, LipschitzBarrier:   eta = (delta/d) min{1/2, sqrt(nu ln T/T)}
+
+makes both terms a/delta with a = d sqrt(nu T ln T), for T >= 4 nu ln T. Exploring costs more:
+
+    Scrible            linear losses: nothing.        delta = 1
+                       regret <= 2 a + 2
+    SahaTewari         (3/2) beta delta^2 a round.    delta = min{1, (a/((3/2) beta T))^(1/3)}
+                       regret <= 3.44 (beta nu ln T)^(1/3) d^(2/3) T^(2/3) + 2
+    LipschitzBarrier   2 L delta a round.             delta = min{1, sqrt(a/(L T))}
+                       regret <= 4 sqrt(L d) nu^(1/4) T^(3/4) (ln T)^(1/4) + 2
+
+    HazanLevy, Discard assume the curvature sigma in every round (that counts):
+
+    H_t     = Hessian(psi)(y_t) + eta sigma t I,      x_t = y_t + H_t^(-1/2) s_t,
+    y_{t+1} = argmin_u sum_{s<=t} (g_s.u + sigma/2 |u - y_s|^2) + psi(u)/eta,
+    eta     = sqrt((nu + 2 beta/sigma) ln T/(2 d^2 T)), at most 1/(2d),
+    regret <= nu ln T/eta + 2 eta d^2 T + (beta/(eta sigma)) (1 + ln T) + 2
+
+The proofs compare with (1 - 1/T) x + y_1/T and need convexity alone (docs/mathematics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import log, sqrt
+from typing import NamedTuple, Self
+
+from dikin.domains.base import Domain
+from dikin.learners import parameters
+from dikin.learners.adaptive import BarrierFTRL
+from dikin.open_queries import Memo
+from dikin.theory.certificate import Part, lipschitz_price, smooth_price
+from dikin.units import LossRange
+
+
+class FixedRate(NamedTuple):
+    """The schedule; `smoothness` or `lipschitz` bounds the cost of exploration in a round."""
+
+    dim: float
+    eta: float
+    reach: float = 1.0
+    smoothness: float = 0.0
+    lipschitz: float = 0.0
+    assumed: float = 0.0
+    least: float = 0.0
+    first: float = 0.0
+    kappa: float = 1.0
+    trust: float = 0.0
+
+    def regularisation(self, total: float) -> float:
+        return 0.0
+
+    def rate(self, total: float, round: int) -> float:
+        return self.eta
+
+    def price(self, sigma: float, trace: float) -> float:
+        smooth = smooth_price(sigma, trace, self.dim, self.smoothness)
+        return smooth + lipschitz_price(0.0, trace, self.dim, self.lipschitz)
+
+    def typical(self, rounds: int) -> float:
+        return self.eta
+
+
+class FixedRateFTRL(BarrierFTRL):
+    """Learners that need the horizon."""
+
+    horizon = parameters.horizon(2, "the rate contains ln T")
+
+    def __init__(
+        self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None
+    ) -> None:
+        super().__init__(domain, loss_range, seed)
+        self.horizon = horizon
+
+    def _explore(self, share: float, smoothness: float = 0.0, lipschitz: float = 0.0) -> None:
+        dim, reach = self.domain.dim, min(1.0, share)
+        eta = reach / dim * min(0.5, sqrt(self.domain.nu * log(self.horizon) / self.horizon))
+        self._follow(FixedRate(dim, eta, reach, smoothness, lipschitz))
+
+    def _learning(self) -> float:
+        """a = d sqrt(nu T ln T)."""
+        return self.domain.dim * sqrt(self.domain.nu * self.horizon * log(self.horizon))
+
+
+class Scrible(FixedRateFTRL):
+    """Learner for linear losses over a known number of rounds.
+
+    Notes
+    -----
+    Published: follow the regularised leader with a barrier, exploration over the whole of Dikin's
+    ellipsoid, and regret of order d sqrt(nu T ln T).
+
+    Ours: the directions, uniform on the sphere in place of a random eigenvector, with the same
+    second moment; and the rate, which balances the bound proved in docs/mathematics.md. As far as
+    we know that of 2008 is sqrt(nu ln T/T)/(4 d); it was not compared with the printed paper.
+
+    References
+    ----------
+    Abernethy, Hazan, Rakhlin: Competing in the dark: an efficient algorithm for bandit linear
+    optimization. COLT 2008.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = Scrible(Ball(2), horizon=1000, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    smoothness = 0.0
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self._explore(1.0)
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        """Zero: linear losses are not strongly convex."""
+        return parameters.LINEAR
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, 1000, seed=seed)
+        yield cls(domain, 5000, loss_range=(3, 11), seed=seed)
+
+
+class SahaTewari(FixedRateFTRL):
+    """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
+
+    Notes
+    -----
+    Published: the loop, with one rate and one share delta of Dikin's ellipsoid, and the rate
+    T^(2/3). In the units of this library the text has delta = (d sqrt(2 nu ln T)/(beta D^2
+    sqrt(T)))^(1/3), D the diameter, and eta = (delta/d) sqrt(2 nu ln T/T).
+
+    Ours: the constants of both, which minimise the bound of a proof that does not assume smooth
+    bounded losses to be Lipschitz, as the published one does.
+
+    References
+    ----------
+    Saha, Tewari: Improved regret guarantees for online smooth convex optimization with bandit
+    feedback. AISTATS 2011.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = SahaTewari(Ball(2), horizon=1000, smoothness=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    smoothness = parameters.smoothness()
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        smoothness: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self.smoothness = smoothness
+        beta = self._in_units("smoothness")
+        exploring = 1.5 * beta * self.horizon
+        share = (self._learning() / exploring) ** (1 / 3) if exploring > 0 else 1.0
+        self._explore(share, smoothness=beta)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        yield cls(domain, 1000, unit, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, loss_range=(3, 11), seed=seed)
+
+
+class LipschitzBarrier(FixedRateFTRL):
+    """Learner for `lipschitz` losses over a known number of rounds; ignores curvature.
+
+    Notes
+    -----
+    Published: that such a method exists, with regret of order sqrt(L) d^(3/4) T^(3/4). We did not
+    have the lecture notes, only the rate that Luo, Zhang and Zhao (COLT 2022) quote.
+
+    Ours: the algorithm, that of `SahaTewari` with the share delta that balances the bound for
+    Lipschitz losses. It has the quoted rate where nu is of the order of d.
+
+    References
+    ----------
+    Luo: lecture notes on bandit convex optimization, as quoted by Luo, Zhang, Zhao: Adaptive bandit
+    convex optimization with heterogeneous curvature. COLT 2022.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = LipschitzBarrier(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    lipschitz = parameters.lipschitz()
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        lipschitz: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self.lipschitz = lipschitz
+        slope = self._in_units("lipschitz")
+        self._explore(sqrt(self._learning() / (slope * self.horizon)), lipschitz=slope)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius
+        yield cls(domain, 1000, unit, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, loss_range=(3, 11), seed=seed)
+
+
+class HazanLevy(FixedRateFTRL):
+    """Learner for `smoothness`-smooth losses that are all `curvature`-strongly convex.
+
+    Notes
+    -----
+    Published: the algorithm and its rate eta, which was checked against the quotation in Luo, Zhang
+    and Zhao (COLT 2022) and not against the printed paper.
+
+    Ours: the limit 1/(2 d) on eta; and the constants of the bound, by a proof that does not assume
+    smooth bounded losses to be Lipschitz.
+
+    References
+    ----------
+    Hazan, Levy: Bandit convex optimization: towards tight bounds. NeurIPS 2014.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = HazanLevy(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)
+    >>> learner.rounds
+    1
+    """
+
+    smoothness = parameters.smoothness()
+    curvature = parameters.curvature()
+    discards = False
+    """Whether a round with less curvature is thrown away."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        horizon: int,
+        smoothness: float,
+        curvature: float,
+        *,
+        loss_range: LossRange = (-1.0, 1.0),
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(domain, horizon, loss_range, seed)
+        self.smoothness, self.curvature = smoothness, curvature
+        beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
+        stiff = (domain.nu + 2.0 * beta / sigma) * log(self.horizon)
+        eta = min(sqrt(stiff / (2.0 * self.horizon)), 0.5) / domain.dim
+        least = sigma if self.discards else 0.0
+        self._follow(FixedRate(domain.dim, eta, smoothness=beta, assumed=sigma, least=least))
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        unit = 1.0 / domain.radius**2
+        yield cls(domain, 1000, unit, 0.5 * unit, seed=seed)
+        yield cls(domain, 10**6, 20 * unit, unit, loss_range=(3, 11), seed=seed)
+
+
+class Discard(HazanLevy):
+    """Learner for losses that are `curvature`-strongly convex in the rounds that count.
+
+    Notes
+    -----
+    Published: the idea, as the naive method in the remarks of Luo, Zhang and Zhao on Theorem 7, and
+    that it tolerates only of order sqrt(T) rounds thrown away.
+
+    Ours: the algorithm, which is `HazanLevy` on the rounds whose curvature reaches `curvature`.
+
+    References
+    ----------
+    Luo, Zhang, Zhao: Adaptive bandit convex optimization with heterogeneous curvature. COLT 2022,
+    after Corollary 10.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> learner = Discard(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
+    >>> learner.tell(learner.ask(), 0.3)  # no curvature told: thrown away
+    >>> learner.center
+    array([0., 0.])
+    """
+
+    discards = True
+    meanings = {
+        "curvature": "The strong convexity of the rounds that count: a round that is told less is "
+        "thrown away."
+    }
+
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        before = self._state.iterate
+        super()._learn(memo, loss, curvature)
+        if curvature < self._schedule.least:
+            # The update solved the last problem again, which may move the centre slightly.
+            self._state = self._state._replace(iterate=before)
+
+    def _certificate_part(self) -> Part | None:
+        # If the range may still be widened, a round thrown away may cost more than its width.
+        return None if self.may_restart else super()._certificate_part()
