@@ -230,7 +230,7 @@ class Tuner(Player[Trial]):
 
     # --- trials --------------------------------------------------------------------------------
 
-    @overload  # type: ignore[override]
+    @overload
     def ask(self, context: Any = None, *, covariates: Any = None) -> Trial: ...
 
     @overload
@@ -269,7 +269,7 @@ class Tuner(Player[Trial]):
         count = whole(n, "n", 1, "how many to ask for")
         return [self._ask(values, known) for _ in range(count)]
 
-    def _ask(  # type: ignore[override]
+    def _ask(
         self, context: Values, covariates: Values, id: int | None = None, draw: int | None = None
     ) -> Trial:
         """Ask for one; an id from outside is a new one, and may leave numbers out.
