@@ -18,8 +18,8 @@ from dikin.cli import main
 SRC = Path(dikin.__file__).parent
 
 LAYERS = (
-    "errors kernel deprecation",
-    "vectors extras files registry log_limit feedback",
+    "errors kernel feedback deprecation",
+    "vectors extras files registry log_limit",
     "arguments serialization",
     "rng open_queries plotting",
     "domains",

@@ -64,12 +64,6 @@ class Player(ABC, Generic[Q]):
         """Number of queries asked so far."""
         return self._open.next_id
 
-    def _skip_ids(self, count: int) -> int:
-        """Leave out that many ids, for `Study.skip_ids`; returns the id of the next query."""
-        with self._open.lock:
-            self._open.next_id += count
-            return self._open.next_id
-
     def _again(self, id: int) -> Q:
         """An open query."""
         query: Q = self._open[id][0]  # type: ignore[assignment]

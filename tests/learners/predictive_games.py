@@ -82,12 +82,8 @@ class Table(Environment):
 
 
 def compile_always(patch: pytest.MonkeyPatch) -> None:
-    """However short the game; and keep the machine code, though this kernel is not the package's.
-
-    A compiler takes half a minute for `Predictive`: every process of the tests can load it.
-    """
+    """However short the game. The machine code is not kept, as this kernel is the tests' own."""
     patch.setattr(jit, "COMPILE_FROM", 1)
-    patch.setattr(jit, "_ours", lambda kernel: True)
 
 
 def bowls(rounds: int, targets: Array, bend: float = 0.3) -> Losses:

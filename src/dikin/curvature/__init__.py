@@ -3,9 +3,8 @@
     f(x) = sum_i w_i g_i(c_i.x),      contexts c_i, weights w_i >= 0 (1/n for a mean),
 
 is at least sigma-strongly convex and at most beta-smooth on a domain, where sigma and beta are the
-extreme eigenvalues of weighted Gram matrices of the contexts in the domain's own plane: see
-`contexts`. Every lower bound here is rigorous, rounding included, and exactly 0 if nothing is
-known. Understating curvature is always safe, overstating it is not.
+extreme eigenvalues of weighted Gram matrices of the contexts in the domain's own plane. Every lower
+bound is rigorous, rounding included. Understating curvature is safe, overstating it is not.
 """
 
 from dikin.curvature.contexts import Curvature, eigenvalues, of_contexts

@@ -24,6 +24,7 @@ from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
+from dikin.learners import parameters
 from dikin.learners.base import Learner
 from dikin.units import LossRange
 
@@ -75,7 +76,7 @@ class AOGD(Learner):
         return u, float(u.dot(u)), self._iterate
 
     def _scaled_answer(self, answer: Any) -> Array:
-        loss, gradient = self.feedback.parts(type(self).__name__, answer)
+        loss, gradient = parameters.two_parts(self, answer)
         self._scaled_loss(loss)
         shape = self.domain.point_shape
         try:

@@ -269,7 +269,20 @@ class Learner(Player[Query]):
     @classmethod
     @abstractmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        """Yield a few learners on a domain for the checks, or raise a `DomainError`."""
+        """Yield a few learners for the checks: plain, with a horizon, of other losses.
+
+        Parameters
+        ----------
+        domain
+            The set to play on. A `DomainError` says that the learner does not.
+        seed
+            The seed of each.
+
+        Yields
+        ------
+        Learner
+            One after the other.
+        """
 
     def _certificate_part(self) -> Part | None:
         """What the rounds since the last restart add to the certificate; None if not known."""
@@ -280,7 +293,15 @@ class Learner(Player[Query]):
         return None
 
     def take_over(self, parts: Any, rounds: int) -> None:
-        """Continue from the parts that `compiled_parts` gave, after so many rounds."""
+        """Continue from a state that is some rounds later.
+
+        Parameters
+        ----------
+        parts
+            What `compiled_parts` gave, after those rounds.
+        rounds
+            How many were played.
+        """
         raise NotImplementedError
 
     @property
@@ -523,7 +544,19 @@ class Learner(Player[Query]):
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        """Make the learner of a `state`, with the same future, on the set that it played on.
+        """Make the learner that a `state` is of, with the same future.
+
+        Parameters
+        ----------
+        domain
+            The set that it played on.
+        state
+            What `state` gave.
+
+        Returns
+        -------
+        Learner
+            Of this class.
 
         Raises
         ------

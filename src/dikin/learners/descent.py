@@ -325,9 +325,7 @@ class TwoPoint(Descent):
 
     def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
-        one, two = (
-            self._scaled_loss(part) for part in self.feedback.parts(type(self).__name__, answer)
-        )
+        one, two = (self._scaled_loss(part) for part in parameters.two_parts(self, answer))
         return (one - two) / 2.0
 
     @classmethod

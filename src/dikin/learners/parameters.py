@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import Any, Generic, Self, TypeVar, overload
 
+import numpy as np
+
 from dikin import arguments
 from dikin.arguments import moderate, nonnegative, optional, positive
 from dikin.domains.base import Domain
+from dikin.errors import FeedbackError, shown
 from dikin.units import Units
 
 T = TypeVar("T")
@@ -134,6 +137,21 @@ def constants() -> Parameter[str]:
     """The choice between two sets of constants."""
     meaning = '"sharp", those of docs/mathematics.md, or "paper", those of the publication.'
     return Parameter(meaning, arguments.one_of("sharp", "paper"))
+
+
+# --- answers of two parts ------------------------------------------------------------------------
+
+
+def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
+    """Return the two parts of an answer, or raise an error."""
+    row = isinstance(answer, np.ndarray) and answer.ndim > 0
+    parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
+    if len(parts) != 2:
+        raise FeedbackError(
+            f"{type(learner).__name__} must be told {learner.feedback.value}; got "
+            f"{shown(answer)}. Nothing was changed."
+        )
+    return parts[0], parts[1]
 
 
 # --- docstrings ----------------------------------------------------------------------------------

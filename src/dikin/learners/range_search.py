@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dikin.arguments import LARGEST, real_number
 from dikin.errors import LossError, LossRangeError, SlowLearnerWarning
+from dikin.feedback import Feedback
 from dikin.learners.threads import ignored
 from dikin.theory.certificate import Account, Part
 
@@ -170,7 +171,7 @@ class RangeSearch:
         """The range that has room for the losses of an answer."""
         with suppress(LossRangeError):
             learner._scaled_answer(answer)  # is it an answer at all?
-        told = learner.feedback.losses(answer)
+        told = _losses(learner.feedback, answer)
         losses = [real_number(part, "loss", LossError) for part in told]
         finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
         if self.begun:
@@ -290,3 +291,9 @@ def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
     """
     attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
     return attributes | {"_range_known": False, "_search": search}
+
+
+def _losses(feedback: Feedback, answer: Any) -> tuple[Any, ...]:
+    if feedback is Feedback.PAIR:
+        return tuple(answer)
+    return (answer[0],) if feedback is Feedback.GRADIENT else (answer,)

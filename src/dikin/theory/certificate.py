@@ -14,7 +14,6 @@ there and, at a number e in (0, 1] that depends on T alone, E[regret] <= E[C_T],
 
 where growth(e), at most nu ln(1/e), is the largest psi((1 - e) u) - psi(0) of the set, and s its
 symmetry, as f(0) - f(u) <= (f(-s u) - f(u))/(1 + s).
-`docs/mathematics.md` has the proof.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
 
 
 class Account(NamedTuple):
-    """What a learner's rounds came to: all of the certificate that does not depend on e."""
+    """Sums over a learner's rounds: all of the certificate that does not depend on e."""
 
     rounds: int  # T
     spent: float  # the second line of C_T
