@@ -109,7 +109,8 @@ def test_a_covariate_of_another_kind_is_refused_however_late(file: str) -> None:
         number, word = study.ask(covariates={"load": 1.0}), study.ask(covariates={"load": "x"})
         study.tell(number, 3.0)
         before = study.state()
-        with pytest.raises(errors.CovariateError, match=r"'load' must be a finite number .* got 'x'"):
+        words = r"'load' must be a finite number .* got 'x'"
+        with pytest.raises(errors.CovariateError, match=words):
             study.tell(word, 3.0)
         assert study.state() == before
         study.forget(word)
