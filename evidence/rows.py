@@ -140,14 +140,13 @@ def play_rows(game: Game, seed: int) -> Player:
     """The regression."""
     from dikin.tuning.search import Cube, Search
 
-    rng, d = np.random.default_rng(seed), game.kind.d
-    search = Search(Cube(d), 2.0 * game.start - 1.0)
+    rng, weights = np.random.default_rng(seed), np.zeros(0)
+    search = Search(Cube(game.kind.d), 2.0 * game.start - 1.0)
     while True:
-        noise = rng.normal(size=d)
-        x, _ = search.ask(noise / np.linalg.norm(noise))
+        x = search.ask(rng, weights).x
         yield (
             (1.0 + x) / 2.0,
-            lambda v, x=x: search.tell(x, v),
+            lambda v, x=x: search.tell(x, (), v, weights=weights),
             lambda: (1.0 + search.places[0].y) / 2.0,
         )
 

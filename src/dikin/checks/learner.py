@@ -89,15 +89,13 @@ def shaped(learner: Learner, loss: Any, other: Any = None, slope: float = 1.0) -
     return loss
 
 
-def ask(learner: Learner, round: int | None = None) -> Query:
+def ask(learner: Learner, round: int | None = None) -> Any:
     """Ask a query, with a context where the learner needs one."""
     if learner.feedback is not Feedback.CONTEXT:
-        query: Query = learner.ask()
-        return query
+        return learner.ask()
     domain = learner.domain
     turned = np.cos(np.arange(domain.dim) + (learner.rounds if round is None else round))
-    query = learner.ask(domain.outward(turned) / np.linalg.norm(turned))
-    return query
+    return learner.ask(domain.outward(turned) / np.linalg.norm(turned))
 
 
 def points_of(learner: Learner, query: Query) -> list[Array]:

@@ -97,7 +97,7 @@ def play(
     Parameters
     ----------
     centre, factor : Array
-        y and M: known before the direction was drawn, with the ellipsoid inside.
+        y and M, or its diagonal: known before the direction was drawn, with the ellipsoid inside.
     direction : Array
         s, uniform on the unit sphere.
     level, slope, even : float, Array, float
@@ -110,8 +110,12 @@ def play(
     Play
         A row of plain numbers.
     """
-    covector = np.asarray(len(direction) * np.linalg.solve(factor.T, direction), float)
-    expected = level + float(slope @ (factor @ direction)) + even
+    if factor.ndim == 1:
+        covector, away = len(direction) * direction / factor, factor * direction
+    else:
+        covector = np.asarray(len(direction) * np.linalg.solve(factor.T, direction), float)
+        away = factor @ direction
+    expected = level + float(slope @ away) + even
     return Play(centre, covector, float((factor * factor).sum()), expected, slope, failed)
 
 

@@ -19,6 +19,8 @@ from dikin.vectors import Array
 
 CROSSES = 12
 """Coordinates up to which products of two of them are features; beyond, curvature is diagonal."""
+MANY = 50
+"""Coordinates up to which covariances of all coefficients are known."""
 LARGE = 40
 """Features from which on one member is solved anew a round, and the others are updated."""
 NU = 4.0
@@ -50,6 +52,14 @@ EIGHT = (
     Member(np.inf, 0.1, 0.0, -0.5),
     Member(np.inf, 0.003, 0.0, 0.0),
 )
+FOUR = (
+    Member(3.0, 0.03, 0.0, -3.0),
+    Member(24.0, 0.003, 0.03, 0.0),
+    Member(np.inf, 0.1, 0.0, -0.5),
+    Member(np.inf, 0.003, 0.0, 0.0),
+)
+RECENT = 10
+"""Rows of which a wide model knows mean and variance of the features."""
 KAPPA = [0.03, 3.0, 3.0, 0.3]
 
 
@@ -94,6 +104,18 @@ class Features:
             slope[:, self.slopes].reshape(d, self.e, d)[eye, :, eye] = e
         return slope
 
+    def gradient(self, m: Array, v: Array, e: Array | None = None) -> Array:
+        """Return the slope of the values at v, one number for each coordinate."""
+        bend: Array = self.curvature(m) @ v if len(self.i) else self.diagonal(m) * v
+        if self.e and e is not None:
+            bend = bend + e @ m[self.slopes].reshape(self.e, self.d)
+        return m[self.v] + bend
+
+    def diagonal(self, m: Array) -> Array:
+        """Return the second derivative along each coordinate."""
+        found: Array = m[self.squares] + (m[self.common] if self.d > 1 else 0.0)
+        return found
+
     def bends(self, along: Array) -> Array:
         """The second derivative of the features along each column."""
         u = along.T
@@ -104,23 +126,20 @@ class Features:
 
     def curvature(self, m: Array) -> Array:
         """The matrix of second derivatives."""
-        common = m[self.common.start] if self.d > 1 else 0.0
-        matrix = np.diag(m[self.squares] + common)
+        matrix = np.diag(self.diagonal(m))
         matrix[self.i, self.j] = matrix[self.j, self.i] = m[self.crosses]
         return matrix
 
-    def of(self, i: int) -> Array:
-        """Return a matrix that leaves the features without coordinate i."""
-        matrix = np.eye(self.p)
-        matrix[self.common, self.squares.start + i] = -1.0
+    def of(self, i: int) -> NDArray[np.int_]:
+        """Return the features of coordinate i."""
         crosses = self.crosses.start + np.flatnonzero((self.i == i) | (self.j == i))
-        return np.delete(matrix, [1 + i, self.squares.start + i, *crosses], axis=0)
+        return np.array([1 + i, self.squares.start + i, *crosses])
 
-    def of_context(self, start: int, stop: int) -> Array:
-        """Return a matrix that leaves the features without some weights of the context."""
+    def of_context(self, start: int, stop: int) -> NDArray[np.int_]:
+        """Return the features of some weights of the context."""
         levels, d = self.levels.start, self.d
         slopes = range(self.slopes.start + start * d, self.slopes.start + stop * d)
-        return np.delete(np.eye(self.p), [*range(levels + start, levels + stop), *slopes], axis=0)
+        return np.array([*range(levels + start, levels + stop), *slopes])
 
     def moved(self, by: Array) -> Array:
         """The matrix that takes the features of v to those of v - by."""
@@ -159,6 +178,9 @@ class Regression:
     rounds : int
         Rows that were learnt.
     """
+
+    arrays: tuple[str, ...] = ("L", "b", "N", "n", "S", "ll", "P", "m", "c", "at")
+    """Of the state."""
 
     def __init__(
         self,
@@ -215,8 +237,8 @@ class Regression:
         self.rounds += 1
         self.largest = max(self.largest, abs(value))
         value -= self.offset
-        e, s2 = value - self.m @ row, self.s2
-        Pf = self.P @ row
+        row, s2 = self._centred(row), self.s2
+        e, Pf = value - self.m @ row, self._spread(row)
         h = 1.0 + Pf @ row
         r2 = e * e / (s2 * h)
         w = np.ones(len(h))
@@ -237,6 +259,19 @@ class Regression:
         w = weight * w * told
         if not history:
             self._forget()
+        self._absorb(row, value, w, e, Pf)
+
+    def _centred(self, row: Array) -> Array:
+        """Return the features as members count them."""
+        return row
+
+    def _spread(self, row: Array) -> Array:
+        """Return the covariances of a row's value with the coefficients."""
+        return self.P @ row
+
+    def _absorb(self, row: Array, value: float, w: Array, e: Array, Pf: Array) -> None:
+        """Add a row with weights to the moments."""
+        h = 1.0 + Pf @ row
         self.L += (w[:, None] * row)[:, :, None] * row
         self.b += (w * value)[:, None] * row
         self.N += w
@@ -264,17 +299,21 @@ class Regression:
         if not self.walks.size:  # the slope at the centre walks, the value there does not
             return
         f, walks, apart = self.features, self.walks, self.at - self.c
-        own, share = slice(0, 1 + f.d), (self.om / (1.0 + self.om))[walks]
-        U = np.concatenate([-apart[None], np.eye(f.d)])
-        LU = self.L[walks, :, own] @ U
-        F = halves(U.T @ LU[:, own])  # its information G: L -= share LU G⁻¹ U'L, symmetric
-        X = LU @ F
-        by = share[:, None, None] * F.transpose(0, 2, 1)
-        self.b[walks] -= (X @ (by @ (self.b[walks, own] @ U)[:, :, None]))[:, :, 0]
-        self.L[walks] -= share[:, None, None] * (X @ X.transpose(0, 2, 1))
+        share = (self.om / (1.0 + self.om))[walks, None]
+        L, b = self.L[walks], self.b[walks]
+        LU = L[:, :, f.v] - L[:, :, :1] * apart  # U' = [-apart | 1], the slope at the centre
+        G = LU[:, f.v] - apart[:, None] * LU[:, :1]
+        F = halves(G)  # of its information: L -= share LU G⁻¹ U'L, symmetric
+        X, along = LU @ F, F.transpose(0, 2, 1) @ (b[:, f.v] - b[:, :1] * apart)[:, :, None]
+        self.b[walks] -= share * (X @ along)[:, :, 0]
+        self.L[walks] -= share[:, :, None] * (X @ X.transpose(0, 2, 1))
         if f.p > LARGE:
             walk = self.om[walks, None, None] * self.P[walks, f.v, f.v]
-            self.P[walks, own, own] += U @ walk @ U.T
+            along = walk @ apart
+            self.P[walks, f.v, f.v] += walk
+            self.P[walks, 0, f.v] -= along
+            self.P[walks, f.v, 0] -= along
+            self.P[walks, 0, 0] += along @ apart
 
     def _solve(self, which: NDArray[np.int_]) -> None:
         """Means and covariances from the moments of the members."""
@@ -379,29 +418,33 @@ class Regression:
 
     def believed(self, row: Array) -> tuple[float, float]:
         """The expected value, and the standard deviation of this expectation."""
-        w, means = self.weights(), self.m @ row
-        mean = w @ means
-        variance = w @ (self.s2 * (self.P @ row @ row) + (means - mean) ** 2)
-        return self.offset + float(mean), float(np.sqrt(max(float(variance), 0.0)))
+        return self._expected(row, 0.0)
 
     def predict(self, row: Array) -> tuple[float, float]:
         """The expected value, and the standard deviation of a measured one."""
-        w, means = self.weights(), self.m @ row
-        mean = w @ means
-        variance = w @ (self.s2 * (1.0 + self.P @ row @ row) + (means - mean) ** 2)
-        return self.offset + float(mean), float(np.sqrt(variance))
+        return self._expected(row, 1.0)
 
-    def dependence(self, without: Array) -> tuple[float, float]:
+    def _expected(self, row: Array, noise: float) -> tuple[float, float]:
+        row, w = self._centred(row), self.weights()
+        means = self.m @ row
+        mean = w @ means
+        variance = w @ (self.s2 * (noise + self._spread(row) @ row) + (means - mean) ** 2)
+        return self.offset + float(mean), float(np.sqrt(max(float(variance), 0.0)))
+
+    def dependence(self, gone: NDArray[np.int_]) -> tuple[float, float]:
         """Return how much worse values are explained without some features, and a usual amount.
 
         It is twice the logarithm of the ratio of likelihoods, averaged over the members.
         """
         w = self.weights()
         which = np.flatnonzero(w > 0.05)
-        keep = (without == 1.0).any(axis=0)
+        f, keep = self.features, np.setdiff1d(np.arange(self.features.p), gone)
+        without = np.eye(f.p)
+        without[f.common, gone[(gone >= f.squares.start) & (gone < f.squares.stop)]] = -1.0
+        without = without[keep]
         L, b, ridge = self.L[which], self.b[which], self._ridge(which)
         explained = []
-        for T, own in ((np.eye(len(keep)), ridge), (without, ridge[:, keep])):
+        for T, own in ((np.eye(f.p), ridge), (without, ridge[:, keep])):
             A, linear = T @ L @ T.T + 1e-11 * np.eye(len(T)) * own[:, None, :], b @ T.T
             at = np.arange(len(T))
             A[:, at, at] += own
@@ -410,18 +453,15 @@ class Regression:
             found = inverse(A * scale[:, :, None] * scale[:, None, :]) @ linear[:, :, None]
             explained.append(np.sum(found[:, :, 0] * linear, axis=1))
         known = (explained[0] - explained[1]) / self.s2[which]
-        return float(w[which] @ known / w[which].sum()), chi_square(int(np.sum(~keep)), SURE)
+        return float(w[which] @ known / w[which].sum()), chi_square(len(gone), SURE)
 
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """All that it knows, as plain data."""
-        names = ("L", "b", "N", "n", "S", "ll", "P", "m", "c", "at")
-        return {name: getattr(self, name).tolist() for name in names} | {
-            "offset": self.offset,
-            "largest": self.largest,
-            "rounds": self.rounds,
-            "live": self.live,
+        names = ("offset", "largest", "rounds", "live")
+        return {name: getattr(self, name).tolist() for name in self.arrays} | {
+            name: getattr(self, name) for name in names
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -429,6 +469,96 @@ class Regression:
         for name, value in state.items():
             setattr(self, name, np.array(value, float) if isinstance(value, list) else value)
         self._known.clear()
+
+
+class Wide(Regression):
+    """The same for many coordinates: coefficients count as independent of each other.
+
+    Directions are drawn at random, and features are counted from their means, so that little is
+    lost. Memory and time grow with the number of features, not with its square.
+    """
+
+    arrays = ("n", "S", "ll", "P", "m", "c", "at", "mean", "tried")
+
+    def __init__(self, features: Features, members: Sequence[Member] = FOUR, **known: Any) -> None:
+        super().__init__(features, members, **known)
+        self.kappa = np.maximum(features.d * self.kappa, 1e-3)
+
+    def clear(self) -> None:
+        K, p = len(self.prior), self.features.p
+        self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
+        self.P, self.m = np.zeros((K, p)), np.zeros((K, p))
+        self.mean, self.tried = np.zeros(p), np.zeros(p)
+        """Mean and variance of the features of late."""
+        self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
+        self._known.clear()
+
+    def _centred(self, row: Array) -> Array:
+        return row - self.mean
+
+    def _spread(self, row: Array) -> Array:
+        return self.P * row
+
+    def _forget(self) -> None:
+        self.P /= self.keep[:, None]
+        self.P[:, 0] += self.q
+        self.P[:, self.features.v] *= 1.0 + self.om[:, None]
+
+    def _absorb(self, row: Array, value: float, w: Array, e: Array, Pf: Array) -> None:
+        t = self.rounds
+        self.tried += (row * row - self.tried) / min(t, RECENT)
+        prior = self._prior()
+        self.P = np.minimum(self.P, prior) if t > 1 else np.tile(prior, (len(w), 1))
+        Pf = self.P * row
+        gain = w[:, None] * Pf / (1.0 + w * (Pf @ row))[:, None]
+        self.m += gain * e[:, None]
+        self.P -= gain * Pf
+        step = row / min(t, RECENT)
+        step[0] = 0.0
+        self.mean += step
+        self.m[:, 0] += self.m[:, 1:] @ step[1:]
+        self._known.clear()
+
+    def _prior(self) -> Array:
+        """Return the variances of coefficients before anything is known."""
+        prior: Array = 1.0 / (self.kappa * np.where(self.tried > 0.0, self.tried, 0.1))
+        return prior
+
+    def recentre(self, c: Array) -> None:
+        f, by = self.features, c - self.c
+        bend = self.m[:, f.squares] + self.m[:, f.common]
+        self.m[:, f.v] += bend * by
+        self.P[:, f.v] += (self.P[:, f.squares] + self.P[:, f.common]) * by * by
+        second = by * (0.5 * by - self.mean[f.v])
+        self.mean[f.squares] += second
+        self.mean[f.common] += second.sum()
+        self.mean[f.v] -= by
+        for n in range(f.e):
+            slopes = slice(f.slopes.start + n * f.d, f.slopes.start + (n + 1) * f.d)
+            self.m[:, f.levels.start + n] += self.m[:, slopes] @ by
+            self.mean[slopes] -= self.mean[f.levels.start + n] * by
+        self.c = c.copy()
+        self._known.clear()
+
+    def forget_level(self) -> None:
+        self.P[:, 0] += 1000.0
+        self._known.clear()
+
+    def average(self) -> tuple[Array, Array]:
+        if "m" not in self._known:
+            w = self.weights()
+            m = w @ self.m
+            C = (w * self.s2) @ self.P + w @ (self.m - m) ** 2
+            m[0] -= m[1:] @ self.mean[1:]
+            self._known["m"], self._known["C"] = m, C
+        return self._known["m"], self._known["C"]
+
+    def dependence(self, gone: NDArray[np.int_]) -> tuple[float, float]:
+        f, m, P, prior = self.features, self.m.copy(), self.P.copy(), self._prior()
+        m[:, f.squares] += m[:, f.common]
+        known = m[:, gone] ** 2 / P[:, gone] * np.maximum(1.0 - P[:, gone] / prior[gone], 0.0)
+        found = self.weights() @ (known.sum(axis=1) / self.s2)
+        return float(found), chi_square(len(gone), SURE)
 
 
 def chi_square(k: int, z: float) -> float:
@@ -440,8 +570,8 @@ def halves(matrices: Array) -> Array:
     """Return matrices F with F F' the inverse, where there is one."""
     diagonal = np.diagonal(matrices, axis1=1, axis2=2)
     scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.maximum(diagonal, 1e-300)), 0.0)
-    values, vectors = np.linalg.eigh(matrices * scale[:, :, None] * scale[:, None, :])
-    found: Array = scale[:, :, None] * vectors / np.sqrt(np.maximum(values, 1e-9))[:, None, :]
+    scaled = matrices * scale[:, :, None] * scale[:, None, :] + 1e-9 * np.eye(len(matrices[0]))
+    found: Array = scale[:, :, None] * np.linalg.inv(np.linalg.cholesky(scaled)).transpose(0, 2, 1)
     return found
 
 

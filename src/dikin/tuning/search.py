@@ -20,7 +20,7 @@ from dikin import extras
 from dikin.errors import StateError, shown
 from dikin.serialization import refuse_infinite, refuse_other_form
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import Features, Regression, chi_square
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.vectors import Array
 
 FIRST, SMALLEST = 0.25, 1e-8
@@ -72,13 +72,18 @@ class Cube:
 
     def barrier(self, x: Array) -> tuple[Array, Array]:
         """Of -Σ ln(1 - x²)."""
+        slope, bend = self.sides(x)
+        return slope, np.diag(bend)
+
+    def sides(self, x: Array) -> tuple[Array, Array]:
+        """Return the derivatives of the barrier, coordinate by coordinate."""
         slack = 1.0 - x * x
-        return 2.0 * x / slack, np.diag(2.0 * (1.0 + x * x) / slack**2)
+        return 2.0 * x / slack, 2.0 * (1.0 + x * x) / slack**2
 
     def room(self, x: Array, step: Array) -> float:
         """How many times the step leads to the boundary."""
         least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
-        return float(np.min(least, initial=1e300))
+        return float(np.minimum(least, 1e300).min()) if len(x) else 1e300
 
     def inside(self, x: Array, share: float) -> Array:
         """Return the nearest point with at most this share of the way to any side."""
@@ -165,6 +170,16 @@ class Found(NamedTuple):
     limits: list[Estimate]
 
 
+def matrix(factor: Array) -> Array:
+    """Return a matrix that may be given by its diagonal."""
+    return np.diag(factor) if factor.ndim == 1 else factor
+
+
+def matrix_times(factor: Array, vectors: Array) -> Array:
+    """Return the product with such a matrix."""
+    return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
+
+
 def _fits(x: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
     """Return whether a value is as far from the nearest one as these values vary."""
     if not rows:
@@ -180,17 +195,23 @@ def _fits(x: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
     return bool(abs(value - values[near]) <= np.ptp(values) + allowed)
 
 
-def _known_rise(rises: list[float], known: float, usual: float) -> Estimate:
+def _interval(mean: float, sd: float) -> Estimate:
+    return Estimate(mean, mean - 1.96 * sd, mean + 1.96 * sd)
+
+
+def _known_rise(rises: Array, known: float, usual: float) -> Estimate:
     """Return the largest rise, with an interval that excludes 0 where `known` is beyond `usual`."""
-    rise, share = max(map(abs, rises)), sqrt(usual / max(known, 1e-9 * usual))
+    rise, share = float(np.max(np.abs(rises))), sqrt(usual / max(known, 1e-9 * usual))
     return Estimate(rise, rise * (1.0 - share), rise * (1.0 + share))
 
 
 class Place:
     """The centre of a context and a choice, and the exploring around it."""
 
-    def __init__(self, y: Array) -> None:
-        self.y, self.trust, self.R = y, FIRST, FIRST * np.eye(len(y))
+    def __init__(self, y: Array, wide: bool = False) -> None:
+        self.y, self.trust = y, FIRST
+        self.R: Array = FIRST * (np.ones(len(y)) if wide else np.eye(len(y)))
+        """A matrix, or its diagonal."""
         self.seen, self.played = -1, 0
         self.gain = 0.0
         """What tuning may still gain here."""
@@ -246,15 +267,18 @@ class Search:
         extra = contexts + sum(options)
         features = Features(space.d, covariates + history, extra)
         y = np.asarray(start, float)
-        self.model = Regression(features, history=history, origin=y)
-        self.limited = [
-            Regression(features, robust=False, history=history, origin=y) for _ in limits
-        ]
-        self.places = [Place(y.copy()) for _ in range(max(contexts, 1) * self.choices)]
+        kind = Regression if space.d <= MANY else Wide
+        self.model = kind(features, history=history, origin=y)
+        self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
+        self.wide = space.d > MANY and isinstance(space, Cube) and not limits
+        """Whether exploring has a width for each coordinate, and no matrix."""
+        cells = max(contexts, 1) * self.choices
+        self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[tuple[Any, ...]] = []
         """The first rows, of which absurd ones are told by those that follow."""
         self.absurd: list[bool] = []
         self.ordinary: deque[tuple[Array, float]] = deque(maxlen=50)
+        """The last values that are not far, each with its setting and its context."""
         self.far: deque[Array] = deque(maxlen=10)
         """Directions from ordinary settings to the last far ones."""
         self.in_row, self.left_out = 0, 0
@@ -272,13 +296,13 @@ class Search:
         place = self._planned(weights, choice)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
-            return Move(self.space.inside(self.ordinary[-1][0], 1.0 - WALL), picks, None)
+            return Move(self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None)
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
             place = copy(place)
-            place.y, factor = self.floor.shape(place.y, factor)
-        step = factor @ direction
+            place.y, factor = self.floor.shape(place.y, matrix(factor))
+        step = matrix_times(factor, direction)
         if not (self.limits or self.grids or self.options):
             return Move(place.y + step, picks, self._kept(place, factor, direction, e))
         if not self.limits or self.model.rounds < 3:
@@ -296,12 +320,13 @@ class Search:
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
         if self.model.rounds >= 3:
-            f, v, z = self.model.features, place.y - self.model.c, factor @ direction
-            m = self.model.average()[0]
-            slope, bend = f.slope(v, e) @ m, f.curvature(m)
-            swing = np.linalg.norm(slope @ factor) + np.linalg.norm(factor.T @ bend @ factor) / 2
+            f, v, z = self.model.features, place.y - self.model.c, matrix_times(factor, direction)
+            m, wide = self.model.average()[0], factor.ndim == 1
+            slope, bend = f.gradient(m, v, e), f.diagonal(m) if wide else f.curvature(m)
+            bent = factor * bend * factor if wide else factor.T @ bend @ factor
+            swing = np.linalg.norm(matrix_times(factor.T, slope)) + np.linalg.norm(bent) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
-            slope, even = share * slope, share * float(z @ bend @ z) / 2.0
+            slope, even = share * slope, share * float(z @ matrix_times(bend, z)) / 2.0
             level = self.model.offset + float(f.row(v, None, e) @ m)
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
@@ -349,7 +374,7 @@ class Search:
         value = phi @ m
         if draws is not None:
             phi = phi - phi[0]  # what they have in common decides nothing
-            spread, V = np.linalg.eigh(phi @ C @ phi.T)
+            spread, V = np.linalg.eigh(matrix_times(C, phi.T).T @ phi.T)
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return value
 
@@ -390,8 +415,9 @@ class Search:
                 each.y = self.space.inside(each.y + part * share * step, 1.0 - WALL)
                 each.trust *= grown**share
         apart = place.y - self.model.c
-        rho = np.abs(np.linalg.det(place.R)) ** (1.0 / max(self.space.d, 1))
-        if len(self.places) == 1 and apart @ apart > 9.0 * rho**2 * self.space.d:
+        wide, d = place.R.ndim == 1, max(self.space.d, 1)
+        square = place.R @ place.R if wide else d * np.abs(np.linalg.det(place.R)) ** (2.0 / d)
+        if len(self.places) == 1 and apart @ apart > 9.0 * square:
             for model in (self.model, *self.limited):
                 model.recentre(place.y)
 
@@ -434,7 +460,7 @@ class Search:
         """Return a centre as it is used; with limits only as far as settings were tried."""
         y = place.y
         if self.limits and len(self.ordinary) > self.space.d:
-            tried = np.array([x for x, _ in self.ordinary])
+            tried = np.array([x[: self.space.d] for x, _ in self.ordinary])
             middle, spread = tried.mean(axis=0), np.cov(tried.T).reshape(self.space.d, -1)
             spread += (1e-6 * np.trace(spread) + 1e-18) * np.eye(self.space.d)
             root = np.linalg.inv(np.linalg.cholesky(spread))
@@ -546,15 +572,20 @@ class Search:
 
     def _find_absurd(self) -> list[bool]:
         """Return which of the first values are far from most, and from what is near them."""
-        known = [(x, v) for x, v, *_ in self.first if v is not None]
+        known = [(np.append(x, e), v) for x, v, _, e, _ in self.first if v is not None]
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
         middle = np.median([v for _, v in known])
         width = sorted(abs(v - middle) for _, v in known)[int(CORE * len(known))]
         core = [(x, v) for x, v in known if abs(v - middle) <= ABSURD * width]
         return [
-            not (v is None or history or abs(v - middle) <= ABSURD * width or _fits(x, v, core))
-            for x, v, _, _, history in self.first
+            not (
+                v is None
+                or history
+                or abs(v - middle) <= ABSURD * width
+                or _fits(np.append(x, e), v, core)
+            )
+            for x, v, _, e, history in self.first
         ]
 
     def _learn(
@@ -570,7 +601,7 @@ class Search:
             bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = history or not self.faults or (self.history and model.live <= len(row))
         if value is not None and (
-            trusted or abs(value - mean) <= bound or _fits(x, value, self.ordinary)
+            trusted or abs(value - mean) <= bound or _fits(np.append(x, e), value, self.ordinary)
         ):
             self._take(x, value, z, e, history=history)
         elif self.in_row >= 3 and value is not None:  # the last ordinary setting is far as well
@@ -586,9 +617,9 @@ class Search:
         mean, sd = model.predict(row)
         good, bound = value is not None and value < mean, FAR * sd
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
-        usual = [x for x, _ in self.ordinary][-5:]
-        away = np.linalg.solve(place.R, x - (np.mean(usual, axis=0) if usual else place.y))
-        self.far.append(away / max(float(np.linalg.norm(away)), 1e-300))
+        usual = [x[: self.space.d] for x, _ in self.ordinary][-5:]
+        away = np.linalg.solve(matrix(place.R), x - (np.mean(usual, axis=0) if usual else place.y))
+        self.far.append(np.asarray(away / max(float(np.linalg.norm(away)), 1e-300), float))
         self.left_out += value is not None
         self.recent.append(value is not None)
         last = [v for _, v in self.ordinary][-15:]
@@ -608,7 +639,7 @@ class Search:
         """Learn an ordinary value."""
         self.model.learn(self.model.features.row(x - self.model.c, z, e), value, history=history)
         if not history:
-            self.ordinary.append((x, value))
+            self.ordinary.append((np.append(x, e), value))
             self.recent.append(False)
             self.in_row = 0
 
@@ -625,12 +656,15 @@ class Search:
     def _plan(self, place: Place, e: Array) -> None:
         """Move a centre to the believed minimum, and set the radius of exploring around it."""
         model, f, d = self.model, self.model.features, self.space.d
+        if self.wide:
+            self._plan_wide(place, e)
+            return
         if model.rounds < 3 or not d:  # choices alone have no centre
             place.R = self._within(place.y, np.eye(d) / place.trust**2)
             return
         m, C = model.average()
-        H = f.curvature(m)
-        values, V = np.linalg.eigh(H) if len(f.i) else (np.diag(H).copy(), np.eye(d))
+        C = matrix(C)
+        values, V = np.linalg.eigh(f.curvature(m)) if len(f.i) else (f.diagonal(m), np.eye(d))
         bends = f.bends(V)
         sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
         high = np.maximum(values, 0.5 * sd)
@@ -669,6 +703,34 @@ class Search:
             w = np.maximum(values, 0.05 * max(float(values.max()), 1e-300))
             s = q / np.maximum(np.maximum(q, w), 1e-300)
             place.gain = float(np.sum(q * s - 0.5 * w * s * s))
+
+    def _plan_wide(self, place: Place, e: Array) -> None:
+        """The same where coordinates are independent of each other."""
+        model, f, d, cube = self.model, self.model.features, self.space.d, self.space
+        assert isinstance(cube, Cube)
+        widths = np.full(d, np.inf)
+        if model.rounds >= 3:
+            m, C = model.average()
+            values, sd = f.diagonal(m), np.sqrt(C[f.squares] + C[f.common])
+            high, v = np.maximum(values, 0.5 * sd), place.y - model.c
+            along = e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
+            g, spread = f.gradient(m, v, e), C[f.v] + (v * sd) ** 2 + along
+            y = place.y
+            for _ in range(4):
+                slope, bend = cube.sides(y)
+                M = PRIOR * spread / high
+                step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
+                y = y + min(1.0, 0.9 * cube.room(y, step)) * step
+            step = y - place.y
+            far = float(np.linalg.norm(step)) / (2.0 * place.trust)
+            place.y = cube.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
+            low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
+            widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
+            trust = np.clip(widths.max(), SHRINK * place.trust, GROW * place.trust)
+            place.trust = float(np.clip(trust, SMALLEST, 1.0))
+            widths = np.maximum(widths, 1e-4 * place.trust)
+        bend = cube.sides(place.y)[1]
+        place.R = 1.0 / np.sqrt(1.0 / widths**2 + 1.0 / place.trust**2 + d * bend)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
         """The root of g + A (y - y0) + M ψ'(y)."""
@@ -714,10 +776,8 @@ class Search:
         """The least value with every metric below its limit: multipliers by bisection."""
         slopes, bends = [], []
         for model in self.limited:
-            f, (m, C) = model.features, model.average()
-            B = f.slope(y0 - model.c, e)
-            root = B @ C @ B.T
-            slopes.append(B @ m + 0.0 * root[0])
+            f, m = model.features, model.average()[0]
+            slopes.append(f.gradient(m, y0 - model.c, e))
             values, V = np.linalg.eigh(f.curvature(m))
             bends.append((V * np.maximum(values, 0.0)) @ V.T)
         weights = np.zeros(len(slopes))
@@ -754,7 +814,7 @@ class Search:
         for model, limit in zip(self.limited, self.limits, strict=True):
             mean, sd = model.believed(model.features.row(y - model.c, None, e))
             if mean - 2.0 * sd <= limit < mean + 3.0 * sd:
-                slope = model.features.slope(y - model.c, e) @ model.average()[0]
+                slope = model.features.gradient(model.average()[0], y - model.c, e)
                 least = max(sd, 0.05 * trust * float(np.linalg.norm(slope)), 1e-300)
                 steep = steep + np.outer(slope, slope) / (0.7 * least) ** 2
         return steep
@@ -781,36 +841,36 @@ class Search:
         v = x - model.c
         m, C = model.average()
 
-        row = f.row(v, None, e)
-        values, V = (
-            np.linalg.eigh(f.curvature(m)) if self.space.d else (np.zeros(0), np.zeros((0, 0)))
-        )
-        bends = f.bends(V)
-        sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
-        root = V @ ((V.T @ f.slope(v, e)) / np.maximum(values - sd, 0.25 * sd)[:, None])
-        errors = 1.96 * np.sqrt(np.maximum(np.sum(root @ C * root, axis=1), 0.0))
+        row, d = f.row(v, None, e), self.space.d
+        g, bend = f.gradient(m, v, e), f.diagonal(m)
+        if C.ndim == 1:
+            sd = np.sqrt(C[f.squares] + C[f.common])
+            error = np.sqrt(C[f.v] + (v * sd) ** 2) / np.maximum(bend - sd, 0.25 * sd)
+        else:
+            values, V = np.linalg.eigh(f.curvature(m)) if d else (np.zeros(0), np.zeros((0, 0)))
+            bends = f.bends(V)
+            sd = np.sqrt(np.maximum(np.sum(bends @ C[f.second, f.second] * bends, axis=1), 1e-300))
+            root = V @ ((V.T @ f.slope(v, e)) / np.maximum(values - sd, 0.25 * sd)[:, None])
+            error = np.sqrt(np.maximum(np.sum(root @ C * root, axis=1), 0.0))
         intervals: list[Estimate] = []
         importance: list[Estimate] = []
-        for i, error in enumerate(errors):
-            unit = np.eye(len(v))[i]
+        for i, (unit, off) in enumerate(zip(np.eye(d), 1.96 * error, strict=True)):
             up, down = self.space.room(x, unit), -self.space.room(x, -unit)
-            intervals.append(Estimate(x[i], x[i] + max(-error, down), x[i] + min(error, up)))
-            ways = [by / 2**k for k in range(6) for by in (up, down)]
-            rises = [float((f.row(v + by * unit, None, e) - row) @ m) for by in ways]
+            intervals.append(Estimate(x[i], x[i] + max(-off, down), x[i] + min(off, up)))
+            ways = np.outer((up, down), 0.5 ** np.arange(6))
+            rises = ways * (g[i] + 0.5 * ways * bend[i])
             importance.append(_known_rise(rises, *model.dependence(f.of(i))))
         limits = []
         for each in self.limited:
-            mean, error = each.believed(each.features.row(x - each.c, None, e))
-            limits.append(Estimate(mean, mean - 1.96 * error, mean + 1.96 * error))
-        mean, error = model.believed(row)
-        value = Estimate(mean, mean - 1.96 * error, mean + 1.96 * error)
+            limits.append(_interval(*each.believed(each.features.row(x - each.c, None, e))))
+        value = _interval(*model.believed(row))
         options, picks = [], self._picked(choice)
         ends = np.cumsum([self.contexts, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
             joint = [int(np.ravel_multi_index(each, self.options)) for each in others]
             rows = [f.row(v, None, self._features(weights, each)) for each in joint]
-            rises = [float((each - row) @ m) for each in rows]
+            rises = np.array([(each - row) @ m for each in rows])
             options.append(_known_rise(rises, *model.dependence(f.of_context(*ends[k : k + 2]))))
         return Found(x, picks, value, intervals, importance, options, limits)
 
@@ -863,7 +923,11 @@ class Search:
     def _refuse_other(self, state: dict[str, Any]) -> None:
         """Refuse data of another form than those of this search, and infinite numbers."""
         x, z, e = [0.0] * self.space.d, [0.0] * self.model.features.z, [0.0] * self.model.features.e
-        forms: dict[str, Any] = {"first": [x, None, z, e, False], "ordinary": [x, 0.0], "far": x}
+        forms: dict[str, Any] = {
+            "first": [x, None, z, e, False],
+            "ordinary": [x + e, 0.0],
+            "far": x,
+        }
         forms |= {"recent": False, "absurd": False}
         same = self.state()
         refuse_infinite(state, "search")
@@ -894,7 +958,7 @@ class Search:
         for place, own in zip(self.places, state["places"], strict=True):
             for name, value in own.items():
                 setattr(place, name, np.array(value, float) if isinstance(value, list) else value)
-            place.R = place.R.reshape(self.space.d, self.space.d)
+            place.R = place.R.reshape((self.space.d,) * (1 if self.wide else 2))
         self.first = [
             (np.array(x, float), v, np.array(z, float), np.array(e, float), h)
             for x, v, z, e, h in state["first"]

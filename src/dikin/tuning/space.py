@@ -177,8 +177,10 @@ class Space:
                 at[where] = [each.to_unit(value) for value in row[place]]
             else:
                 picks[pick] = round(row[place.start] - each.axis.low)
-        x = np.linalg.lstsq(self._basis, at - self._origin)[0] if self.set.d else np.zeros(0)
-        return x, tuple(picks)
+        at -= self._origin
+        if isinstance(self.set, Cube):  # the basis is diagonal
+            return at / np.diagonal(self._basis), tuple(picks)
+        return np.linalg.lstsq(self._basis, at)[0], tuple(picks)
 
     def params(self, values: Array) -> Params:
         """Return the values by name: a float, an int, a level, or a dictionary of shares."""

@@ -56,6 +56,8 @@ HISTORY = 10_000
 """Rounds that a tuner keeps for tables and figures, and to learn from after a change."""
 KEPT = 1000
 """Rounds of them that are saved."""
+NUMBERS = 100_000
+"""Numbers of settings that are saved at most, and ten times as many are kept."""
 RECENT = 100
 """Values of which the summary has the mean."""
 MOST_SHOWN = 16
@@ -192,9 +194,13 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
-        self._history: deque[Row] = deque(maxlen=HISTORY)
+        self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _rows(self, most: int) -> int:
+        """Return the rows of a history, fewer where settings are long."""
+        return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
         """Return an empty certificate; a working point counts twice the coordinate of a range."""
@@ -709,7 +715,7 @@ class Tuner(Player[Trial]):
                 for row, point in rows
                 if point is not None
             ),
-            maxlen=HISTORY,
+            maxlen=self._rows(HISTORY),
         )
         self.space = space
         self._open.clear()
@@ -1108,7 +1114,7 @@ class Tuner(Player[Trial]):
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
         """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=HISTORY)
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
 
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
@@ -1140,7 +1146,9 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in list(self._history)[-rounds:] if rounds],
+            "history": [
+                row.to_json() for row in list(self._history)[-self._rows(rounds) :] if rounds
+            ],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
