@@ -133,6 +133,7 @@ def boundary(kind: str, d: int, T: int, rng: Generator) -> Game:
                 sigma * rng.normal(size=T))  # fmt: skip
 
 
+NONE = np.zeros(0)
 BOUNDARY = tuple(f"{s} {w}" for s in (".02", ".2") for w in ("inside", "face", "beyond", "corner"))
 
 
@@ -144,16 +145,14 @@ class Policy(Search):
 
     def propose(self) -> tuple[Array, Array]:
         """The centre and the square of the factor."""
-        place = self.places[0]
-        place.y = np.clip(place.y, -1.0 + 1e-6, 1.0 - 1e-6)
-        self._planned(0, 0)
+        place = self._planned(NONE, 0)
         return place.y, self.space.d * place.R @ place.R.T
 
     def forecast(self, y: Array) -> tuple[float, Array, Array]:
         """Level, slope and curvature at y."""
         f, model = self.model.features, self.model
         m, here = model.average()[0], y - model.c
-        return model.offset + float(f.row(here) @ m), f.slope(here) @ m, f.curvature(m)
+        return model.offset + float(f.row(here) @ m), f.gradient(m, here), f.curvature(m)
 
 
 def play_model(game: Game, T: int, seed: int, guarded: bool, known: bool) -> tuple[Array, Guard]:
@@ -178,7 +177,7 @@ def play_model(game: Game, T: int, seed: int, guarded: bool, known: bool) -> tup
         else:
             x, trial = guard.ask()
         paid[t] = game.value(t, x)
-        policy.tell(x, paid[t] + game.noise[t])
+        policy.tell(x, (), paid[t] + game.noise[t], weights=NONE)
         if guarded:
             guard.tell(trial, paid[t] + game.noise[t])
     return paid, guard

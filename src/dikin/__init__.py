@@ -3,9 +3,9 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-`dir(dikin)` shows what most programs use. Every domain, learner, environment and parameter kind is
-also in the package of its kind: `dikin.Ball` and `dikin.domains.Ball` are the same class. They are
-registered as a class of your own is, by `register`.
+`dir(dikin)` lists the names that most programs use. Every domain, learner, environment and
+parameter kind is also in the package of its kind: `dikin.Ball` and `dikin.domains.Ball` are the
+same class. They are registered as a class of your own is, by `register`.
 """
 
 from __future__ import annotations
@@ -79,5 +79,5 @@ checks curvature domains environments errors learners theory
 
 
 def __dir__() -> list[str]:
-    """Return what users use: bases, baselines and environments are in the package of their kind."""
+    """Return the names that most programs use. The others are in the package of their kind."""
     return _SHOWN.split()

@@ -1,4 +1,4 @@
-"""Checks of arguments; an error names the argument."""
+"""Checks of arguments. An error names the argument."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 1e100
 
 
 def as_float(value: Any) -> float | None:
-    """A real number as a float, infinite if it is too large for one; None for anything else.
+    """A real number as a float, infinite if it is too large for one, None for anything else.
 
     Strings, booleans and times are rejected. Arrays of one number and no dimension are accepted.
     """
@@ -57,7 +57,7 @@ def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number; booleans and NumPy times are not."""
+    """Return whether it is a whole number. Booleans and NumPy times are not."""
     return isinstance(value, int | np.integer) and not isinstance(
         value, bool | np.bool_ | np.timedelta64
     )
@@ -73,7 +73,7 @@ def whole(value: Any, name: str, least: int, why: str, error: Refusal = Paramete
 
 
 def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
-    """A size of a set; rejected if no memory could hold a point."""
+    """A size of a set, rejected if no memory could hold a point."""
     result = whole(value, name, least, why, DomainError)
     if result > most:
         raise DomainError(f"{name} must be at most {most:,}, got {shown(value)}")
@@ -97,7 +97,7 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
 
 
 def true_or_false(value: Any, name: str) -> bool:
-    """A boolean; no other value is converted to one."""
+    """A boolean. No other value is converted to one."""
     if not isinstance(value, bool):
         raise ParameterError(f"{name} must be True or False, got {shown(value)}")
     return value
@@ -116,7 +116,7 @@ def horizon(least: int, why: str) -> Callable[[Any, str], int]:
 
 
 def one_of(*words: str) -> Callable[[Any, str], str]:
-    """The check of a word; the error suggests the nearest known one."""
+    """The check of a word, with an error that suggests the nearest known one."""
 
     def check(value: Any, name: str) -> str:
         if value not in words:
@@ -153,7 +153,7 @@ def plain_number(value: Any) -> float:
 
 
 def plain_tuple(values: Any) -> Any:
-    """A list or an array as a tuple of Python's own values; anything else as it is."""
+    """A list or an array as a tuple of Python's own values, anything else as it is."""
     if not isinstance(values, list | tuple | np.ndarray):
         return values
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
@@ -163,7 +163,7 @@ def plain_tuple(values: Any) -> Any:
 
 
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
-    """A read-only float copy of an argument; the wrong rank or infinite entries raise an error."""
+    """A read-only float copy of an argument. The wrong rank or infinite entries raise an error."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as reason:

@@ -1,4 +1,4 @@
-"""The command line: `dikin study`, `dikin serve`, and what research needs."""
+"""The command line: `dikin study`, `dikin serve`, `dikin reproduce`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Commands(click.Group):
             _end(f"dikin: {where}{trouble.strerror or trouble}", 2)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run what was parsed."""
+        """Run the parsed command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -58,7 +58,7 @@ class Commands(click.Group):
 
 
 def _give_up_output() -> None:
-    """Let what is still to be written vanish, as Python writes it in its last moments."""
+    """Drop output that is still to be written, as Python writes it in its last moments."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

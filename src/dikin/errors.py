@@ -1,9 +1,9 @@
 """Every error a user can meet.
 
 One family: `except dikin.DikinError` catches them all, and each is also the built-in that a
-Python programmer would expect (`ValueError`, `KeyError`, ...). A message says what was passed, what
-is required and, if there is one, the next right step. An error is raised before anything has
-changed.
+Python programmer would expect (`ValueError`, `KeyError`, ...). A message names the value that was
+passed, the value that is required and, if it exists, the remedy. An error is raised before
+anything has changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import islice
 class DikinError(Exception):
     """Root of the family: every error that this library raises on purpose.
 
-    Catch it to catch them all; the message says what was passed, what is required and what to do.
+    Catch it to catch them all. The message names the value, the requirement and the remedy.
     """
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class UnknownNameError(ParameterError, KeyError):
 
 
 class DomainError(DikinError, ValueError):
-    """A set cannot be used: it is empty, flat or unbounded; or a point does not belong to it.
+    """A set cannot be used: it is empty, flat or unbounded, or a point does not belong to it.
 
     Correct the constraints that the message names, or use fewer coordinates. Pass a point for which
     `domain.contains(point)` holds.
@@ -54,7 +54,7 @@ class DomainError(DikinError, ValueError):
 class ShapeError(DikinError, ValueError):
     """An array has the wrong shape.
 
-    Use the shape in the message; points have the domain's `point_shape`.
+    Use the shape in the message. Points have the domain's `point_shape`.
     """
 
 
@@ -79,8 +79,8 @@ class LossRangeError(LossError):
 class FeedbackError(LossError):
     """An answer or a forecast is not of the kind that the learner uses, or comes too late.
 
-    Tell what `learner.feedback` describes; play with an environment whose `offers` contain it. Pass
-    a forecast to `ask`, as one finite number.
+    Report the answer that `learner.feedback` describes. Play with an environment whose `offers`
+    contain it. Pass a forecast to `ask`, as one finite number.
     """
 
 
@@ -110,7 +110,7 @@ class QueryError(DikinError, KeyError):
     """The query that is being answered belongs elsewhere, or too many wait for their answers.
 
     Answer each query once, where it was asked, with what `ask` returned. Forget those that will
-    never be answered. The subclasses say what else happened to a query.
+    never be answered. The subclasses name other fates of a query.
     """
 
 
@@ -131,7 +131,7 @@ class ClosedQueryError(QueryError):
 class AnsweredError(ClosedQueryError):
     """A query was already answered, with another value.
 
-    The first answer counts; the message says what it was.
+    The first answer counts. The message has it.
     """
 
 
@@ -155,7 +155,7 @@ class StateError(DikinError, ValueError):
 class NotSavableError(DikinError, TypeError):
     """An object is not saved because it could not be loaded: functions, an unregistered class.
 
-    Write `@dikin.register` above a class of your own; pass a domain made of functions again when
+    Write `@dikin.register` above a class of your own. Pass a domain made of functions again when
     loading.
     """
 
@@ -163,7 +163,7 @@ class NotSavableError(DikinError, TypeError):
 class StoreError(StateError, OSError):
     """The database of a study cannot be read or written: disk full, read-only, server down.
 
-    Repair the store and repeat the call; committed events are not lost.
+    Repair the store and repeat the call. Committed events are not lost.
     """
 
     retry_after = 0
@@ -194,14 +194,14 @@ class StudyExistsError(StateError):
 class RequestError(DikinError, ValueError):
     """An HTTP request is not understood.
 
-    Send what the message names.
+    Follow the message.
     """
 
 
 class AccessError(DikinError, PermissionError):
     """A service rejects a client: no token, an unknown one, or one without the necessary right.
 
-    Use the token that `dikin token create` printed; the message says which right is needed.
+    Use the token that `dikin token create` printed. The message names the right that is needed.
     """
 
 
@@ -231,7 +231,7 @@ class MissingExtraError(DikinError, ImportError):
 
 
 class DikinWarning(UserWarning):
-    """Root of the warnings: the work goes on, and the message says what is wrong.
+    """Root of the warnings: the work continues, and the message names the fault.
 
     A forked process continues with the learner of its parent, or an installed package offers a
     class that cannot be imported.
@@ -239,10 +239,10 @@ class DikinWarning(UserWarning):
 
 
 class SlowLearnerWarning(DikinWarning):
-    """A learner works, but will learn slowly; given when it is built and not when it is loaded.
+    """A learner works, but will learn slowly. It comes when it is built, not when it is loaded.
 
     It starts close to the boundary, the sides of its domain are very unequal, or the paper's
-    constants hardly move it. The message says what to change.
+    constants hardly move it. The message names the remedy.
     """
 
 
@@ -271,7 +271,7 @@ KNOWN = 50
 
 
 def shown(value: object) -> str:
-    """Return a value as a message prints it: its repr, about 200 characters; never raises."""
+    """Return a value as a message prints it: its repr, about 200 characters. Never raises."""
     if isinstance(value, list | tuple | dict) and _is_large(value):
         return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
     try:
@@ -286,7 +286,7 @@ def shown(value: object) -> str:
 
 
 def _is_large(value: Collection[object]) -> bool:
-    """Return whether printing a value would take long; look at no more of it than necessary."""
+    """Return whether printing a value would take long. Look at no more of it than necessary."""
     waiting, entries = [value], 0
     while waiting and entries <= LARGEST_SHOWN:
         part = waiting.pop()

@@ -1,6 +1,6 @@
 """Packages that are not installed with `dikin` alone: asked for here, and named when missing.
 
-Which package belongs to which extra is in `pyproject.toml`.
+The packages of each extra are in `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dikin.errors import MissingExtraError
 
 
 def installed(package: str) -> bool:
-    """Whether a package can be imported; it is not imported."""
+    """Return whether a package can be imported, without importing it."""
     return find_spec(package) is not None
 
 

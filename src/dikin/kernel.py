@@ -1,14 +1,14 @@
-"""What the compiled loop is made of: marked functions and records; knows nothing of a compiler.
+"""Parts of the compiled loop: marked functions and records, without a compiler.
 
 A *kernel* is a NamedTuple of numbers and arrays whose methods use arithmetic, `math` and marked
 functions only. The same methods run as plain Python, which is how `ask` and `tell` use them, and
-compiled, which is how `play` does. Kernels draw no random numbers and raise nothing; vectors are
+compiled, which is how `play` does. Kernels draw no random numbers and raise nothing. Vectors are
 written in place. Those of learners and sets make no arrays, and functions return none.
 
 A loop over the entries of a vector is slow in plain Python. So a function that has one exists
 twice: its body is NumPy, and `looped` gives the loop that the compiler takes instead. Formulas do
-not: what is done to one entry is a marked function of its own, which NumPy calls with whole vectors
-and the loop with single entries.
+not: the operation on one entry is a marked function of its own, which NumPy calls with whole
+vectors and the loop with single entries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class Mark(NamedTuple):
-    """How the compiler takes a function."""
+    """Treatment of a function by the compiler."""
 
     body: Callable[..., object]
     """What is compiled for it: itself, or its loop."""
@@ -74,7 +74,7 @@ def _choose(condition: bool, one: float, other: float) -> float:
 
 @looped(_choose)
 def choose(condition: bool, one: float, other: float) -> float:
-    """One number where the condition holds, the other elsewhere; entry by entry for vectors."""
+    """One number where the condition holds, the other elsewhere, entry by entry for vectors."""
     if isinstance(condition, np.ndarray):
         return np.where(condition, one, other)
     return one if condition else other
@@ -89,7 +89,7 @@ class Record:
     """
 
     def copy(self) -> Self:
-        """A record that can be written into; one with lists or records in it copies those too."""
+        """A record that can be written into. One with lists or records in it copies those too."""
         kind: Any = type(self)
         twin: Self = kind(*values_getter(kind)(self))
         return twin
@@ -114,7 +114,7 @@ def to_saved(numbers: Record | list[float]) -> dict[str, Any] | tuple[float, ...
 
 
 def from_values(form: Any, values: Any) -> Any:
-    """What `to_numpy` or `to_saved` was given: a record, list or number of the same form."""
+    """Return the argument of `to_numpy` or `to_saved`, in the same form."""
     if isinstance(form, Record):
         parts = {f.name: getattr(form, f.name) for f in fields(form)}
         return type(form)(*(from_values(part, values[name]) for name, part in parts.items()))

@@ -1,4 +1,4 @@
-"""From what was saved back to objects: a domain from its description, a learner from its state."""
+"""Objects from saved data: a domain from its description, a learner from its state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dikin.tuning.tuner import Tuner
 
 
 def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
-    """Load the learner or tuner in a file that its `save` wrote; it continues bit for bit.
+    """Load the learner or tuner in a file that its `save` wrote. It continues bit for bit.
 
     Before a learner or domain of your own class is loaded, import the module that registers it
     (`dikin.register`).
@@ -71,12 +71,12 @@ def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
 
 
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
-    """Make the learner or tuner whose `state()` this is; it continues bit for bit.
+    """Make the learner or tuner whose `state()` this is. It continues bit for bit.
 
     Parameters
     ----------
     state : dict
-        What `Learner.state`, `Tuner.state` or `Study.state` gave.
+        The result of `Learner.state`, `Tuner.state` or `Study.state`.
     domain : Domain, optional
         As in `dikin.load`.
 

@@ -1,4 +1,4 @@
-"""Ten lines a minute in the log, so that what happens in every round fills no disk; silence."""
+"""At most ten lines a minute in the log, so a line in every round does not fill a disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINES, SECONDS = 10, 60.0
 
 
 class _Silence(local):
-    """Whether this thread does again what was done before, and said then."""
+    """Return whether this thread repeats calls that were logged before."""
 
     now = False
 
@@ -43,7 +43,7 @@ class LogLimit:
         self._clock, self._since, self._written, self._left_out = clock, clock(), 0, 0
 
     def allows(self) -> bool:
-        """Return whether one more line may be written; it is counted if not, but for silence."""
+        """Return whether one more line may be written. It is counted if not, but for silence."""
         if SILENCE.now:
             return False
         now = self._clock()
@@ -61,6 +61,6 @@ class LogLimit:
             logger.warning("%s%s", text, self.passed_over())
 
     def passed_over(self) -> str:
-        """Return what the next line says of those that were not written since the last one."""
+        """Return the remark of the next line on lines that were left out since the last one."""
         count, self._left_out = self._left_out, 0
         return f" ({count} such lines before it were not written)" if count else ""

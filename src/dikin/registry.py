@@ -1,4 +1,4 @@
-"""Which class a saved name stands for: the library's classes and those that users register.
+"""Classes by their saved names: the library's classes and those that users register.
 
 A file or a database holds the name of a class and never the class itself. There is one registry for
 every role (domain, learner, environment, parameter kind), made beside the role's base class. The
@@ -42,8 +42,8 @@ C = TypeVar("C", bound=type)
 class Registry(Generic[T]):
     """The classes of one role, by name.
 
-    `built_with` names the arguments that the library passes to a constructor after the domain;
-    if it is empty, the constructor may have any arguments.
+    `built_with` names the arguments that the library passes to a constructor after the domain.
+    If it is empty, the constructor may have any arguments.
     """
 
     def __init__(self, role: str, base: type[T], built_with: tuple[str, ...] = ()) -> None:
@@ -67,7 +67,7 @@ class Registry(Generic[T]):
         return self.classes[kind]
 
     def add(self, cls: type[T]) -> None:
-        """Add a class of a user; a new definition of the same class replaces the old one."""
+        """Add a class of a user. A new definition of the same class replaces the old one."""
         self.refuse_unfit(cls)
         present = self.classes.get(cls.kind)
         if present is not None and not _same_definition(present, cls):
@@ -127,10 +127,10 @@ FOLDERS: dict[str, Registry[Any]] = {}
 def register(target: C) -> C:
     """Register a domain, learner, environment or parameter kind of your own under its name.
 
-    Write `@dikin.register` above the class, or call it. From then on `dikin.load`, `Study` and
-    programs find the class by its name in lower case. A process that loads must first import
-    the module that registers; for an installed package an entry point of the group `dikin` does
-    that. A new definition of the class (a notebook cell that is run twice) replaces the old one.
+    Write `@dikin.register` above the class, or call it. Afterwards `dikin.load`, `Study` and
+    programs find the class by its name in lower case. A process that loads must first import the
+    module that registers. For an installed package an entry point of the group `dikin` does that.
+    A new definition of the class (a notebook cell that is run twice) replaces the old one.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ _reading = threading.RLock()
 
 
 def read_entry_points() -> None:
-    """Register what installed packages offer, once: when a name is looked up, not on import."""
+    """Register the classes of installed packages, once: when a name is looked up, not on import."""
     from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     with _reading:
@@ -213,7 +213,7 @@ def _read(point: EntryPoint) -> None:
 
 
 def _same_definition(one: type, two: type) -> bool:
-    """Whether two classes are the same one, or the same lines executed twice."""
+    """Return whether two classes are the same one, or the same lines executed twice."""
     return one is two or _full_name(one) == _full_name(two)
 
 

@@ -34,9 +34,9 @@ NONE_OPEN = OpenQueries()
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The status of a tuner or study at one instant; `print` it, or read its parts.
+    """The status of a tuner or study at one instant. `print` it, or read its parts.
 
-    What does not apply is None, and a number that is not known is NaN.
+    Entries that do not apply are None, and unknown numbers are NaN.
     """
 
     name: Annotated[str | None, "The name of the study."] = None
@@ -111,7 +111,7 @@ class Status:
     # --- JSON ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON values; NaN is null."""
+        """The record as plain JSON values. NaN is null."""
         return {name: _plain(value) for name, value in vars(self).items()}
 
     @classmethod
@@ -121,7 +121,7 @@ class Status:
         Parameters
         ----------
         content : dict
-            What `to_json` gave; other keys are ignored.
+            The result of `to_json`. Other keys are ignored.
 
         Returns
         -------
@@ -207,7 +207,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """What `_plain` was given, of a part of this type."""
+    """Return the argument of `_plain`, for a part of this type."""
     if kind is float:
         return number_or_nan(value)
     if kind is OpenQueries:

@@ -195,6 +195,19 @@ def test_the_better_choice_is_played() -> None:
     assert np.mean(last[200:]) > 0.9
 
 
+def test_a_choice_may_depend_on_the_context() -> None:
+    rng, right = np.random.default_rng(2), []
+    search = Search(Cube(1), np.zeros(1), (0,), options=(2,), contexts=2)
+    for _ in range(240):
+        context = int(rng.integers(2))
+        x, picks, _ = search.ask(rng, np.eye(2)[context])
+        value = x[0] ** 2 + (picks[0] != context) + 0.3 * rng.normal()
+        search.tell(x, picks, float(value), weights=np.eye(2)[context])
+        right.append(picks[0] == context)
+    assert np.mean(right[120:]) > 0.8
+    assert search.found(np.eye(2)[0]).options[0].low > 0
+
+
 def test_a_log_of_another_level_helps() -> None:
     costs = {}
     for rows in (0, 20):

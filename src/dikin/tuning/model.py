@@ -135,11 +135,10 @@ class Features:
         crosses = self.crosses.start + np.flatnonzero((self.i == i) | (self.j == i))
         return np.array([1 + i, self.squares.start + i, *crosses])
 
-    def of_context(self, start: int, stop: int) -> NDArray[np.int_]:
+    def of_context(self, weights: NDArray[np.int_]) -> NDArray[np.int_]:
         """Return the features of some weights of the context."""
-        levels, d = self.levels.start, self.d
-        slopes = range(self.slopes.start + start * d, self.slopes.start + stop * d)
-        return np.array([*range(levels + start, levels + stop), *slopes])
+        slopes = self.slopes.start + weights[:, None] * self.d + np.arange(self.d)
+        return np.append(self.levels.start + weights, slopes.ravel())
 
     def moved(self, by: Array) -> Array:
         """The matrix that takes the features of v to those of v - by."""

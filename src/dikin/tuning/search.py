@@ -43,6 +43,8 @@ LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
+BOTH = 64
+"""Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 FEW, BEGINNING = 4, 16
@@ -96,7 +98,7 @@ class Cube:
     @property
     def diameter(self) -> float:
         """The largest distance of two points."""
-        return 2.0 * self.d**0.5
+        return 2.0 * sqrt(self.d)
 
 
 class Cut:
@@ -264,7 +266,9 @@ class Search:
         self.options, self.picks, self.choices = options, picks, prod(options)
         self.grids = {i: grid for i, grid in enumerate(grids) if grid is not None}
         self.limits, self.history = tuple(limits), history
-        extra = contexts + sum(options)
+        # Beside those of the context and of each choice, features of both together.
+        self.both = contexts * sum(options) <= BOTH
+        extra = contexts + sum(options) * (1 + contexts * self.both)
         features = Features(space.d, covariates + history, extra)
         y = np.asarray(start, float)
         kind = Regression if space.d <= MANY else Wide
@@ -336,11 +340,11 @@ class Search:
         return tuple(int(i) for i in np.unravel_index(choice, self.options)) if self.options else ()
 
     def _features(self, weights: Array, choice: int) -> Array:
-        """Return the features of a context and of a value of each choice."""
-        parts = [weights]
-        for pick, size in zip(self._picked(choice), self.options, strict=True):
-            parts.append(np.eye(size)[pick])
-        return np.concatenate(parts)
+        """Return the features of a context, of a value of each choice, and of both together."""
+        picked = zip(self._picked(choice), self.options, strict=True)
+        values = np.concatenate([np.zeros(0), *(np.eye(size)[pick] for pick, size in picked)])
+        parts = [weights, values, np.outer(weights, values).ravel()]
+        return np.concatenate(parts if self.both else parts[:2])
 
     def _whole(self, x: Array, place: Place, e: Array, draws: Array | None) -> Array:
         """Return x with coordinates of grids on them.
@@ -865,13 +869,16 @@ class Search:
             limits.append(_interval(*each.believed(each.features.row(x - each.c, None, e))))
         value = _interval(*model.believed(row))
         options, picks = [], self._picked(choice)
-        ends = np.cumsum([self.contexts, *self.options])
+        ends = np.cumsum([0, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
             joint = [int(np.ravel_multi_index(each, self.options)) for each in others]
             rows = [f.row(v, None, self._features(weights, each)) for each in joint]
             rises = np.array([(each - row) @ m for each in rows])
-            options.append(_known_rise(rises, *model.dependence(f.of_context(*ends[k : k + 2]))))
+            own = np.arange(*ends[k : k + 2])
+            both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
+            weights_of = self.contexts + np.concatenate(both)
+            options.append(_known_rise(rises, *model.dependence(f.of_context(weights_of))))
         return Found(x, picks, value, intervals, importance, options, limits)
 
     @property
