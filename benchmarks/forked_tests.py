@@ -23,7 +23,6 @@ import hypothesis  # noqa: F401
 import numpy  # noqa: F401
 import pytest
 import scipy.optimize  # noqa: F401
-import sqlalchemy  # noqa: F401
 
 QUIET = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 """A plugin that is there already cannot be rewritten, and need not be."""

@@ -21,7 +21,7 @@ from typing import IO
 
 TEMPLATE = """
 import json, os, socket, sys
-import dikin, prometheus_client, sqlalchemy.dialects.sqlite, starlette.applications, uvicorn
+import dikin, prometheus_client, starlette.applications, uvicorn
 
 tests = socket.socket(fileno=int(sys.argv[1]))
 while True:

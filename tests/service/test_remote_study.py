@@ -124,6 +124,30 @@ def test_the_same_rounds_bit_for_bit(service: Serving, file: str, round: Any) ->
         assert there.history()["round"][0] == 11
 
 
+def test_an_added_trial_counts_once(service: Serving, file: str) -> None:
+    params = {"price": 3.0, "level": 2, "split": {"a": 0.5, "b": 0.5}}
+
+    def rows(store: str) -> int:
+        with dikin.Study(store, "added once") as study:
+            return study.verify().rows
+
+    for url, store in ((file, file), (service.url, service.store)):
+        with dikin.Study(url, "added once", tuner()) as study:
+            trial = study.ask(key="k")
+            for _ in range(2):
+                study.add_trial(params, 2.0, key="k")
+            assert rows(store) == 2
+            study.add_trial(params, 2.0)
+            study.add_trial(params, failed=True, key="other")
+            assert rows(store) == 4
+            assert study.ask(key="k").id == trial.id
+    with LossyProxy(service.port) as proxy, dikin.Study(service.url, "added once") as study:
+        study.service.url = proxy.url  # type: ignore[attr-defined]
+        study.add_trial(params, 2.0)
+        assert proxy.lost == 1
+    assert rows(service.store) == 5
+
+
 def test_circumstances_that_cannot_be(service: Serving, file: str) -> None:
     parameters = {"price": dikin.Real(1, 14, start=4)}
     for url in (file, service.url):

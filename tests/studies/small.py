@@ -16,6 +16,7 @@ from dikin.studies.database import open_database
 from dikin.studies.fold import Fold
 from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Log
+from dikin.tuning.history import Row as Round
 
 LATER = 300.0
 """Seconds that events may wait for others: no test lasts so long."""
@@ -79,7 +80,8 @@ def state_of(player: Any) -> Any:
     """A state without the best settings of its rounds: a tuner keeps those after a round, rows have
     those before."""
     state = player.state()
-    return state | {"history": [row[:-1] for row in state["history"]]}
+    best = Round._fields.index("center")
+    return state | {"history": [row[:best] + row[best + 1 :] for row in state["history"]]}
 
 
 def folded(url: str, name: str = "a") -> Fold:

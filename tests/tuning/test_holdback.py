@@ -388,7 +388,27 @@ def test_answers_that_get_lost_in_one_arm_are_a_warning():
     assert not tuner.comparison.draws
 
 
-def test_acomparison_counts_no_trial_that_it_does_not_know():
+def test_values_of_one_arm_that_never_come_are_a_warning():
+    """Mutant: only trials that are forgotten count. These stay open, and others overtake them."""
+    tuner = made()
+    for _ in range(200):
+        trial = tuner.ask()
+        if not trial.held_back:
+            tuner.tell(trial, revenue(trial.params))
+    assert "missing values" in tuner.summary().warnings[0]
+    assert not tuner.uplift.is_known
+    tuned, held_back = tuner.comparison.missing
+    late = len(tuner.open_queries) - held_back
+    assert (tuned, held_back > 10, late >= 0) == (0, True, True)
+    last = tuner.comparison.missing[:]
+    for trial in tuner.ask(n=40)[::-1]:  # out of order, within what is usual
+        tuner.tell(trial, 400.0)
+    assert tuner.comparison.missing[0] == 0
+    assert tuner.comparison.missing[1] >= last[1]
+    assert dikin.restore(tuner.state()).comparison.missing == tuner.comparison.missing
+
+
+def test_a_comparison_counts_no_trial_that_it_does_not_know():
     comparison = Comparison(0.1, np.array([1.0]), None, maximize=True)
     assert not comparison.add(3, 1.0, 2.0)
     assert isnan(comparison.estimate.uplift().mean)

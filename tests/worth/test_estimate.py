@@ -256,6 +256,17 @@ def test_harm_that_comes_late_is_seen_in_recent_rounds() -> None:
     assert found._all.tuned_values > found._all.control_values
 
 
+def test_all_windows_together_may_fail_as_often_as_all_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The window with number j has alpha/((j + 1)(j + 2)), which add up to alpha."""
+    found, seen = UpliftEstimate(0.5, guard=0.02), []
+    monkeypatch.setattr(found, "_is_short", lambda _, alpha, __: seen.append(alpha))
+    for each in played(350, 0.5, 1):
+        found.add(*each)
+    assert sorted({*seen}) == pytest.approx([0.05 / n for n in (20, 12, 6, 2, 1)])
+
+
 def test_the_guard_begins_again_and_the_uplift_does_not() -> None:
     found = UpliftEstimate(0.1, maximize=True, guard=0.02)
     assert holds_at(found, played(2000, 0.1, 5, -10.0, far=0.0)) is not None

@@ -8,15 +8,15 @@ and with mu_i <= g_i'' <= beta_i wherever c_i.x can be on the domain
 
     lambda_min(sum_i w_i mu_i B'c_i c_i'B)  <=  sigma,     beta  <=  lambda_max(... beta_i ...).
 
-A simplex lies in a plane: what curvature f has across the plane is of no use, and what it lacks
-does no harm, so the eigenvalues are those of the d x d matrix in the plane.
+A simplex lies in a plane. The curvature of f across the plane does not matter, so the eigenvalues
+are those of the d x d matrix in the plane.
 
 Rounding. A computed Gram matrix of n rows differs from the true one by at most
 
     (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum_i w_i mu_i |c_i|^2   in the 2-norm
 
-(sums in any order; the second term, for rows of m entries carried into the plane, is absent where
-the domain has its whole space). This is subtracted from a proven eigenvalue (`spectrum`) and
+(sums in any order). The second term, for rows of m entries carried into the plane, is absent if
+the domain has its whole space. The sum is subtracted from a proven eigenvalue (`spectrum`) and
 the result cut off at 0. A true lower bound that is not negative is 0 for a batch without curvature:
 fewer rows than dimensions, or contexts in a common plane, give exactly 0.
 """
@@ -49,9 +49,9 @@ class Curvature(NamedTuple):
     Parameters
     ----------
     strong_convexity : float
-        At most the true sigma; 0 where nothing is known.
+        At most the true sigma, or 0 where it is not known.
     smoothness : float
-        At least the true beta; infinite where nothing is known.
+        At least the true beta, or infinite where it is not known.
     """
 
     strong_convexity: float
@@ -74,7 +74,7 @@ def of_contexts(
     contexts : array_like
         A row for each loss, as long as a flattened point of the domain.
     weights : array_like, default 1.0
-        One number for all rows, or one for each, not negative; 1/n for the mean of n losses.
+        One number for all rows, or one for each, not negative: 1/n for the mean of n losses.
     second_derivative : tuple of array_like, default (1.0, 1.0)
         Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each one number
         for all rows or one for each. The default is that of the squared loss g(z) = (z - y)^2/2,
@@ -148,14 +148,14 @@ def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, f
     Parameters
     ----------
     contexts : array_like
-        The rows c_i, of equal length; a single row may be a vector.
+        The rows c_i, of equal length. A single row may be a vector.
     weights : array_like, default 1.0
-        The weights w_i: one number for all rows, or one for each; not negative.
+        The weights w_i: one number for all rows, or one for each, not negative.
 
     Returns
     -------
     least : float
-        At most the least eigenvalue, rounding included; 0 where nothing positive is certain.
+        At most the smallest eigenvalue, rounding included, or 0 where it may be 0.
     greatest : float
         At least the greatest eigenvalue, rounding included.
 
@@ -188,7 +188,7 @@ class Gram:
         self._rows = 0
 
     def add(self, rows: Array, weights: Array, squares: Array) -> None:
-        """Add rows with their weights; `squares` are |c_i|^2."""
+        """Add rows with their weights. `squares` are |c_i|^2."""
         with np.errstate(over="ignore", invalid="ignore"):  # the spectrum sees what overflowed
             for first in range(0, len(rows), BLOCK):
                 some = slice(first, first + BLOCK)
@@ -207,10 +207,10 @@ class Gram:
         return spectrum.greatest_eigenvalue(self._sum, self._error())
 
     def _error(self) -> float:
-        """A bound on the 2-norm of what rounding did to the sum.
+        """Return a bound on the 2-norm of the rounding error of the sum.
 
         Entry by entry, a sum of depth n of products of two numbers with two roundings each is off
-        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2; a row that was
+        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2. A row that was
         moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
         """
         underflow = self._rows * len(self._sum) * TINY
@@ -220,7 +220,7 @@ class Gram:
 
 
 def context_rows(contexts: Any, entries: int | None) -> Array:
-    """Rows of finite numbers among the arguments; a single row may be a vector."""
+    """Rows of finite numbers among the arguments. A single row may be a vector."""
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
     except (TypeError, ValueError) as reason:
@@ -239,7 +239,7 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
 
 
 def one_per_row(values: Any, count: int, name: str) -> Array:
-    """One number for each row, finite and not negative; a single number stands for all."""
+    """One number for each row, finite and not negative. A single number stands for all."""
     try:
         row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:

@@ -112,7 +112,7 @@ class Shifted(Wrapper):
     environment : Environment
         The environment whose losses are shifted.
     offset : float
-        The size of the constant, which has a random sign, in the unit of the losses. Positive.
+        The size of the constant, which has a random sign, in the unit of the losses, positive.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ logger = logging.getLogger("dikin")
 
 SLACK = 16
 """Rows that may come between what an ask has read and its own row."""
-SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 32
+SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 16
 """Rows between snapshots: a new client folds at most so many; in a crowd everybody is behind, and
 reading a snapshot takes less than folding the rows."""
 CROWD = 4
@@ -157,7 +157,7 @@ class Ledger:
             self._gone_back(fold.n, page.head)
         if page.head - fold.n > SLACK and not began:
             newest = self.log.snapshot_number(serialization.VERSION)
-            if newest is not None and newest - fold.n > SLACK:
+            if newest is not None and newest - fold.n > SLACK // 2:
                 fold = self._loaded()
                 page = self.log.page(fold.n)
         if page.base > fold.marks[0][1]:

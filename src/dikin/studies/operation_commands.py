@@ -29,7 +29,7 @@ EXAMPLES = {
 SHOWN: dict[str, Callable[[dict[str, Any]], str]] = {
     "ask": lambda answer: json.dumps({part: answer[part] for part in ("id", "params")}),
     "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
-    "add_trial": lambda answer: f"added: {answer['rounds']:,} rounds",
+    "add_trial": lambda answer: "added",
     "best": lambda answer: json.dumps(answer["best"]),
     "recommend": lambda answer: str(Recommendation.from_json(answer)),
     "uplift": lambda answer: str(Uplift.from_json(answer)),

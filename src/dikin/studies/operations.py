@@ -206,8 +206,8 @@ Key = Annotated[
     Argument(
         TEXT,
         "A name of this request, unlike any other of the study: 1 to 150 printable characters. "
-        "Sent again under it within a week, an ask gets the same trial. Under the same key with "
-        "another n, context or covariates it is refused.",
+        "Sent again under it within a week, an ask gets the same trial, and a trial that is added "
+        "counts once. An ask with another n, context or covariates under it is refused.",
         header="Idempotency-Key",
     ),
 ]
@@ -433,7 +433,7 @@ def resume(study: Study) -> Any:
     return {"paused": False}
 
 
-@operation("POST", STUDY + "/add_trial", "play", record(rounds=WHOLE))
+@operation("POST", STUDY + "/add_trial", "play", record(added=FLAG))
 def add_trial(
     study: Study,
     params: Setting,
@@ -442,13 +442,20 @@ def add_trial(
     context: Context = None,
     covariates: Covariates = None,
     failed: Failed = False,
+    key: Key = None,
 ) -> Any:
-    """Learn from a trial that was not asked for, such as one of the past. It counts each time."""
+    """Learn from a trial that was not asked for, such as one of the past."""
     _refuse_nothing(value, failed)
     study.add_trial(
-        params, value, metrics=metrics, context=context, covariates=covariates, failed=failed
+        params,
+        value,
+        metrics=metrics,
+        context=context,
+        covariates=covariates,
+        failed=failed,
+        key=key,
     )
-    return {"rounds": study.rounds}
+    return {"added": True}
 
 
 @operation("POST", STUDY + "/set_parameters", "admin", STATUS)

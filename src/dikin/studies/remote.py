@@ -288,8 +288,16 @@ class RemoteStudy(Study):
     def resume(self) -> None:
         self._call("resume")
 
-    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
-        self._call("add_trial", params=params, value=value, **more)
+    def add_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any = None,
+        *,
+        key: str | None = None,
+        **more: Any,
+    ) -> None:
+        key = key or secrets.token_hex(16)
+        self._call("add_trial", params=params, value=value, key=key, **more)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()

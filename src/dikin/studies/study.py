@@ -230,7 +230,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "")  # refuse now what could not be read back later
+        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         database.connect()
         with database.transaction():
@@ -540,7 +540,7 @@ class Study:
                 f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
                 "n, or with another context or covariates; a key is for one request"
             )
-        return trial_of(self.space, row.n, body)
+        return trial_of(self.space, body.get("id", row.n), body)
 
     def _refuse_more(self, fold: Fold) -> None:
         who, at, _ = next(iter(fold.asked.values()))
@@ -733,6 +733,7 @@ class Study:
         context: Mapping[str, Any] | None = None,
         covariates: Mapping[str, Any] | None = None,
         failed: bool = False,
+        key: str | None = None,
     ) -> None:
         """Learn from a trial that the study did not ask for: `Tuner.add_trial`, for all clients.
 
@@ -742,6 +743,9 @@ class Study:
             The setting by name, inside the ranges.
         value, metrics, context, covariates, failed
             As for `ask` and `tell`.
+        key : str, optional
+            A key for this trial, unique within the study. Added again with the same key, because
+            the answer was lost, it counts once.
 
         Raises
         ------
@@ -758,7 +762,8 @@ class Study:
             fold.tuner.checked_trial(**body)
             return body
 
-        self._control("add", check, False)
+        name = None if key is None else f"add{UNIT}{printable(key, 'key')}"
+        self._control("add", check, False, key=name)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
@@ -803,18 +808,26 @@ class Study:
         self._control("resume", lambda fold: {} if fold.tuner.paused else None, True)
 
     def _control(
-        self, kind: str, body_of: Callable[[Fold], Any], control: bool, jump: int = 0
+        self,
+        kind: str,
+        body_of: Callable[[Fold], Any],
+        control: bool,
+        jump: int = 0,
+        key: str | None = None,
     ) -> None:
         """Append a row of another kind, of what is made of the state; none for None."""
-        ledger, key, tries = self._ledger, self._ledger.key(), 0
+        ledger, tries = self._ledger, 0 if key is None else 1
+        key = key or ledger.key()
 
         def act() -> bool | None:
             nonlocal tries
             if ledger.share_seconds:
                 ledger.hold()
             tries += 1
-            if tries > 1 and key is not None and ledger.log.of_key(key) is not None:
-                return True
+            if tries > 1 and key is not None:
+                ledger.settle()
+                if ledger.log.of_key(key) is not None:
+                    return True
             body = body_of(ledger.current())
             if body is None:
                 return True

@@ -52,7 +52,7 @@ def comparator_share(rounds: int, fall: float, price: float) -> float:
 
 
 class Account(NamedTuple):
-    """What a learner's rounds came to: all of the certificate that does not depend on e."""
+    """Sums over a learner's rounds: all of the certificate that does not depend on e."""
 
     rounds: int  # T
     spent: float  # the second line of C_T

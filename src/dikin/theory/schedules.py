@@ -35,7 +35,7 @@ class Setting:
     dim : int
         The dimension d.
     constant : float
-        The smoothness beta or the Lipschitz constant L; not negative.
+        The smoothness beta or the Lipschitz constant L, not negative.
     """
 
     order: int
@@ -54,16 +54,16 @@ class Setting:
         Parameters
         ----------
         lambdas : array_like
-            The regularisation lambda_1, ..., lambda_T that is added; not negative.
+            The regularisation lambda_1, ..., lambda_T that is added, not negative.
         sigmas : array_like
-            The strong convexity sigma_1, ..., sigma_T of the losses; finite, not negative.
+            The strong convexity sigma_1, ..., sigma_T of the losses, finite, not negative.
         first : float
-            The regularisation lambda_0 before the first round; positive.
+            The regularisation lambda_0 before the first round, positive.
 
         Returns
         -------
         float
-            What the sequence costs; lambda_0 itself is free.
+            The cost of the sequence, without lambda_0 itself.
         """
         added = np.asarray(lambdas, dtype=np.float64)
         total = _curvature(sigmas, first) + np.cumsum(added)
@@ -74,11 +74,11 @@ class Setting:
 
         Move all of lambda*_{1:T} to round 1: the sum of the lambdas stays, every S_t stays or
         grows, so no term of B grows. So some minimiser is (m, 0, ..., 0), and with
-        A_t = lambda_0 + sigma_{1:t}, p = 1/k, what remains is to minimise the convex
+        A_t = lambda_0 + sigma_{1:t}, p = 1/k, the rest is to minimise the convex
         m + sum_t (target / (A_t + m))^p over m >= 0.
 
-        Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: what one more
-        unit of mass saves is what it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function
+        Its derivative vanishes where g(m) = p target^p sum_t (A_t + m)^(-p-1) is 1: there
+        mass saves as much as it costs. Newton runs on g^(-1/(p+1)) = 1 instead. That function
         is, up to a factor, the power mean of the A_t + m with exponent -(p+1): increasing and
         concave in m. So Newton from the left of the root never passes it, and where the A_t are
         equal it is exact at once. If g(0) <= 1 the minimiser is m = 0, and the first step, which is
@@ -92,7 +92,7 @@ class Setting:
         Returns
         -------
         minimum : float
-            The least B; 0 for no rounds.
+            The smallest B, 0 without rounds.
         mass : float
             The sum m = lambda*_{1:T} of a minimiser, all of which sits on round 1.
         """
@@ -113,8 +113,8 @@ class Setting:
     def adaptive_lambdas(self, sigmas: ArrayLike, first: float) -> Array:
         """The paper's lambda_1, ..., lambda_T, each from its own past alone.
 
-        They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. By Lemmas 6
-        and 22 every prefix costs at most twice its minimum; 2 is sharp.
+        They solve eqn:oracle-tuning-strongly-main or eqn:oracle-tuning-Lipschitz-main. Every prefix
+        costs at most twice its minimum (Lemmas 6 and 22), and 2 is sharp.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ def regularisation(total: float, target: float, order: int) -> float:
     Parameters
     ----------
     total, target : float
-        The curvature sigma_{1:t} + lambda_{0:t-1} and the target of the setting; positive.
+        The curvature sigma_{1:t} + lambda_{0:t-1} and the target of the setting, positive.
     order : int
         The k of the setting: `SMOOTH` or `LIPSCHITZ`.
 

@@ -3,7 +3,7 @@
 Theorem 7 (thm:main-result-smooth) and 12 (thm:main-result-lipschitz) are given as the expression
 inside the paper's O~, logarithms and constant factors dropped: the values are for comparing
 horizons, dimensions and curvature patterns, not for printing beside a run. Theorem 2 of
-docs/mathematics.md is what this library's default constants (`constants="sharp"`) guarantee, and
+docs/mathematics.md is the guarantee of this library's default constants (`constants="sharp"`), and
 may be printed. T is the number of sigmas throughout, and the free sequence lambda*_1, ...,
 lambda*_T >= 0 is chosen best.
 """
@@ -36,12 +36,12 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
     setting : Setting
         The setting, with its constant in the paper's units.
     sigmas : array_like
-        The strong convexity of every round, in the paper's units; not negative.
+        The strong convexity of every round, in the paper's units, not negative.
     nu : float
         The parameter of the domain's barrier.
     first : float, optional
-        The regularisation lambda_0 before the first round, positive; by default the least that
-        keeps every lambda_t below 1.
+        The regularisation lambda_0 before the first round, positive. The default is the smallest
+        that keeps every lambda_t below 1.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
     Raises
     ------
     ParameterError
-        If `sigmas` is no vector of one or more rounds.
+        If `sigmas` is not a vector of one or more rounds.
     CurvatureError
         If a sigma is negative or not finite.
     """
@@ -81,7 +81,7 @@ def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
 
     for T >= 3, with lambda_0 the target of the setting, OPT_T the best price in hindsight of Lemma
     6 or 22, and S_T = lambda_{0:T} + sigma_{1:T} the curvature after the last round. The first has
-    horizon = T; without a horizon its last term is 4.3 d sqrt(nu (T+1) ln T). The second needs no
+    horizon = T. Without a horizon its last term is 4.3 d sqrt(nu (T+1) ln T). The second needs no
     horizon.
 
     Parameters
@@ -92,12 +92,12 @@ def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
     Returns
     -------
     float
-        A bound on the expected regret in the paper's units; `units.regret` gives the user's.
+        A bound on the expected regret in the paper's units. `units.regret` gives the user's.
 
     Raises
     ------
     ParameterError
-        If `sigmas` is no vector of three or more rounds.
+        If `sigmas` is not a vector of three or more rounds.
     CurvatureError
         If a sigma is negative or not finite.
     """

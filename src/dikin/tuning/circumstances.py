@@ -348,7 +348,7 @@ class Covariates:
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from what `state` gave."""
         kinds = {name: _kind(spec) for name, spec in state["kinds"].items()}
-        self.places = []
+        self.places, self.count, self.mean = [], np.zeros(0), np.zeros(0)
         for name, kind in kinds.items():
             if kind is None:
                 raise StateError(f"the covariate {name!r} of a state cannot be read")

@@ -23,10 +23,12 @@ from dikin.tuning.guarantee import Floor, Play, play
 from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.vectors import Array
 
-FIRST, SMALLEST = 0.25, 1e-8
+FIRST, SMALLEST = 0.35, 1e-8
 """The first and the smallest radius."""
 GROW, SHRINK = 1.15, 0.85
 """By what the radius grows and shrinks in a round, at most."""
+REACH = 3.0
+"""Radii that the centre moves in a round, at most."""
 LOWER = 0.5
 """Standard deviations by which the curvature may be lower than believed, where it is explored."""
 SCALE = 0.5
@@ -47,7 +49,7 @@ BOTH = 64
 """Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
-FEW, BEGINNING = 4, 16
+FEW, BEGINNING = 3, 16
 """Values before the first is learnt, and those of which absurd ones are told by the later ones."""
 
 
@@ -682,7 +684,7 @@ class Search:
         if self.limits and np.any(self._excess(y, e) > 0.0):
             y = self._allowed(place.y, B @ m, A, M, e)
         step: Array = y - place.y
-        far = float(np.sqrt(step @ step)) / (2.0 * place.trust)
+        far = float(np.sqrt(step @ step)) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
         # exploring: the posterior of the minimiser, with curvature LOWER deviations lower
@@ -726,7 +728,7 @@ class Search:
                 step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
                 y = y + min(1.0, 0.9 * cube.room(y, step)) * step
             step = y - place.y
-            far = float(np.linalg.norm(step)) / (2.0 * place.trust)
+            far = float(np.linalg.norm(step)) / (REACH * place.trust)
             place.y = cube.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
             low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
             widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
@@ -950,15 +952,16 @@ class Search:
             if row[1] is not None:
                 refuse_other_form(row[1], 0.0, "first")
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from plain data.
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        """Go on from plain data, which may have been checked by a digest.
 
         Raises
         ------
         StateError
             If the data are of another search, or not finite.
         """
-        self._refuse_other(state)
+        if not checked:
+            self._refuse_other(state)
         self.model.restore(state["model"])
         for each, own in zip(self.limited, state["limited"], strict=True):
             each.restore(own)

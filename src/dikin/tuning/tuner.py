@@ -1181,13 +1181,15 @@ class Tuner(Player[Trial]):
         }
 
     @classmethod
-    def restore(cls, state: dict[str, Any]) -> Tuner:
+    def restore(cls, state: dict[str, Any], checked: bool = False) -> Tuner:
         """Return a tuner that continues exactly as the one that gave the state.
 
         Parameters
         ----------
         state : dict
             Data that `state` returned.
+        checked : bool, default False
+            True if a digest has shown that nothing was altered, which takes less time.
 
         Returns
         -------
@@ -1214,7 +1216,7 @@ class Tuner(Player[Trial]):
         tuner._begin()
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))
-        tuner._search.restore(search)
+        tuner._search.restore(search, checked)
         tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
         tuner._history.extend(Row.from_json(row) for row in state["history"])
         tuner._open.next_id = int(state["next"])
