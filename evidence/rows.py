@@ -1,6 +1,6 @@
 """Games for tuners, beside today's tuner and pycma: what tuning costs, and where it ends.
 
-    python evidence/rows.py --rounds 1000 --games 4 --seed 1 --kinds still --rivals rows,tuner,cma
+    python evidence/rows.py --rounds 1000 --games 4 --seed 1 --kinds still --rivals tuner,cma
 
 The cost of a game is the mean of f(x_t) - f* over its rounds, in units of the standing at the
 start, each round capped at 10. One row of the CSV is one game at one number of rounds.
@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,21 +137,6 @@ class Game:
 Player = Iterator[tuple[Array, Callable[[float], None], Callable[[], Array]]]
 
 
-def play_rows(game: Game, seed: int) -> Player:
-    """The regression."""
-    from dikin.tuning.search import Cube, Search
-
-    rng, weights = np.random.default_rng(seed), np.zeros(0)
-    search = Search(Cube(game.kind.d), 2.0 * game.start - 1.0)
-    while True:
-        x = search.ask(rng, weights).x
-        yield (
-            (1.0 + x) / 2.0,
-            lambda v, x=x: search.tell(x, (), v, weights=weights),
-            lambda: (1.0 + search.places[0].y) / 2.0,
-        )
-
-
 def play_tuner(game: Game, seed: int) -> Player:
     """The tuner of the package."""
     import dikin
@@ -164,7 +150,7 @@ def play_tuner(game: Game, seed: int) -> Player:
         x = np.array([trial.params[n] for n in names])
         yield (
             x,
-            lambda v, trial=trial: tuner.tell(trial, v),
+            partial(tuner.tell, trial),
             lambda: np.array([tuner.best[n] for n in names]),
         )
 
@@ -180,7 +166,8 @@ def play_cma(game: Game, seed: int) -> Player:
                "tolfacupx": 1e99, "maxiter": 10**9, "tolconditioncov": 1e99}  # fmt: skip
     es = cma.CMAEvolutionStrategy(game.start, 0.2, options)
     while True:
-        xs, values = es.ask(), []
+        xs = es.ask()
+        values: list[float] = []
         for x in xs:
             yield (
                 np.asarray(x),
@@ -190,7 +177,7 @@ def play_cma(game: Game, seed: int) -> Player:
         es.tell(xs, values)
 
 
-RIVALS = {"rows": play_rows, "tuner": play_tuner, "cma": play_cma}
+RIVALS = {"tuner": play_tuner, "cma": play_cma}
 
 
 def play(task: tuple[Kind, int, int, str, int]) -> list[dict[str, Any]]:
@@ -265,8 +252,8 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default="still")
-    parser.add_argument("--rivals", default="rows,tuner,cma")
-    parser.add_argument("--versus", default="rows")
+    parser.add_argument("--rivals", default="tuner,cma")
+    parser.add_argument("--versus", default="tuner")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("rows.csv"))
     parser.add_argument("--add", type=Path, nargs="*", default=[], help="more CSVs to compare with")

@@ -52,19 +52,6 @@ def test_a_copy_goes_on_exactly_and_alone(cls: type[dikin.Learner], way: str) ->
         assert [ask(learner) for _ in range(3)] == queries
 
 
-@pytest.mark.parametrize("way", COPIES)
-def test_a_copy_of_a_tuner_goes_on_exactly_and_alone(way: str) -> None:
-    tuner = dikin.Tuner({"x": dikin.Integer(0, 9), "mix": dikin.Shares(["a", "b"])}, seed=1)
-    for _ in range(12):
-        tuner.tell(tuner.ask(), 1.0)
-    tuner.ask()
-    twin, before = COPIES[way](tuner), tuner.state()
-    trials = twin.ask(n=3)
-    twin.pause()
-    assert tuner.state() == before
-    assert tuner.ask(n=3) == trials
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_forked_child_is_told_once() -> None:
     learner = dikin.Predictive(dikin.Ball(2), seed=1)

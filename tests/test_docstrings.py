@@ -23,13 +23,19 @@ RULES = {"GL08", "PR01", "PR02", "RT01", "RT03"}
 """No docstring, parameters without an entry or with one too many, nothing of what is returned."""
 
 
+FOR_STUDIES = {
+    *("draft", "ask_fact", "open_fact", "require_open", "checked_answer", "checked_trial"),
+    *("center_in", "recall", "state_in_study"),
+}
+"""Methods of a tuner that a study calls, and nobody else."""
+
+
 def members(cls: type) -> Iterator[str]:
     """The public methods and properties that a class defines itself."""
     for name, member in vars(cls).items():
         plain = member.__func__ if isinstance(member, classmethod | staticmethod) else member
-        if not name.startswith("_") and isinstance(
-            plain, FunctionType | property | cached_property
-        ):
+        internal = name.startswith("_") or (cls is dikin.Tuner and name in FOR_STUDIES)
+        if not internal and isinstance(plain, FunctionType | property | cached_property):
             yield name
 
 

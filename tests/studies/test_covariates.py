@@ -109,7 +109,8 @@ def test_a_covariate_of_another_kind_is_refused_however_late(file: str) -> None:
         number, word = study.ask(covariates={"load": 1.0}), study.ask(covariates={"load": "x"})
         study.tell(number, 3.0)
         before = study.state()
-        with pytest.raises(errors.ContextError, match="'load' is a number, got 'x'"):
+        words = r"'load' must be a finite number .* got 'x'"
+        with pytest.raises(errors.ContextError, match=words):
             study.tell(word, 3.0)
         assert study.state() == before
         study.forget(word)
@@ -166,8 +167,8 @@ def test_commands(file: str) -> None:
         (("ask", "shop", "--covariate", "a=1", "--covariate", "a=2"), "given twice"),
         (("ask", "shop", "--covariate", "a=nan"), "finite"),
         (("ask", "shop", "--context", "region=eu"), "declared without contexts"),
-        (("tell", "shop", "0", "1", "--failed"), "tell a value or --failed, got both"),
-        (("tell", "shop", "0"), "tell a value or --failed, got neither"),
+        (("tell", "shop", "0", "1", "--failed"), "a failed trial has no value"),
+        (("tell", "shop", "0"), "a value is missing"),
         (("tell", "shop", "0", "1", "--metric", "p99_ms"), "NAME=VALUE"),
         (("tell", "shop", "0", "1", "--metric", "p99_ms=fast"), "'p99_ms' must be a finite number"),
         (("tell", "shop", "9", "1"), "never asked"),

@@ -254,10 +254,10 @@ OTHERS = {
     r"parameters \['price', 'rate', .* not \['price'\]": lambda: dikin.Tuner(
         {"price": PARAMETERS["price"]}, maximize=True
     ),
-    "arguments .*'maximize': True.* not .*'maximize': False": lambda: dikin.Tuner(PARAMETERS),
+    "maximize True, not False": lambda: dikin.Tuner(PARAMETERS),
     r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
-    r"arguments .*'limits': \[\].* not .*'limits': \['ms <= 2'": lambda: shop(limits="ms <= 2"),
-    r"arguments .*'value_range': None.* not .*\[0.0, 9.0\]": lambda: shop(value_range=(0, 9)),
+    r"limits \[\], not \['ms <= 2'": lambda: shop(limits="ms <= 2"),
+    r"value_range None, not \[0.0, 9.0\]": lambda: shop(value_range=(0, 9)),
 }
 
 

@@ -58,14 +58,28 @@ def test_one_that_is_missing_counts_as_usual() -> None:
     assert tuner.ask().expected == pytest.approx(30, abs=6)
 
 
-def test_a_name_that_comes_late_loses_nothing() -> None:
-    """All rows are learnt anew with it; the best setting stays where it was."""
-    tuner = Tuner(X, seed=1)
-    for t in range(120):
-        trial = tuner.ask(covariates={"load": 1.0} if t > 100 else None)
-        tuner.tell(trial, (trial["x"] - 7) ** 2)
-    assert tuner.best["x"] == pytest.approx(7, abs=0.1)
-    assert tuner.summary().covariates == {"load": None}
+@pytest.mark.parametrize("log", [0, 5])
+def test_a_name_that_comes_late_keeps_all_that_was_learnt(log: int) -> None:
+    """Mutant: the new feature after "is history" gives the log's level to the covariate."""
+    rng, tuner, at = np.random.default_rng(1), Tuner(X, seed=1), np.array([0.3])
+    for x in range(log):
+        tuner.add_trial({"x": x}, 0.2 * (x - 7) ** 2 + 50)
+    for t in range(160):
+        load = rng.standard_normal()
+        trial = tuner.ask(covariates={"load": load} if t >= 80 else None)
+        cost = 0.2 * (trial["x"] - 7) ** 2 + 5 * load
+        if t == 79:
+            search, nothing = tuner._search, np.zeros(0)
+            before = search.expected(at, (), nothing, nothing)
+            search.widen(2)
+            assert search.expected(at, (), nothing, np.zeros(2)) == pytest.approx(before, rel=1e-9)
+            search.widen(0)
+            tuner.covariates.include({"first": 1.0, "second": 2.0})
+        if t > 120:
+            assert trial.expected == pytest.approx(cost, abs=1.0)
+        tuner.tell(trial, cost + 0.1 * rng.standard_normal())
+    assert tuner.best["x"] == pytest.approx(7, abs=0.3)
+    assert tuner.summary().covariates == {"first": None, "second": None, "load": None}
 
 
 def test_a_category_has_sixteen_words_and_a_tuner_sixteen_covariates() -> None:

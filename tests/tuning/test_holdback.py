@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from math import isnan, nan
+from math import nan
 
 import numpy as np
 import pytest
@@ -341,20 +341,6 @@ def test_a_guard_that_holds_is_saved():
 # --- states and faults ---------------------------------------------------------------------------
 
 
-def test_a_tuner_that_is_restored_goes_on_bit_for_bit():
-    tuner = played(made(guard=0.05), 150)
-    open_trials = tuner.ask(n=8)
-    again = dikin.restore(json.loads(json.dumps(tuner.state())))
-    assert [t.held_back for t in again.open_queries] == [t.held_back for t in open_trials]
-    for trial in open_trials:
-        tuner.tell(trial.id, 480.0 + trial.id)
-        again.tell(trial.id, 480.0 + trial.id)
-    played(tuner, 100, seed=2)
-    played(again, 100, seed=2)
-    assert again.state() == tuner.state()
-    assert again.uplift == tuner.uplift
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -408,14 +394,8 @@ def test_values_of_one_arm_that_never_come_are_a_warning():
     assert dikin.restore(tuner.state()).comparison.missing == tuner.comparison.missing
 
 
-def test_a_comparison_counts_no_trial_that_it_does_not_know():
-    comparison = Comparison(0.1, np.array([1.0]), None, maximize=True)
-    assert not comparison.add(3, 1.0, 2.0)
-    assert isnan(comparison.estimate.uplift().mean)
-
-
 def test_other_arguments_are_another_tuner():
     one = made().identity()
-    assert made(guard=0.02).identity()["comparison"] != one["comparison"]
-    assert made(control={"price": 5}).identity()["comparison"] != one["comparison"]
+    assert made(guard=0.02).identity() != one
+    assert made(control={"price": 5}).identity() != one
     assert made().identity() == one

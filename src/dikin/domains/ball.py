@@ -148,15 +148,16 @@ class BallGeometry(BallNumbers, Geometry):
         square, radial = set_direction(s, iterate, metric)
         across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
         metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
-        metric[3, 0] = radial / (self.rho * r) ** 2 if r > 0.0 else 0.0
+        away = self.rho * r
+        metric[3, 0] = radial / (away * away) if r > 0.0 else 0.0
         return square, (self.size - 1) * across * across + along * along
 
     def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
         across, part = scale * float(metric[1, 0]), float(metric[3, 0])
         along, away = 1.0 + scale * float(metric[2, 0]) * part, self.rho * float(iterate[1, 0])
         set_rows(across, metric, along - across * part, iterate, u)
-        across_square = max(float(metric[4, 0]) - (part * away) ** 2, 0.0)
-        return across * across * across_square + (along * away) ** 2
+        inside, outside = max(float(metric[4, 0]) - part * away * part * away, 0.0), along * away
+        return across * across * inside + outside * outside
 
     def linear_update(
         self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
@@ -198,13 +199,12 @@ def _set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, floa
     square = product = 0.0
     for i in range(s.size):
         metric[0, i] = s[i]
-    for i in range(s.size):
         square += s[i] * s[i]
         product += s[i] * iterate[0, i]
     return square, product
 
 
-@looped(_set_direction, order_free=True)
+@looped(_set_direction)
 def set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
     """Write s, and return the products s.s and s.y."""
     metric[0] = s

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import nan
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,20 +160,6 @@ class Comparison:
             "guard_reason": self.reason,
         }
 
-    def notes(self, id: int) -> dict[str, Any]:
-        """Return the notes of a journal on an open trial, as JSON values."""
-        draw = self.draws.get(id)
-        held_back = draw is not None and draw.held_back
-        return {"held_back": held_back, "expected_control": finite_or_none(guess_in(draw))}
-
-    def arguments(self, columns: tuple[str, ...]) -> dict[str, Any]:
-        """Return the arguments that it was made with, as JSON values."""
-        return {
-            "holdback": self.holdback,
-            "control": dict(zip(columns, self.control.tolist(), strict=True)),
-            "guard": self.estimate.limit,
-        }
-
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -184,18 +170,15 @@ class Comparison:
             "missing": [*self.missing, self._waited],
         }
 
-    @classmethod
-    def restore(cls, state: dict[str, Any]) -> Self:
-        """Return the comparison that gave the state."""
-        estimate = UpliftEstimate.restore(state["estimate"])
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from what `state` gave."""
+        self.estimate = UpliftEstimate.restore(state["estimate"])
         control = np.array(state["control"], dtype=float)
-        if not np.isfinite(control).all():
+        if control.shape != self.control.shape or not np.isfinite(control).all():
             raise StateError(f"the control of a state cannot be {shown(state['control'])}")
-        found = cls(estimate.holdback, control, None, estimate.maximize)
-        found.estimate = estimate
-        *found.missing, found._waited = map(count_of, state["missing"])
-        found.lost = lost_answers(found.holdback, *found.missing)
-        return found
+        self.control = control
+        *self.missing, self._waited = map(count_of, state["missing"])
+        self.lost = lost_answers(self.holdback, *self.missing)
 
 
 def guess_in(draw: Draw | None) -> float:

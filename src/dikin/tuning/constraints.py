@@ -97,13 +97,25 @@ def _linear(node: ast.expr, text: str, parameters: Mapping[str, ParameterKind]) 
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _Linear({}, float(value))
         case ast.Name(id=name):
-            _refuse_name(name, text, parameters)
+            if name not in parameters:
+                near = did_you_mean(name, parameters)
+                raise ParameterError(
+                    f"the constraint {shown(text)} names {name!r}, no parameter.{near}"
+                )
+            if parameters[name].linear_range is None:
+                raise ParameterError(
+                    f"the constraint {shown(text)} names {name}, {parameters[name]!r}: only a Real "
+                    "without log can stand in a constraint, or a kind of your own that has a "
+                    "linear_range"
+                )
             return _Linear({name: 1.0}, 0.0)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-            return _linear(inner, text, parameters).scaled(-1.0 if _is(sign, ast.USub) else 1.0)
+            return _linear(inner, text, parameters).scaled(
+                -1.0 if isinstance(sign, ast.USub) else 1.0
+            )
         case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as sign, right=b):
             one, two = _linear(a, text, parameters), _linear(b, text, parameters)
-            return one.plus(two.scaled(-1.0 if _is(sign, ast.Sub) else 1.0))
+            return one.plus(two.scaled(-1.0 if isinstance(sign, ast.Sub) else 1.0))
         case ast.BinOp(left=a, op=ast.Mult(), right=b):
             one, two = _linear(a, text, parameters), _linear(b, text, parameters)
             if not one.factors:
@@ -118,19 +130,3 @@ def _linear(node: ast.expr, text: str, parameters: Mapping[str, ParameterKind]) 
         f"the constraint {shown(text)} is not linear at {ast.unparse(node)!r}: wanted sums of "
         f"parameters times numbers, as in {EXAMPLE}"
     )
-
-
-def _is(node: ast.AST, kind: type[ast.AST]) -> bool:
-    return isinstance(node, kind)
-
-
-def _refuse_name(name: str, text: str, parameters: Mapping[str, ParameterKind]) -> None:
-    if name not in parameters:
-        near = did_you_mean(name, parameters)
-        raise ParameterError(f"the constraint {shown(text)} names {name!r}, no parameter.{near}")
-    parameter = parameters[name]
-    if parameter.linear_range is None:
-        raise ParameterError(
-            f"the constraint {shown(text)} names {name}, {parameter!r}: only a Real without log "
-            "can stand in a constraint, or a kind of your own that has a linear_range"
-        )

@@ -41,7 +41,9 @@ class Supported(Protocol):
 
     d: int
     nu: float
-    radius: float
+
+    @property
+    def radius(self) -> float: ...
 
     def barrier(self, x: Array) -> tuple[Array, Array]: ...
 

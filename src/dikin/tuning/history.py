@@ -52,10 +52,10 @@ class Row(NamedTuple):
     held_back: bool = False
     expected_control: float = nan
     """The value expected of the control; NaN where no coin decided the round."""
-    center: Array | Sequence[float] = ()
-    """The best setting after the round."""
     left_out: bool = False
     """Whether the value was left out or bounded."""
+    center: Array | Sequence[float] = ()
+    """The best setting after the round."""
 
     @property
     def imported(self) -> bool:
@@ -185,7 +185,7 @@ def context_panels(
     along = contexts.kinds[across]
     xs: tuple[Any, ...] = along.curve or along.places
     curves = [
-        (label, np.array([center_in(place | {across: x}) for x in xs]))
+        (label, np.array([center_in({**place, across: x}) for x in xs]))
         for label, place in _others(contexts, across)
     ]
     panels, first = [], 0

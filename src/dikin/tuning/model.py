@@ -220,6 +220,24 @@ class Regression:
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
         self._known.clear()
 
+    def widen(self, more: int) -> None:
+        """Take in features of covariates, which were 0 in every row so far."""
+        old, first = self.features, self.features.extra.stop - (not self.reads.all())
+        self.features = Features(old.d, old.z + more, old.e)
+        self.kappa = np.insert(self.kappa, [first] * more, 0.1 * self.kappa[1] / KAPPA[0])
+        self.keep = 1.0 - (1.0 - self.keep) * old.p / self.features.p
+        for name in {*self.arrays} & {"L", "b", "P", "m", "mean", "tried"}:
+            array = getattr(self, name)
+            for axis in range(name not in ("mean", "tried"), array.ndim):
+                array = np.insert(array, [first] * more, 0.0, axis=axis)
+            setattr(self, name, array)
+        self._unknown(slice(first, first + more))
+
+    def _unknown(self, new: slice) -> None:
+        """Nothing is known of new coefficients."""
+        if self.rounds:
+            self._solve(np.arange(len(self.N)))
+
     # --- learning ------------------------------------------------------------------------------
 
     def learn(
@@ -491,6 +509,9 @@ class Wide(Regression):
         """Mean and variance of the features of late."""
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
         self._known.clear()
+
+    def _unknown(self, new: slice) -> None:
+        self.P[:, new] = self._prior()[new]
 
     def _centred(self, row: Array) -> Array:
         return row - self.mean

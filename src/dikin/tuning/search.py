@@ -900,6 +900,16 @@ class Search:
         for place in self.places:
             place.y = self.space.inside(y, 0.98)
 
+    def widen(self, more: int) -> None:
+        """Take in features of covariates, which were 0 in every row so far."""
+        place = self.model.features.z - self.history
+        for model in (self.model, *self.limited):
+            model.widen(more)
+        self.first = [
+            (x, value, np.insert(z, [place] * more, 0.0), e, history)
+            for x, value, z, e, history in self.first
+        ]
+
     def continue_at(self, before: Search) -> None:
         """Take over centres and radii."""
         for place, other in zip(self.places, before.places, strict=True):

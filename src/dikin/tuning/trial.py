@@ -58,12 +58,9 @@ class Trial(Query):
         held_back: bool = False,
     ) -> None:
         Query.__init__(self, id, point)
-        object.__setattr__(self, "params", params)
-        object.__setattr__(self, "expected", expected)
-        object.__setattr__(self, "paused", paused)
-        object.__setattr__(self, "covariates", {} if covariates is None else covariates)
-        object.__setattr__(self, "context", {} if context is None else context)
-        object.__setattr__(self, "held_back", held_back)
+        known = expected, paused, covariates or {}, context or {}, held_back
+        for name, part in zip(Trial.__slots__, (params, *known), strict=True):
+            object.__setattr__(self, name, part)
 
     @property
     def setting(self) -> Params:

@@ -184,9 +184,6 @@ class Tuner(Player[Trial]):
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
         spec = json.loads(json.dumps([named, self.space.constraints], default=str), parse_int=float)
         self._key = stream_key(seed, json.dumps(spec, sort_keys=True))
-        self._begin()
-
-    def _begin(self) -> None:
         self._sign = -1.0 if self.maximize else 1.0
         self._open = Ledger()
         self._open.noun = "trial"
@@ -203,32 +200,32 @@ class Tuner(Player[Trial]):
         return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
-        """Return an empty certificate; a working point counts twice the coordinate of a range."""
         return Certificate(self.space.set, *self._constants(), max(self.contexts.size, 1))
 
     def _constants(self) -> tuple[float, float, float]:
-        """Return smoothness and Lipschitz constant at working points, and the width of values."""
+        """Return smoothness and Lipschitz constant at working points, and the width of values.
+
+        A working point counts twice the coordinate of a range.
+        """
         low, high = self.value_range or (-inf, inf)
         smoothness = inf if self.smoothness is None else self.smoothness / 4.0
         lipschitz = inf if self.lipschitz is None else self.lipschitz / 2.0
         return smoothness, lipschitz, high - low
 
     def _new_search(self, history: bool = False) -> Search:
-        start, picks = self.space.start()
-        beta, lipschitz, width = self._constants()
-        certified = self.space.set.d > 0 and min(beta, lipschitz) < inf
+        space, constants = self.space, self._constants()
+        certified = space.set.d > 0 and min(constants[:2]) < inf
         return Search(
-            self.space.set,
-            start,
-            picks,
-            grids=self.space.grids,
-            options=self.space.options,
+            space.set,
+            *space.start(),
+            grids=space.grids,
+            options=space.options,
             contexts=self.contexts.size,
             covariates=self.covariates.size,
             limits=[limit.sign * limit.bound for limit in self.limits],
             history=history,
             faults=self.value_range is None,
-            floor=Floor(self.space.set, beta, lipschitz, width) if certified else None,
+            floor=Floor(space.set, *constants) if certified else None,
         )
 
     # --- trials --------------------------------------------------------------------------------
@@ -285,22 +282,23 @@ class Tuner(Player[Trial]):
             number = id if draw is None else draw
             rng = counted(self._key, number)
             weights, z = self.contexts.weights(context), self.covariates.features(covariates)
-            held_back, paused = False, self.paused
+            search, compared, held_back = self._search, self.comparison, False
             with self._computing():
-                if paused:
-                    (x, picks), kept = self._search.best(weights), None
+                if self.paused:
+                    (x, picks), kept = search.best(weights), None
                 else:
-                    x, picks, kept = self._search.ask(rng, weights)
-                expected = self._user(self._search.expected(x, picks, weights, z))
+                    x, picks, kept = search.ask(rng, weights)
+                expected = self._sign * search.expected(x, picks, weights, z)
                 if not np.isfinite(x).all():
                     raise FloatingPointError("the setting is not finite")
-            if self.comparison is not None:
-                control, choices = self.space.locate(self.comparison.control)
-                other = self._user(self._search.expected(control, choices, weights, z))
-                arm = self.comparison.draw(self._key, id, other, paused, number)
+            values = self.space.values(x, picks)
+            if compared is not None:
+                control = self.space.locate(compared.control)
+                other = self._sign * search.expected(*control, weights, z)
+                arm = compared.draw(self._key, id, other, self.paused, number)
                 held_back = arm is not None and arm.held_back
-            values = self.comparison.control if held_back else self.space.values(x, picks)
-            trial = self._trial(id, values, expected, paused, covariates, context, held_back)
+                values = compared.control if held_back else values
+            trial = self._trial(id, values, expected, self.paused, covariates, context, held_back)
             self._enter(trial, None if held_back else kept)
             return trial
         finally:
@@ -336,22 +334,7 @@ class Tuner(Player[Trial]):
     def draft(
         self, context: Values, covariates: Values, id: int, draw: int | None = None
     ) -> tuple[Trial, Callable[[], None]]:
-        """Ask for a trial of a journal; the second result takes the ask back.
-
-        Parameters
-        ----------
-        context, covariates : mapping
-            As the tuner has checked them.
-        id : int
-            The id of the trial.
-        draw : int, optional
-            The number of the draw; by default the id.
-
-        Returns
-        -------
-        tuple
-            The trial, and a function without arguments.
-        """
+        """Ask for a trial of a journal; the second result takes the ask back."""
         next_id, before = self._open.next_id, self._asked
         trial = self._ask(context, covariates, id, draw)
 
@@ -370,23 +353,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def ask_fact(self, trial: Trial | int) -> dict[str, Any]:
-        """Return what a later `tell` needs to know of an open trial, for a journal.
-
-        Parameters
-        ----------
-        trial : Trial or int
-            An open trial, or its id.
-
-        Returns
-        -------
-        dict
-            Plain JSON values for `open_fact`.
-
-        Raises
-        ------
-        QueryError
-            If the trial is not an open one of this tuner.
-        """
+        """Return what a later `tell` needs to know of an open trial, as plain JSON values."""
         found: Any = self._open.find(trial, self._again)
         asked, kept = found
         fact = {
@@ -405,29 +372,10 @@ class Tuner(Player[Trial]):
         """Open a trial that another copy of this tuner asked; nothing is drawn.
 
         Afterwards `tell` does the same as it does there, whatever this copy would have asked.
-
-        Parameters
-        ----------
-        id : int
-            The id of the trial there.
-        fact : mapping
-            The facts that `ask_fact` gave there.
-
-        Returns
-        -------
-        Trial
-            The trial.
-
-        Raises
-        ------
-        StateError
-            If the facts were altered, or the trial is open already.
         """
         if id in self._open:
             raise StateError(f"trial {id} is open already. Nothing was changed.")
         trial, kept = self._from_fact(id, fact)
-        if self.comparison is not None:
-            self.comparison.open_fact(id, fact)
         self._enter(trial, kept)
         return trial
 
@@ -444,11 +392,9 @@ class Tuner(Player[Trial]):
             self.contexts.checked(fact["context"] or None),
             bool(fact["held_back"]),
         )
+        if self.comparison is not None:
+            self.comparison.open_fact(id, fact)
         return trial, fact["play"] and Play.from_json(fact["play"])
-
-    def _user(self, loss: float) -> float:
-        """Return a loss in the user's sense."""
-        return self._sign * loss
 
     @locked
     def tell(
@@ -495,9 +441,9 @@ class Tuner(Player[Trial]):
         id = trial.id if isinstance(trial, Query) else int(trial)
         del self._open[id]
         with self._computing():
-            self._add(row)
+            weights = self._add(row)
             if not row.paused and not row.held_back:
-                self._certify(row, kept)
+                self._certify(row, kept, weights)
         compared = self.comparison
         if compared is not None and failed:
             compared.close(id)
@@ -520,18 +466,7 @@ class Tuner(Player[Trial]):
         covariates: Mapping[str, Any] | None = None,
         failed: bool = False,
     ) -> tuple[Row, Play | None]:
-        """Return the round that an answer makes; raise what `tell` raises, and change nothing.
-
-        Parameters
-        ----------
-        trial, value, metrics, covariates, failed
-            As for `tell`.
-
-        Returns
-        -------
-        tuple
-            The round, and what the certificate needs of it.
-        """
+        """Return the round that an answer makes; raise what `tell` raises, and change nothing."""
         found: Any = self._open.find(trial, self._again)
         asked, kept = found
         number = self._checked_value(f"trial {asked.id}", value, failed)
@@ -571,14 +506,14 @@ class Tuner(Player[Trial]):
             )
         return number
 
-    def _certify(self, row: Row, kept: Play | None) -> None:
+    def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
         """Add a round to the certificate; where nothing was expected, the next value is."""
         loss = None if row.failed else self._sign * self._in_range(row.value)
         if loss is not None:
             for play, other, shares in self._unexpected:
                 self._certificate.add(play._replace(expected=loss), other, shares)
             self._unexpected.clear()
-        shares = self.contexts.weights(row.context) if self.contexts.size else None
+        shares = weights if self.contexts.size else None
         if kept is None:
             self._certificate.add_other()
         elif isfinite(kept.expected):
@@ -586,27 +521,27 @@ class Tuner(Player[Trial]):
         else:
             self._unexpected.append((kept, loss, shares))
 
-    def _add(self, row: Row) -> None:
-        """Learn a row, and keep it."""
+    def _add(self, row: Row) -> Array:
+        """Learn a row, and keep it; return the weights of its context."""
+        weights = self.contexts.weights(row.context)
         new = self.covariates.include(row.covariates)
-        if new or (row.imported and not self._search.history):
-            self._learn_anew(row.imported or self._search.history)
+        if row.imported and not self._search.history:
+            self._learn_anew()
+        elif new:
+            self._search.widen(new)
         if not row.paused:
-            row = row._replace(left_out=not self._learn(row))
+            row = row._replace(left_out=not self._learn(row, weights))
         self.rounds += not row.imported
-        center = self._center(self.contexts.weights(row.context) if self.contexts.size else None)
-        self._history.append(row._replace(center=center))
+        self._history.append(row._replace(center=self._center(weights)))
+        return weights
 
-    def _learn(self, row: Row, settle: bool = True) -> bool:
+    def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
         """Learn a row; return whether its value counts as it is."""
-        x, picks = self.space.locate(np.asarray(row.point))
-        value = None if row.failed else self._sign * self._in_range(row.value)
-        measured = row.metrics | {FAILED: float(row.failed)}
+        measured = {**row.metrics, FAILED: float(row.failed)}
         return self._search.tell(
-            x,
-            picks,
-            value,
-            weights=self.contexts.weights(row.context),
+            *self.space.locate(np.asarray(row.point)),
+            None if row.failed else self._sign * self._in_range(row.value),
+            weights=weights,
             covariates=self.covariates.features(row.covariates),
             metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
             history=row.imported,
@@ -617,15 +552,17 @@ class Tuner(Player[Trial]):
         low, high = self.value_range or (-inf, inf)
         return min(max(value, low), high)
 
-    def _learn_anew(self, history: bool) -> None:
-        """Learn all rows that are kept once more: there are more features."""
-        before = self._search
-        self._search = self._new_search(history)
+    def _learn_anew(self) -> None:
+        """Learn all rows that are kept once more, as history comes beside them."""
+        before, self._search = self._search, self._new_search(history=True)
         self._search.continue_at(before)
+        self._learn_all(before.left_out)
+
+    def _learn_all(self, left_out: int) -> None:
         for row in self._history:
             if not row.paused:
-                self._learn(row, settle=False)
-        self._search.left_out = before.left_out
+                self._learn(row, self.contexts.weights(row.context), settle=False)
+        self._search.left_out = left_out
 
     @locked
     def add_trial(
@@ -708,7 +645,7 @@ class Tuner(Player[Trial]):
             kept = {name: value for name, value in control.items() if name in space.parameters}
             self.comparison.control = space.checked(kept, "control", whole=False)
         best = self._converted(self.center, space)
-        rows = ((row, space.converted(row.point, self.space)) for row in self._history)
+        rows = ((row, space.converted(np.asarray(row.point), self.space)) for row in self._history)
         self._history = deque(
             (
                 row._replace(point=point, center=self._converted(row.center, space))
@@ -726,13 +663,10 @@ class Tuner(Player[Trial]):
         left_out = self.left_out
         self._search = self._new_search(any(row.imported for row in self._history))
         self._search.start_at(*space.locate(best))
-        for row in self._history:
-            if not row.paused:
-                self._learn(row, settle=False)
-        self._search.left_out = left_out
+        self._learn_all(left_out)
 
     def _converted(self, values: Any, space: Space) -> Array:
-        found = space.converted(values, self.space)
+        found = space.converted(np.asarray(values), self.space)
         return space.start_values if found is None else found
 
     def forget(self, query: Query | int) -> None:
@@ -773,7 +707,7 @@ class Tuner(Player[Trial]):
     @locked
     def center_in(self, context: Values) -> Array:
         """Return the best setting as a row of numbers in a context that was checked."""
-        return self._center(self.contexts.weights(context) if self.contexts.size else None)
+        return self._center(self.contexts.weights(context))
 
     @property
     @locked
@@ -1002,29 +936,6 @@ class Tuner(Player[Trial]):
             logger.warning("round %d: %s", self.rounds, now[name])
         self._warned = set(now)
 
-    @property
-    def latest_center(self) -> Array:
-        """The best setting after the last round, in its context, as a row of numbers."""
-        return np.asarray(self._history[-1].center)
-
-    def notes(self, id: int) -> dict[str, Any]:
-        """Return what a journal notes of an open trial, as JSON values.
-
-        Parameters
-        ----------
-        id : int
-            The trial.
-
-        Returns
-        -------
-        dict
-            The expected value, whether the tuner is paused, and the arm of a comparison.
-        """
-        trial: Any = self._open[id][0]
-        expected = serialization.finite_or_none(trial.expected)
-        notes = {"expected": expected, "paused": trial.paused or self.paused}
-        return notes if self.comparison is None else notes | self.comparison.notes(id)
-
     # --- tables and figures --------------------------------------------------------------------
 
     @locked
@@ -1130,8 +1041,9 @@ class Tuner(Player[Trial]):
         dict
             Data for `dikin.restore`, which makes the same tuner.
         """
+        kept = self._rows(rounds)
         return {
-            "tuner": self.space.spec() | self._arguments(),
+            "tuner": self.spec(),
             "key": self._key,
             "rounds": self.rounds,
             "paused": self.paused,
@@ -1146,39 +1058,35 @@ class Tuner(Player[Trial]):
             "covariates": self.covariates.state(),
             "comparison": self.comparison and self.comparison.state(),
             "search": self._search.state(),
-            "history": [
-                row.to_json() for row in list(self._history)[-self._rows(rounds) :] if rounds
-            ],
+            "history": [row.to_json() for row in [*self._history][-kept:] if kept],
         }
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""
         return self.state() | {"key": named_key(self._key, name)}
 
-    def _arguments(self) -> dict[str, Any]:
-        """Return the arguments that a study compares, as JSON values."""
-        return {
+    def spec(self) -> dict[str, Any]:
+        """Return the arguments of the constructor as JSON values, but for the seed."""
+        compared = self.comparison
+        return self.space.spec() | {
             "maximize": self.maximize,
             "limits": [limit.text for limit in self.limits],
             "context": self.contexts.spec() or None,
             "covariates": self.covariates.declared or None,
+            "holdback": 0.0 if compared is None else compared.holdback,
+            "control": self.control,
+            "guard": None if compared is None else compared.estimate.limit,
             "value_range": self.value_range and list(self.value_range),
             "smoothness": self.smoothness,
             "lipschitz": self.lipschitz,
         }
 
     def identity(self) -> dict[str, Any]:
-        """Return what two clients of one study must agree on."""
-        parameters = self.space.parameters
-        return {
-            "kind": "tuner",
-            "parameters": list(parameters),
-            # Without the start: the current value changes from day to day.
-            **{f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()},
-            "constraints": self.space.constraints,
-            "arguments": self._arguments(),
-            "comparison": self.comparison and self.comparison.arguments(self.columns),
-        }
+        """Return the parts on which two clients of one study must agree."""
+        spec, parameters = self.spec(), self.space.parameters
+        # Without the start: the current value changes from day to day.
+        same = {f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()}
+        return {"kind": "tuner", "parameters": list(spec.pop("parameters")), **same, **spec}
 
     @classmethod
     def restore(cls, state: dict[str, Any], checked: bool = False) -> Tuner:
@@ -1201,19 +1109,13 @@ class Tuner(Player[Trial]):
         StateError
             If the state was altered.
         """
-        tuner, known = cls.__new__(cls), state["tuner"]
-        tuner._restored = True
-        tuner.space = Space.from_spec(known)
-        tuner.maximize = bool(known["maximize"])
-        tuner.contexts = Contexts(known["context"])
-        tuner.covariates = Covariates(known["covariates"])
+        known = dict(state["tuner"])
+        parameters = Space.from_spec(known).parameters
+        tuner = cls(**known | {"parameters": parameters})
+        tuner._restored, tuner._key = True, str(state["key"])
         tuner.covariates.restore(state["covariates"])
-        tuner.limits = read_limits(known["limits"])
-        tuner.value_range = _checked_range(known["value_range"])
-        tuner.smoothness, tuner.lipschitz = known["smoothness"], known["lipschitz"]
-        tuner.comparison = state["comparison"] and Comparison.restore(state["comparison"])
-        tuner._key = str(state["key"])
-        tuner._begin()
+        if tuner.comparison is not None:
+            tuner.comparison.restore(state["comparison"])
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))
         tuner._search.restore(search, checked)
@@ -1228,8 +1130,6 @@ class Tuner(Player[Trial]):
         tuner._asked = int(state["asked"])
         for id, fact in state["open"].items():
             tuner._open[int(id)] = tuner._from_fact(int(id), fact)
-            if tuner.comparison is not None:
-                tuner.comparison.open_fact(int(id), fact)
         return tuner
 
 

@@ -137,24 +137,6 @@ def test_two_values_of_one_name_are_refused() -> None:
         dikin.Tuner({"mix": Shares(["a", "b"]), "mix.a": Real(0, 1)})
 
 
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        Real(1, 14, start=4),
-        Real(-2, 0.5),
-        Real(0.001, 10, log=True),
-        Integer(-3, 9, start=0),
-        Shares(["old", "new"], start={"new": 0.1, "old": 0.9}),
-        Shares(("a", "b", "c")),
-        Levels(["small", "it's", 3.5], start=3.5),
-    ],
-    ids=repr,
-)
-def test_a_parameter_survives_json_and_repr(parameter: Any) -> None:
-    assert parameter_from_spec("p", parameter.spec()) == parameter
-    assert eval(repr(parameter)) == parameter  # what is printed can be typed in again
-
-
 def test_shares_by_name_and_by_order_are_the_same() -> None:
     by_name = Shares(["old", "new"], start={"new": 0.1, "old": 0.9})
     assert by_name == Shares(["old", "new"], start=[0.9, 0.1])

@@ -27,24 +27,19 @@ def check_parameters(parameters: Any) -> dict[str, ParameterKind]:
                 f"a parameter's name must be 1 to 100 printable characters, got {name!r}"
             )
         if not isinstance(parameter, ParameterKind):
+            values = shown(parameter) if isinstance(parameter, tuple | list) else "[...]"
+            advice = f"For one of several values use dikin.Choice({values})."
+            if values != "[...]" and len(parameter) == 2 and not isinstance(parameter[0], str):
+                advice = f"Did you mean dikin.Real({shown(parameter[0])}, {shown(parameter[1])})?"
             raise ParameterError(
                 f"{name}: wanted dikin.Real(low, high) or another parameter ({_kinds()}), got "
-                f"{shown(parameter)}. {_advice(parameter)}"
+                f"{shown(parameter)}. {advice}"
             )
     return dict(parameters)
 
 
 def _kinds() -> str:
     return ", ".join(cls.__name__ for cls in PARAMETER_KINDS.every().values())
-
-
-def _advice(value: Any) -> str:
-    """What may have been meant by something that is no parameter."""
-    if isinstance(value, tuple | list) and len(value) == 2 and not isinstance(value[0], str):
-        return f"Did you mean dikin.Real({shown(value[0])}, {shown(value[1])})?"
-    if isinstance(value, tuple | list):
-        return f"For one of several values use dikin.Choice({shown(value)})."
-    return "For one of several values use dikin.Choice([...])."
 
 
 def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
@@ -58,7 +53,15 @@ def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
     kind = arguments.pop("kind", "shares" if "names" in arguments else "real")
     with refusals_about(name):
         cls = PARAMETER_KINDS.find(kind if isinstance(kind, str) else shown(kind))
-        _refuse_words(cls, arguments)
+        defaults = arguments_of(cls)
+        for word in arguments:
+            if word not in defaults:
+                near = did_you_mean(str(word), defaults)
+                raise ParameterError(f"{shown(word)} is not known.{near}")
+        required = [word for word, each in defaults.items() if each is inspect.Parameter.empty]
+        missing = [word for word in required if word not in arguments]
+        if missing:
+            raise ParameterError(f"{' and '.join(missing)} missing, got {shown(arguments)}")
         return cls(**arguments)
 
 
@@ -89,18 +92,3 @@ def refusals_about(name: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as refused:
         raise ParameterError(f"{name}: {refused}") from None
-
-
-def _refuse_words(cls: type[ParameterKind], arguments: dict[str, Any]) -> None:
-    """Refuse a description with a word too many or too few."""
-    defaults = arguments_of(cls)
-    for word in arguments:
-        if word not in defaults:
-            raise ParameterError(f"{shown(word)} is not known.{did_you_mean(str(word), defaults)}")
-    missing = [
-        word
-        for word, default in defaults.items()
-        if default is inspect.Parameter.empty and word not in arguments
-    ]
-    if missing:
-        raise ParameterError(f"{' and '.join(missing)} missing, got {shown(arguments)}")
