@@ -71,10 +71,16 @@ class FeedbackError(LossError):
 
 
 class ContextError(FeedbackError):
-    """A context is missing or was not declared, or a context or covariate has an impossible value.
+    """A context is missing, was not declared, or has a value that it cannot have.
 
-    Give `ask` a value for each name of the tuner's `context`, within its words or its range. Give
-    covariates of the same kind in every round, or leave them out. Nothing was changed.
+    Give `ask` a value for each name of the tuner's `context`, within its words or its range.
+    """
+
+
+class CovariateError(ContextError):
+    """A covariate is not a finite number or a word, or not of the kind that it was before.
+
+    Correct the covariate that the message names, or leave it out. Nothing was changed.
     """
 
 

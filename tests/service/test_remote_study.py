@@ -164,7 +164,7 @@ def test_circumstances_that_cannot_be(service: Serving, file: str) -> None:
                 with pytest.raises(errors.ContextError):
                     fleet.best_for(bad)
             for covariates in ({"load": math.nan}, {"load": [1]}):
-                with pytest.raises(errors.ContextError):
+                with pytest.raises(errors.CovariateError):
                     fleet.ask(place, covariates=covariates)
             with pytest.raises(errors.StateError, match="best_for"):
                 fleet.best  # noqa: B018 - it raises

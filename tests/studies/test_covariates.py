@@ -85,11 +85,11 @@ def test_what_is_refused_changes_nothing(file: str) -> None:
     with dikin.Study(file, "a", tuner()) as study:
         assert study.ask(covariates={"load": 1.0}) == twin.ask(covariates={"load": 1.0})
         for bad in ({"hour": "noon"}, {"load": float("nan")}, [1], {"": 1.0}):
-            with pytest.raises(errors.ContextError):
+            with pytest.raises(errors.CovariateError):
                 study.ask(covariates=bad)  # type: ignore[call-overload]
-            with pytest.raises(errors.ContextError):
+            with pytest.raises(errors.CovariateError):
                 study.tell(0, 1.0, covariates=bad)  # type: ignore[arg-type]
-        with pytest.raises(errors.ContextError, match=r"was 1\.0 when"):
+        with pytest.raises(errors.CovariateError, match=r"was 1\.0 when"):
             study.tell(0, 1.0, covariates={"load": 2.0})
         with pytest.raises(errors.ContextError, match="context"):
             study.ask({"region": "eu"})
@@ -110,7 +110,7 @@ def test_a_covariate_of_another_kind_is_refused_however_late(file: str) -> None:
         study.tell(number, 3.0)
         before = study.state()
         words = r"'load' must be a finite number .* got 'x'"
-        with pytest.raises(errors.ContextError, match=words):
+        with pytest.raises(errors.CovariateError, match=words):
             study.tell(word, 3.0)
         assert study.state() == before
         study.forget(word)

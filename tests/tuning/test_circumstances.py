@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dikin import Cycle, Real, Tuner
-from dikin.errors import ContextError
+from dikin.errors import CovariateError
 
 X = {"x": Real(0, 10, start=2)}
 
@@ -86,9 +86,9 @@ def test_a_category_has_sixteen_words_and_a_tuner_sixteen_covariates() -> None:
     tuner = Tuner(X, seed=1)
     for i in range(16):
         tuner.tell(tuner.ask(), 1.0, covariates={"kind": f"w{i}"})
-    with pytest.raises(ContextError, match=r"at most 16 in all.*got 'more'"):
+    with pytest.raises(CovariateError, match=r"at most 16 in all.*got 'more'"):
         tuner.ask(covariates={"kind": "more"})
-    with pytest.raises(ContextError, match="at most 16 covariates, got 18"):
+    with pytest.raises(CovariateError, match="at most 16 covariates, got 18"):
         tuner.ask(covariates={f"c{i}": 1.0 for i in range(17)})
 
 

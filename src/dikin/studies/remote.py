@@ -24,6 +24,7 @@ from dikin.errors import (
     AccessError,
     BusyError,
     ContextError,
+    CovariateError,
     DikinError,
     LossError,
     ParameterError,
@@ -62,7 +63,7 @@ LONGEST_RETRY_AFTER = 60
 NAMED = {
     "context": ("context", ContextError),
     "metrics": ("metric", LossError),
-    "covariates": ("covariate", ContextError),
+    "covariates": ("covariate", CovariateError),
 }
 """Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
 

@@ -18,6 +18,7 @@ import numpy as np
 from dikin.arguments import LARGEST, as_float
 from dikin.errors import (
     ContextError,
+    CovariateError,
     DikinError,
     ParameterError,
     StateError,
@@ -276,20 +277,20 @@ class Covariates:
         if given is None:
             return {}
         if not isinstance(given, Mapping):
-            raise ContextError(
+            raise CovariateError(
                 'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
                 f"{shown(given)}. {UNCHANGED}"
             )
         for name in given:
-            _refuse_name(name, ContextError)
+            _refuse_name(name, CovariateError)
         values = {
             name: _value(
-                f"the covariate {name!r}", self.kinds.get(name), given[name], ContextError, True
+                f"the covariate {name!r}", self.kinds.get(name), given[name], CovariateError, True
             )
             for name in sorted(given)
             if given[name] is not None
         }
-        self._refuse_many({**self.kinds, **values}, ContextError)
+        self._refuse_many({**self.kinds, **values}, CovariateError)
         return values
 
     @staticmethod
@@ -366,7 +367,7 @@ def merged(first: Values, later: Values) -> Values:
     """Return what was known when a trial was asked and what came with its value."""
     for name, value in later.items():
         if first.get(name, value) != value:
-            raise ContextError(
+            raise CovariateError(
                 f"the covariate {name!r} was {shown(first[name])} when the trial was asked, and "
                 f"{shown(value)} came with its value: pass it once, or give the second one a name "
                 f"of its own. {UNCHANGED}"
