@@ -14,7 +14,7 @@ from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import Geometry
 from dikin.errors import DomainError, ShapeError
 from dikin.kernel import compilable, looped
-from dikin.vectors import affine, dot
+from dikin.vectors import affine, dot, dots
 
 
 class Ellipsoid(QuadraticDomain):
@@ -107,14 +107,14 @@ class Ellipsoid(QuadraticDomain):
 
     def geometry(self, scale: float) -> Geometry:
         axes = np.empty((0, 0)) if self._diagonal else self.axes
-        return ellipsoid_geometry((scale / self.semi) ** 2, axes, np.ones(self.dim))
+        return EllipsoidGeometry(self.dim, (scale / self.semi) ** 2, axes, np.ones(self.dim))
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
         if self.semi.max() == self.semi.min():
             return self.geometry(scale)
         round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
         axes = np.ascontiguousarray(self.axes * stretch)  # of the ball that has its radius
-        return ellipsoid_geometry(round, axes, stretch * stretch)
+        return EllipsoidGeometry(self.dim, round, axes, stretch * stretch)
 
     def arguments(self) -> dict[str, Any]:
         return {"center": self.center, "shape": self.shape}
@@ -136,13 +136,8 @@ class EllipsoidNumbers(NamedTuple):
     """The map from the eigenbasis to the user's coordinates; empty where they are the same."""
     squares: Array
     """The squared lengths of the columns of axes: all one, unless sides were made equal."""
-    iterate_size: int
-    metric_size: int
-
-
-def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
-    """The ellipsoid u' diag(p) u <= 1."""
-    return EllipsoidGeometry(p.size, p, axes, squares, 3, 4)
+    iterate_size: int = 3
+    metric_size: int = 4
 
 
 class EllipsoidGeometry(EllipsoidNumbers, Geometry):
@@ -188,7 +183,7 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         rank_one(self.p, iterate, 2.0 * kappa / slack, shift, metric)
         sums = rank_one_sums(metric)
         stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
-        square, along = direction_products(s, metric)
+        square, along = dots(s, metric[3])
         part = gamma / (1.0 + stretch) * along
         rank_one_metric(s, part, stretch, metric)
         return square, rank_one_trace(gamma, sums)
@@ -308,20 +303,6 @@ def rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
     squares[i] = inverses[i] = 0.0
     products = float(squares.dot(inverses))
     return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
-
-
-def _direction_products(s: Array, metric: Array) -> tuple[float, float]:
-    square = along = 0.0
-    for i in range(s.size):
-        square += s[i] * s[i]
-        along += s[i] * metric[3, i]
-    return square, along
-
-
-@looped(_direction_products, order_free=True)
-def direction_products(s: Array, metric: Array) -> tuple[float, float]:
-    """The products s.s and w.s."""
-    return float(s.dot(s)), float(s.dot(metric[3]))
 
 
 def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry, diagonal_metric
+from dikin.domains.geometry import Geometry, diagonal_metric, log_sum
 from dikin.kernel import choose, compilable, looped, reordered
 from dikin.vectors import affine, dot
 
@@ -115,7 +115,7 @@ class Simplex(ProbabilityDomain):
         return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale, 3, 3)
+        return SimplexGeometry(self.n, scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -138,8 +138,8 @@ class SimplexNumbers(NamedTuple):
 
     size: int
     scale: float
-    iterate_size: int
-    metric_size: int
+    iterate_size: int = 3
+    metric_size: int = 3
 
 
 class SimplexGeometry(SimplexNumbers, Geometry):
@@ -193,7 +193,7 @@ class SimplexGeometry(SimplexNumbers, Geometry):
         return square, plane_trace(most, others, squares)
 
     def barrier(self, iterate: Array) -> float:
-        return -log_shares(iterate)
+        return -log_sum(float(self.size), iterate[1])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
@@ -283,20 +283,6 @@ def simplex_solve(
     iterate[2, 0] = multiplier
     np.divide(x, total, iterate[1])
     np.divide(iterate[1] - 1.0 / linear.size, scale, iterate[0])
-
-
-def _log_shares(iterate: Array) -> float:
-    total = 0.0
-    n = iterate.shape[1]
-    for i in range(n):
-        total += log(n * iterate[1, i])
-    return total
-
-
-@looped(_log_shares, order_free=True)
-def log_shares(iterate: Array) -> float:
-    """The sum of ln(n x)."""
-    return float(np.log(iterate.shape[1] * iterate[1]).sum())
 
 
 def _plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
