@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,6 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compilable
 from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
 
 TINY = 1e-300
@@ -98,9 +97,6 @@ class Ball(QuadraticDomain):
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, self.radius / scale)
 
-    def arguments(self) -> dict[str, Any]:
-        return {"dim": self.dim, "radius": self.radius, "center": self.center}
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(2)
@@ -144,10 +140,12 @@ class BallGeometry(BallNumbers, Geometry):
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        r, factor = float(iterate[1, 0]), 2.0 * kappa / (self.rho * self.rho)
+        r, slack = float(iterate[1, 0]), float(iterate[2, 0])
+        factor = 2.0 * kappa / (self.rho * self.rho)
         copy(s, metric[0])
         square, radial = dots(s, iterate[0])
-        across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
+        across = sqrt(slack / (factor + shift * slack))
+        along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
         metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
         away = self.rho * r
         metric[3, 0] = radial / (away * away) if r > 0.0 else 0.0
@@ -177,10 +175,3 @@ class BallGeometry(BallNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return displacement
-
-
-@compilable
-def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
-    """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
-    across = sqrt(slack / (factor + shift * slack))
-    return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,7 +62,6 @@ class Box(Domain):
         self.half = self.upper / 2 - self.lower / 2
         self._refuse_degenerate()
         self.center = self.lower + self.half
-        self.center.setflags(write=False)
         self.radius = float(np.linalg.norm(self.half))
         self.inradius = float(self.half.min())
         self.diameter = 2 * self.radius
@@ -117,9 +116,6 @@ class Box(Domain):
         if self.half.max() == self.half.min():
             return self.geometry(scale)
         return BoxGeometry(self.dim, np.full(self.dim, side / scale), self.half / side)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"lower": self.lower, "upper": self.upper}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -100,18 +100,6 @@ class Geometry(ABC):
         y: Array = iterate[0].copy()
         return y
 
-    def solved(self, linear: Array, quadratic: float, weight: float, near: Array) -> Array:
-        """`solve` into a new iterate."""
-        iterate = near.copy()
-        self.solve(linear, quadratic, weight, iterate)
-        return iterate
-
-    def projected(self, linear: Array, near: Array) -> Array:
-        """`project` into a new iterate."""
-        iterate = near.copy()
-        self.project(linear, iterate)
-        return iterate
-
     def converged(self, iterate: Array) -> bool:
         """Whether the update is known to full precision there."""
         return True

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.ball import Ball
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array, Domain, require_domains
 from dikin.domains.box import Box
 from dikin.domains.geometry import Geometry
 from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError
 
 
 class Product(Domain):
@@ -43,17 +42,12 @@ class Product(Domain):
     """
 
     def __init__(self, *parts: Domain) -> None:
-        if not parts:
-            raise DomainError("Product needs at least one domain, got none")
-        for i, part in enumerate(parts):
-            if not isinstance(part, Domain):
-                raise DomainError(f"Product: part {i} is {part!r}, wanted a domain")
+        require_domains("Product", parts, 1)
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)
         self.exact_support = all(part.exact_support for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
-        self.center.setflags(write=False)
         self.point_shape = self.center.shape
         self.radius = sqrt(sum(part.radius**2 for part in parts))
         self.inradius = min(part.inradius for part in parts)
@@ -129,9 +123,6 @@ class Product(Domain):
         return _product(
             [part.equal_sided_geometry(scale * factor) for part, factor in pairs], factors
         )
-
-    def arguments(self) -> dict[str, Any]:
-        return {"parts": self.parts}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

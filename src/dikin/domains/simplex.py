@@ -58,9 +58,6 @@ class ProbabilityDomain(Domain):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n})"
 
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
-
 
 class Simplex(ProbabilityDomain):
     """The probability simplex: vectors of `n` entries that are not negative and add up to one.
@@ -82,7 +79,6 @@ class Simplex(ProbabilityDomain):
         self.dim = self.n - 1
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
-        self.center.setflags(write=False)
 
     @cached_property
     def _plane(self) -> Array:
@@ -145,7 +141,7 @@ class SimplexNumbers(NamedTuple):
 class SimplexGeometry(SimplexNumbers, Geometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, multiplier).
+    iterate = (y, x, multiplier);  metric = (z, g, the square roots of D).
 
     Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
@@ -175,7 +171,10 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         square = quadratic / (self.scale * self.scale)
         spread = subtract_least(linear) / self.scale
-        least = least_multiplier(spread, square, weight, self.size)
+        # The root lies above a multiplier at which the sum is at least one: at the first bound the
+        # largest entry alone is one, at the second every entry is at least 1/n.
+        n = self.size
+        least = max(weight - square, n * weight - square / n - spread)
         simplex_solve(linear, self.scale, square, weight, least, iterate)
 
     def explore(
@@ -183,14 +182,17 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     ) -> tuple[float, float]:
         before = dot(s, s)
         plane_roots(iterate, self.scale, kappa, shift, metric)
-        most, others, squares = plane_sums(metric)
-        remove_normal(metric, most + others, s)
+        largest, others, squares = plane_sums(metric)
+        total = largest + others
+        remove_normal(metric, total, s)
         square = dot(s, s)
         if square < NEARLY_NORMAL * before:
-            remove_normal(metric, most + others, s)
+            remove_normal(metric, total, s)
             square = dot(s, s)
         diagonal_metric(s, metric)
-        return square, plane_trace(most, others, squares)
+        # tr(H^-1) = sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart: in a corner
+        # it alone makes up the sums, and the difference would be rounding.
+        return square, others - squares / total + largest * others / total
 
     def barrier(self, iterate: Array) -> float:
         return -log_sum(float(self.size), iterate[1])
@@ -200,16 +202,6 @@ class SimplexGeometry(SimplexNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement - displacement.mean())
-
-
-@compilable
-def least_multiplier(spread: float, square: float, weight: float, n: int) -> float:
-    """A multiplier at which the sum is at least one: the root lies above it.
-
-    At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
-    `spread` is the largest g_i - min g.
-    """
-    return max(weight - square, n * weight - square / n - spread)
 
 
 @compilable
@@ -340,13 +332,3 @@ def plane_sums(metric: Array) -> tuple[float, float, float]:
     i = inverse.argmax()
     largest, inverse[i] = float(inverse[i]), 0.0
     return largest, float(inverse.sum()), float(inverse.dot(inverse))
-
-
-@compilable
-def plane_trace(largest: float, others: float, squares: float) -> float:
-    """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
-
-    In a corner of the simplex it alone makes up the sums, and the difference would be rounding.
-    """
-    total = largest + others
-    return others - squares / total + largest * others / total
