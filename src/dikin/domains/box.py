@@ -139,12 +139,8 @@ class BoxGeometry(BoxNumbers, Geometry):
     """|u_i| <= h_i.   iterate = (y, slack), slack_i = 1 - (y_i/h_i)^2 to its last digit."""
 
     @property
-    def shortest(self) -> float:
-        return float(self.stretch.min())
-
-    @property
-    def longest(self) -> float:
-        return float(self.stretch.max())
+    def squares(self) -> Array:
+        return self.stretch * self.stretch
 
     @property
     def identity(self) -> bool:
@@ -171,9 +167,6 @@ class BoxGeometry(BoxNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return self.stretch * displacement
-
-    def preimage(self, displacement: Array) -> Array:
-        return displacement / self.stretch
 
 
 @compilable

@@ -153,14 +153,6 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     """
 
     @property
-    def shortest(self) -> float:
-        return sqrt(float(self.squares.min()))
-
-    @property
-    def longest(self) -> float:
-        return sqrt(float(self.squares.max()))
-
-    @property
     def identity(self) -> bool:
         return self.axes.size == 0
 
@@ -209,9 +201,6 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes) if self.axes.size else displacement
-
-    def preimage(self, displacement: Array) -> Array:
-        return self.inward(displacement) / self.squares
 
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:

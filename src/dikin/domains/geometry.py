@@ -17,7 +17,7 @@ Those of a set with closed forms are compiled as they are (see `dikin.kernel`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class Geometry(ABC):
 
     def preimage(self, displacement: Array) -> Array:
         """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement)
+        return self.inward(displacement) / self.squares
 
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
@@ -137,14 +137,19 @@ class Geometry(ABC):
         return self.size
 
     @property
+    def squares(self) -> Array:
+        """The squared length that `outward` gives each unit vector. Its images are orthogonal."""
+        return np.ones(self.size)
+
+    @property
     def shortest(self) -> float:
         """The least length that `outward` gives a working vector of length one."""
-        return 1.0
+        return sqrt(float(self.squares.min()))
 
     @property
     def longest(self) -> float:
         """The largest length that `outward` gives a working vector of length one."""
-        return 1.0
+        return sqrt(float(self.squares.max()))
 
     @property
     def identity(self) -> bool:
