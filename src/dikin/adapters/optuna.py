@@ -10,9 +10,8 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
-from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
-from dikin.log_limit import LogLimit
+from dikin.adapters import AttributeNames, LogLimit
+from dikin.errors import LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
@@ -175,7 +174,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                 self.tuner.forget(asked)
                 if used != params:
                     self._log_limit.warn(f"trial {trial.number} is forgotten: it used {used}")
-        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
+        except LossError as reason:  # infinite, or not of its kind
             self.tuner.forget(asked)
             self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
         except QueryError as reason:  # another client of the study has closed it

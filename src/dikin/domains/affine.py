@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ShapeError, shown
+from dikin.errors import DomainError, shown
 
 
 class Affine(Domain):
@@ -32,7 +32,6 @@ class Affine(Domain):
     DomainError
         If the first argument is not a domain, or the matrix maps it onto a set of smaller
         dimension.
-    ShapeError
         If the matrix does not map points of the domain onto vectors as long as the shift.
 
     Examples
@@ -49,7 +48,7 @@ class Affine(Domain):
         self.matrix, self.shift = frozen(matrix, "matrix", 2), frozen(shift, "shift", 1)
         shape = (self.shift.size, domain.center.size)
         if self.matrix.shape != shape:
-            raise ShapeError(
+            raise DomainError(
                 f"Affine: to map points of {domain.center.size} entries onto the {self.shift.size} "
                 f"of shift the matrix must be {shape[0]} x {shape[1]}, got "
                 f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"

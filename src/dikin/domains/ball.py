@@ -13,7 +13,7 @@ from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
 
 TINY = 1e-300
@@ -55,7 +55,7 @@ class Ball(QuadraticDomain):
 
     Raises
     ------
-    ShapeError
+    DomainError
         If the centre has the wrong number of entries.
 
     Examples
@@ -69,7 +69,7 @@ class Ball(QuadraticDomain):
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
-            raise ShapeError(
+            raise DomainError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
         self.nu = 1.0

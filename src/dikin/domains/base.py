@@ -26,7 +26,7 @@ from dikin.arguments import frozen as frozen
 from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.geometry import Geometry as Geometry
-from dikin.errors import DomainError, NotSavableError, ShapeError, shown
+from dikin.errors import DomainError, NotSavableError, shown
 from dikin.registry import Registry
 from dikin.vectors import Array as Array
 
@@ -276,9 +276,9 @@ class Domain(ABC):
         try:
             array = np.array(point, dtype=float)
         except (TypeError, ValueError, OverflowError) as reason:
-            raise ShapeError(f"{self}: a point must be numbers, got {shown(point)}") from reason
+            raise DomainError(f"{self}: a point must be numbers, got {shown(point)}") from reason
         if array.shape != self.point_shape:
-            raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
+            raise DomainError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
         return array
 
     def locate(self, point: ArrayLike) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums, log_sum
 from dikin.domains.roots import cold_start_gap
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 from dikin.kernel import choose, compilable, looped
 
 FEW = 6
@@ -39,7 +39,7 @@ class Box(Domain):
 
     Raises
     ------
-    ShapeError
+    DomainError
         If the two have different lengths.
 
     Examples
@@ -53,7 +53,7 @@ class Box(Domain):
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
         if self.lower.shape != self.upper.shape:
-            raise ShapeError(
+            raise DomainError(
                 f"lower has {self.lower.size} entries and upper {self.upper.size}; they must agree"
             )
         self.dim = self.lower.size

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import Geometry
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 from dikin.kernel import looped
 from dikin.vectors import affine, dot, dots
 
@@ -36,9 +36,8 @@ class Ellipsoid(QuadraticDomain):
 
     Raises
     ------
-    ShapeError
-        If the matrix does not have one row and one column per entry of the centre.
     DomainError
+        If the matrix does not have one row and one column per entry of the centre.
         If the matrix is not symmetric, or has an eigenvalue that is negative, or zero to within
         rounding.
 
@@ -54,7 +53,7 @@ class Ellipsoid(QuadraticDomain):
         self.nu = 1.0
         self.point_shape = (self.dim,)
         if self.shape.shape != (self.dim, self.dim):
-            raise ShapeError(
+            raise DomainError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "
                 f"got {self.shape.shape[0]} x {self.shape.shape[1]}"
             )

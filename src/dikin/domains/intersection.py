@@ -13,7 +13,7 @@ from dikin.domains.base import Array, Domain, require_domains
 from dikin.domains.box import Box
 from dikin.domains.newton import find_center
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 
 
 class Intersection(Domain):
@@ -37,7 +37,7 @@ class Intersection(Domain):
         require_domains("Intersection", parts, 2)
         for i, part in enumerate(parts):
             if part.point_shape != parts[0].point_shape:
-                raise ShapeError(
+                raise DomainError(
                     f"Intersection: points of part {i} have shape {part.point_shape}, "
                     f"those of part 0 {parts[0].point_shape}"
                 )

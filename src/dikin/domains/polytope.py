@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import find_center
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 
 LP_SLACK = 1e-6
 """Relative accuracy granted to the linear programs; the radius is widened by it."""
@@ -41,9 +41,8 @@ class Polytope(Domain):
 
     Raises
     ------
-    ShapeError
-        If b does not have one entry per row.
     DomainError
+        If b does not have one entry per row.
         If a row of A is zero, a linear program fails, or the set is empty, flat or unbounded: the
         message says which rows or coordinates are the reason.
 
@@ -66,7 +65,7 @@ class Polytope(Domain):
         self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
         rows, self.dim = self.A.shape
         if self.b.shape != (rows,):
-            raise ShapeError(f"A has {rows} rows and b {self.b.size} entries; they must agree")
+            raise DomainError(f"A has {rows} rows and b {self.b.size} entries; they must agree")
         norms = np.linalg.norm(self.A, axis=1)
         for i in np.flatnonzero(norms == 0):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")

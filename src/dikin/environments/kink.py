@@ -24,7 +24,7 @@ from dikin.environments import patterns
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 
 class SharpKernel(NamedTuple):
@@ -90,7 +90,7 @@ class SharpMinimum(Environment):
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
         if pattern.sigma > most:
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
                 f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
             )
@@ -142,9 +142,8 @@ class Kink(SharpMinimum):
 
     Raises
     ------
-    CurvatureError
-        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
     ParameterError
+        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
         If `lipschitz` is not positive or `depth` not in its range.
 
     Examples

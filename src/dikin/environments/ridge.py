@@ -21,7 +21,7 @@ from dikin.environments import patterns
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Constant, Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 SAMPLED = [2**i for i in range(21)]
 """Rounds in which a curvature that changes is compared with a smoothness that changes."""
@@ -47,9 +47,8 @@ class Ridge(Environment):
 
     Raises
     ------
-    CurvatureError
-        If the curvature exceeds the smoothness in some round (of the first million at least).
     ParameterError
+        If the curvature exceeds the smoothness in some round (of the first million at least).
         If `smoothness` is not positive or `depth` not in its range.
 
     Examples
@@ -74,12 +73,12 @@ class Ridge(Environment):
         steep = patterns.as_positive_pattern(smoothness, "smoothness")
         smoothness, pattern = float(steep.sigma), patterns.as_pattern(curvature)
         if pattern.sigma > smoothness:
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
             )
         for t in [1] if isinstance(steep, Constant) else SAMPLED:
             if pattern.at(t) > steep.at(t):
-                raise CurvatureError(
+                raise ParameterError(
                     f"the curvature of round {t}, {pattern.at(t):g}, exceeds the smoothness of "
                     f"that round, {steep.at(t):g}"
                 )

@@ -78,7 +78,6 @@ class Understated(Wrapper):
     ------
     ParameterError
         If `environment` is not an environment.
-    CurvatureError
         If `curvature` is neither a number nor a pattern, or negative.
 
     Examples

@@ -751,7 +751,7 @@ class Study:
         ------
         ParameterError
             If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError, ContextError, CovariateError
+        LossError
             As for `ask` and `tell`.
         """
         answer = answer_of(value, metrics, covariates, failed)
