@@ -93,7 +93,7 @@ class NoDomain(dikin.FKM):
             "Learner is abstract: define _learn, _propose, .* every learner needs",
         ),
         (NoMethods, "NoMethods is abstract: define .*center, examples"),
-        (dikin.Domain, "Domain is abstract: define arguments, barrier, examples"),
+        (dikin.Domain, "Domain is abstract: define barrier, examples, gradient"),
         (
             dikin.Environment,
             "Environment is abstract: define best, examples, which every environ",

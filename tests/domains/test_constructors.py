@@ -190,7 +190,7 @@ POLYTOPE: dict[str, Case] = {
     "A inf": (lambda: Polytope([[INF]], [1]), errors.DomainError, ["A[0, 0] is inf"]),
 }
 PRODUCT: dict[str, Case] = {
-    "Product()": (lambda: Product(), errors.DomainError, ["at least one", "none"]),
+    "Product()": (lambda: Product(), errors.DomainError, ["at least one", "got 0"]),
     "Product(3)": (lambda: Product(3), errors.DomainError, ["part 0 is 3", "wanted a domain"]),
     "Product(., None)": (lambda: Product(Ball(1), None), errors.DomainError, ["part 1 is None"]),
 }

@@ -90,14 +90,10 @@ class Ridge(Environment):
         half = (high - low) / 2 + offset
         middle, a = (high + low) / 2, self._direction()
         self.kernel: RidgeKernel = RidgeKernel(
-            theta, a, self.smoothness, tilt, offset, middle, pattern, steep, far
+            theta, a, self.smoothness, tilt, offset, middle, pattern, steep
         )
         self.lipschitz = self.smoothness * far + tilt
         self.loss_range = (-half, half)
-
-    @property
-    def steady(self) -> bool:
-        return isinstance(self.kernel.steep, Constant)
 
     def best(self) -> tuple[Array, float]:
         kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
@@ -126,8 +122,6 @@ class RidgeKernel(NamedTuple):
     pattern: Any
     steep: Any
     """beta_t."""
-    far: float
-    """At least how far a point can be from theta."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         along, square = displacement_sums(x, self.theta, self.a)
@@ -143,10 +137,6 @@ class RidgeKernel(NamedTuple):
         along = float(self.a @ v)
         tilt = two_signs(chance)[0] * self.tilt * (beta / self.smoothness)
         return np.asarray(((beta - sigma) * along + tilt) * self.a + sigma * v)
-
-    def constants(self, round: int) -> tuple[float, float]:
-        beta: float = self.steep.at(round)
-        return beta, beta * self.far + self.tilt * (beta / self.smoothness)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)

@@ -18,7 +18,7 @@ import numpy as np
 
 from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add, constants_of
+from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Constant, as_pattern
 from dikin.environments.ridge import Ridge
 from dikin.environments.signs import one_sign
@@ -50,13 +50,6 @@ class Wrapper(Environment):
     @property
     def offers(self) -> set[Feedback]:
         return self.environment.offers
-
-    def constants(self, equal_sides: bool) -> dict[str, float]:
-        return self.environment.constants(equal_sides)
-
-    @property
-    def steady(self) -> bool:
-        return self.environment.steady
 
     def best(self) -> tuple[Array, float]:
         point, total = self._told().best()
@@ -159,9 +152,6 @@ class WrappedKernel(NamedTuple):
 
     def context(self, round: int) -> Array:
         return np.asarray(self.kernel.context(round))
-
-    def constants(self, round: int) -> tuple[float, float]:
-        return constants_of(self.kernel, round)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))

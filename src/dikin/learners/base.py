@@ -82,9 +82,8 @@ class Learner(Player[Query]):
         The meanings of arguments that are not declared as `Parameter`, for the class's docstring.
     kept
         The names of the attributes that make up the state.
-    measures_range, equal_sides
-        True if the learner measures an unknown range without restarts, and if it measures lengths
-        after unequal sides of the domain have been scaled to equal length.
+    measures_range
+        True if the learner measures an unknown range without restarts.
 
     Raises
     ------
@@ -97,7 +96,6 @@ class Learner(Player[Query]):
     meanings: ClassVar[dict[str, str]] = {}
     kept: ClassVar[tuple[str, ...]] = ()
     measures_range: ClassVar[bool] = False
-    equal_sides: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
