@@ -40,6 +40,17 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
+def _copy(a: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = a[i]
+
+
+@looped(_copy)
+def copy(a: Array, out: Array) -> None:
+    """Set out to a."""
+    out[:] = a
+
+
 def _clear(out: Array) -> None:
     for i in range(out.size):
         out[i] = 0.0
