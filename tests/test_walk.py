@@ -35,17 +35,18 @@ def test_calls_into_dikin_are_counted(walk: Any) -> None:
 def test_a_further_stop_is_noticed(walk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: a layer that does nothing, on the way of every ask."""
     learner = walk.learner()
+    learner.ask()  # noise is drawn for several rounds
     before = len(walk.walk(learner.ask)[0].stops)
-    ask = dikin.AdaptiveSmooth._ask
+    ask = dikin.AdaptiveSmooth._propose
     source = compile(
-        "def _ask(*arguments): return ask(*arguments)", f"{walk.SOURCE}/layer.py", "exec"
+        "def _propose(*arguments): return ask(*arguments)", f"{walk.SOURCE}/layer.py", "exec"
     )
     names: dict[str, Any] = {"ask": ask}
     exec(source, names)
-    monkeypatch.setattr(dikin.AdaptiveSmooth, "_ask", names["_ask"])
+    monkeypatch.setattr(dikin.AdaptiveSmooth, "_propose", names["_propose"])
     walked = walk.walk(learner.ask)[0]
     assert len(walked.stops) == before + 1
-    assert "layer.py:_ask" in walked.stops
+    assert "layer.py:_propose" in walked.stops
 
 
 def test_nothing_is_traced_afterwards(walk: Any) -> None:

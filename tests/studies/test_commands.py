@@ -103,7 +103,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
     assert "existed" in command("create", "ranged", text % -3, "--url", file).output
     other = command("create", "ranged", text % -4, "--url", file)
     assert other.exit_code != 0
-    assert "'value_range': [-3.0, 8.5]" in other.output
+    assert "the value_range [-3.0, 8.5], not [-4.0, 8.5]" in other.output
 
 
 @pytest.mark.parametrize(

@@ -195,13 +195,12 @@ class Regression:
         """Which members read history."""
         if history:  # each member twice
             members = (*members, *members)
-        p = features.p
-        memory, self.q, self.om, self.prior = np.array(members).T
+        self.memory, self.q, self.om, self.prior = np.array(members).T
         self.prior = np.exp(self.prior - 2.0 * ~self.reads)
         self.prior /= self.prior.sum()
-        self.keep = 1.0 - 1.0 / (memory * p)
+        self.keep = 1.0 - 1.0 / (self.memory * features.p)
         self.walks = np.flatnonzero(self.om)
-        self.kappa = features.ridge()
+        self.kappa = self._kappa()
         self.c = np.zeros(features.d) if origin is None else origin.copy()
         self.at = self.c
         """Where is played, for walks of the minimiser."""
@@ -224,14 +223,17 @@ class Regression:
         """Take in features of covariates, which were 0 in every row so far."""
         old, first = self.features, self.features.extra.stop - (not self.reads.all())
         self.features = Features(old.d, old.z + more, old.e)
-        self.kappa = np.insert(self.kappa, [first] * more, 0.1 * self.kappa[1] / KAPPA[0])
-        self.keep = 1.0 - (1.0 - self.keep) * old.p / self.features.p
+        self.kappa, self.keep = self._kappa(), 1.0 - 1.0 / (self.memory * self.features.p)
         for name in {*self.arrays} & {"L", "b", "P", "m", "mean", "tried"}:
             array = getattr(self, name)
             for axis in range(name not in ("mean", "tried"), array.ndim):
                 array = np.insert(array, [first] * more, 0.0, axis=axis)
             setattr(self, name, array)
         self._unknown(slice(first, first + more))
+
+    def _kappa(self) -> Array:
+        """Return the weights of the ridge."""
+        return self.features.ridge()
 
     def _unknown(self, new: slice) -> None:
         """Nothing is known of new coefficients."""
@@ -499,7 +501,9 @@ class Wide(Regression):
 
     def __init__(self, features: Features, members: Sequence[Member] = FOUR, **known: Any) -> None:
         super().__init__(features, members, **known)
-        self.kappa = np.maximum(features.d * self.kappa, 1e-3)
+
+    def _kappa(self) -> Array:
+        return np.maximum(self.features.d * self.features.ridge(), 1e-3)
 
     def clear(self) -> None:
         K, p = len(self.prior), self.features.p

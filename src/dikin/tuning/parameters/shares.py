@@ -63,8 +63,9 @@ class Shares(ParameterKind):
     def _shares(self, start: Any) -> tuple[float, ...]:
         """Return the shares of a start in the order of the names, if they are shares."""
         if isinstance(start, Mapping):
+            known = set(self.names)
             for part in start:
-                if part not in self.names:
+                if part not in known:
                     near = did_you_mean(str(part), self.names)
                     raise ParameterError(f"start has a share of {shown(part)}.{near}")
             lacking = [part for part in self.names if part not in start]
