@@ -12,9 +12,10 @@ the losses is smallest at theta.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, sqrt
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -72,8 +73,6 @@ class SharpMinimum(Environment):
 
     comparator_sums = 1
     smoothness = inf
-    _kink: ClassVar[float]
-    """The number k of g."""
 
     def __init__(
         self,
@@ -99,11 +98,16 @@ class SharpMinimum(Environment):
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         slope = lipschitz - pattern.sigma * far - tilt
         high = (slope + tilt) * far + pattern.sigma / 2 * far**2
-        a, kink = self._direction(), self._kink
+        a, kink = self._direction(), self._kink()
         self.kernel: SharpKernel = SharpKernel(
             theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
+
+    @staticmethod
+    @abstractmethod
+    def _kink() -> float:
+        """The number k of g."""
 
     def best(self) -> tuple[Array, float]:
         total = self.total(1) - self.rounds * self.kernel.middle
@@ -149,7 +153,9 @@ class Kink(SharpMinimum):
     0.5
     """
 
-    _kink = 1.0
+    @staticmethod
+    def _kink() -> float:
+        return 1.0
 
 
 class Distance(SharpMinimum):
@@ -169,4 +175,6 @@ class Distance(SharpMinimum):
     0.5
     """
 
-    _kink = 0.0
+    @staticmethod
+    def _kink() -> float:
+        return 0.0
