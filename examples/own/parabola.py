@@ -16,7 +16,7 @@ class Parabola(dikin.Domain):
     """The points between a parabola and a line."""
 
     def __init__(self) -> None:
-        self.dim, self.nu, self.point_shape = 2, 2.0, (2,)
+        self.dim, self.nu = 2, 2.0
         self.center = frozen([0.0, 0.5], "center", 1)  # where the barrier is least
         self.radius, self.inradius, self.diameter = 1.25**0.5, 0.5, 2.0
 

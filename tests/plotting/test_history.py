@@ -15,8 +15,8 @@ import pytest
 
 import dikin
 from dikin.errors import ParameterError, StateError
-from dikin.plotting import curves, history, panels, style
-from dikin.plotting.axes import spread
+from dikin.plotting import curves, history, style
+from dikin.plotting.axes import LINE_HEIGHT, spread
 from dikin.plotting.style import save_figure
 from dikin.tuning.history import Row, history_table, panels_of
 from dikin.tuning.space import Space
@@ -121,7 +121,7 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
     heights = sorted(text.get_position()[1] for text in axes.texts)
     assert len(heights) == 6
     assert axes.get_title("right") == "and 3 smaller shares"
-    assert np.diff(heights).min() >= panels.LINE_HEIGHT / history.HEIGHTS["parameter"] - 1e-9
+    assert np.diff(heights).min() >= LINE_HEIGHT / history.HEIGHTS["parameter"] - 1e-9
     assert heights[0] >= 0
     assert heights[-1] <= 1
 

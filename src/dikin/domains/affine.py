@@ -54,7 +54,6 @@ class Affine(Domain):
                 f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
             )
         self.dim, self.nu = domain.dim, domain.nu
-        self.point_shape = self.shift.shape
         self.exact_support = domain.exact_support
         self.center = self.matrix @ domain.center.ravel() + self.shift
         image = self.matrix @ domain.basis

@@ -73,7 +73,6 @@ class Ball(QuadraticDomain):
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
         self.nu = 1.0
-        self.point_shape = (self.dim,)
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 

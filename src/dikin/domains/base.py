@@ -48,8 +48,6 @@ class Domain(ABC):
         Dimension d of the set (n - 1 for probability vectors of n entries).
     nu : float
         Parameter of the barrier: its Newton decrement is at most sqrt(nu).
-    point_shape : tuple of int
-        Shape of a point.
     center : Array
         Analytic centre, the minimiser of psi, in the user's coordinates.
     radius : float
@@ -76,7 +74,6 @@ class Domain(ABC):
     kind: ClassVar[str] = ""
     dim: int
     nu: float
-    point_shape: tuple[int, ...]
     center: Array
     radius: float
     inradius: float
@@ -310,6 +307,11 @@ class Domain(ABC):
             The point, in the user's coordinates.
         """
         return self.center + self.outward(v)
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """Shape of a point."""
+        return self.center.shape
 
     @cached_property
     def basis(self) -> Array:

@@ -58,7 +58,6 @@ class Box(Domain):
             )
         self.dim = self.lower.size
         self.nu = float(self.dim)
-        self.point_shape = (self.dim,)
         self.half = self.upper / 2 - self.lower / 2
         self._refuse_degenerate()
         self.center = self.lower + self.half

@@ -51,7 +51,6 @@ class Ellipsoid(QuadraticDomain):
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
         self.dim = self.center.size
         self.nu = 1.0
-        self.point_shape = (self.dim,)
         if self.shape.shape != (self.dim, self.dim):
             raise DomainError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "

@@ -79,7 +79,6 @@ class FromBarrier(Domain):
                 f"FromBarrier: the barrier is {value(inner)} at the inner point {inner}"
             )
         self.dim = inner.size
-        self.point_shape = inner.shape
         self.center = find_center(
             lambda x: float(value(x)),
             lambda x: np.asarray(gradient(x), dtype=float),

@@ -46,7 +46,6 @@ class Intersection(Domain):
         self._host = host
         self.dim = host.dim
         self.nu = sum(part.nu for part in parts)
-        self.point_shape = host.point_shape
         self._chart_maps = [_chart_map(host, part) for part in parts]
         self._origins = [part.locate(host.center) for part in parts]
         self.center = host.point(self._find_center())

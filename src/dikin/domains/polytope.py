@@ -70,7 +70,6 @@ class Polytope(Domain):
         for i in np.flatnonzero(norms == 0):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
-        self.point_shape = (self.dim,)
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
         self.slack = self.b.copy()  # that of the origin, until the centre is known
         self.center = find_center(self.barrier, self.gradient, self.hessian, inner)

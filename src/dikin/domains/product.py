@@ -48,7 +48,6 @@ class Product(Domain):
         self.nu = sum(part.nu for part in parts)
         self.exact_support = all(part.exact_support for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
-        self.point_shape = self.center.shape
         self.radius = sqrt(sum(part.radius**2 for part in parts))
         self.inradius = min(part.inradius for part in parts)
         self.diameter = sqrt(sum(part.diameter**2 for part in parts))

@@ -77,7 +77,6 @@ class Simplex(ProbabilityDomain):
         why = "a single probability is always 1: there is nothing to choose"
         super().__init__(size_of_set(n, "n", 2, LARGEST_VECTOR, why))
         self.dim = self.n - 1
-        self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
 
     @cached_property

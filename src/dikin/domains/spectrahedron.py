@@ -43,7 +43,6 @@ class Spectrahedron(ProbabilityDomain):
             size_of_set(n, "n", 2, LARGEST_MATRIX, "the only 1 x 1 matrix of trace one is [[1]]")
         )
         self.dim = self.n * (self.n + 1) // 2 - 1
-        self.point_shape = (self.n, self.n)
         self.center = np.eye(self.n) / self.n
 
     @cached_property

@@ -1,20 +1,30 @@
-"""Settings of an axis: whole rounds, values beyond its ends, labels that do not overlap."""
+"""Common parts of panels: scales, headings, values beyond the ends, labels next to lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dikin.plotting.curves import marks
-from dikin.plotting.style import FONTS, ORANGE, require
+from dikin.plotting.style import GREY, INK, ORANGE, PALE, require
 from dikin.vectors import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+DPI = 100
+"""Pixels in an inch on a screen."""
+SMALL, NORMAL, LARGE = 10.0, 11.0, 14.0
+"""Points of letters."""
+LONGEST = 12
+"""Letters of the name of a part, next to its share."""
+LINE_HEIGHT = 0.19
+"""Inches that a label needs."""
 
 
 class Axis(NamedTuple):
@@ -28,14 +38,6 @@ class Axis(NamedTuple):
     """Whether a value of 1 is read as 100 %."""
     labels: tuple[str, ...] = ()
     """What the values 0, 1, 2, ... are called, where they are only positions."""
-
-
-def number_rounds(axes: Axes) -> None:
-    """Write whole rounds below the axes, each once."""
-    axes.xaxis.set_major_locator(whole_ticks(8))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    # Ticks are made when the figure is drawn, which the user may do in a style of theirs.
-    axes.tick_params(labelfontfamily=FONTS)
 
 
 def whole_ticks(most: int) -> Any:
@@ -68,3 +70,78 @@ def spread(heights: Sequence[float], room: float) -> list[float]:
     apart = np.empty(len(order))
     apart[order] = np.clip(ascending, 0.0, max(0.0, 1.0 - steps[-1])) + steps
     return [float(height) for height in apart]
+
+
+class Label(NamedTuple):
+    """A text next to the right end of a line."""
+
+    y: float
+    text: str
+    colour: str
+
+
+def plain(axes: Axes) -> None:
+    """No more lines than are read."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(PALE)
+    axes.tick_params(labelsize=SMALL, color=PALE, labelcolor=GREY)
+    axes.yaxis.grid(True, color="#eeeeee", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.margins(x=0)
+    axes.locator_params(axis="y", nbins=4)
+
+
+def heading(axes: Axes, name: str, note: str = "") -> None:
+    """The name of a panel, and a note at its right end."""
+    # A dollar sign in a name is one, and begins no formula.
+    style: dict[str, Any] = {"pad": 5, "parse_math": False}
+    axes.set_title(name, loc="left", fontsize=NORMAL, fontweight="bold", color=INK, **style)
+    axes.set_title(note, loc="right", fontsize=SMALL, color=GREY, **style)
+
+
+def show_scale(axes: Axes, axis: Axis) -> None:
+    """Ticks of a parameter's values."""
+    ticker = require("matplotlib.ticker")
+    if axis.log:
+        axes.yaxis.set_major_formatter("{x:g}")
+        low, high = axes.get_ylim()
+        decades = log10(high / low)
+        if decades < 2.0:  # hardly a power of ten is within sight
+            few = ticker.LogLocator(subs=(1.0, 3.0)) if decades > 1.0 else ticker.MaxNLocator(4)
+            axes.yaxis.set_major_locator(few)
+        axes.yaxis.set_minor_locator(ticker.NullLocator())
+    elif axis.whole:
+        axes.yaxis.set_major_locator(whole_ticks(4))
+        axes.yaxis.set_major_formatter(lambda y, _: value_text(y, axis))
+    elif axis.percent:
+        axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
+
+
+def write_labels(axes: Axes, labels: list[Label]) -> None:
+    """Texts next to the ends of lines, moved apart where they would overlap."""
+    height = axes.get_window_extent().height / DPI
+    to_share = axes.transData + axes.transAxes.inverted()
+    heights = [float(to_share.transform((1.0, label.y))[1]) for label in labels]
+    heights = spread(heights, LINE_HEIGHT / height)
+    for y, label in zip(heights, labels, strict=True):
+        style: dict[str, Any] = {"color": label.colour, "fontsize": SMALL, "va": "center"}
+        axes.text(1.012, y, label.text, transform=axes.transAxes, parse_math=False, **style)
+
+
+def short(name: str) -> str:
+    """A name that fits into the margin."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+def value_text(value: float, axis: Axis) -> str:
+    """Return the label of a value of a parameter, empty beyond the ends."""
+    if axis.labels:
+        return short(dict(enumerate(axis.labels)).get(round(value), ""))
+    if axis.percent:
+        return f"{100 * value:.1f} %"
+    return f"{value:,.0f}" if axis.whole else number_text(value)
+
+
+def number_text(value: float) -> str:
+    """A number in four digits, or whole."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"

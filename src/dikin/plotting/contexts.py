@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dikin.plotting.axes import Axis
-from dikin.plotting.panels import (
+from dikin.plotting.axes import (
     NORMAL,
     SMALL,
+    Axis,
     Label,
     heading,
     plain,

@@ -8,7 +8,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dikin.errors import StateError
-from dikin.plotting.axes import Axis, mark_outside, number_rounds
+from dikin.plotting.axes import (
+    DPI,
+    LARGE,
+    NORMAL,
+    SMALL,
+    Axis,
+    Label,
+    heading,
+    mark_outside,
+    number_text,
+    plain,
+    short,
+    show_scale,
+    value_text,
+    whole_ticks,
+    write_labels,
+)
 from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
 from dikin.plotting.curves import (
     MARKS,
@@ -20,21 +36,7 @@ from dikin.plotting.curves import (
     stretches,
     window,
 )
-from dikin.plotting.panels import (
-    DPI,
-    LARGE,
-    NORMAL,
-    SMALL,
-    Label,
-    heading,
-    number_text,
-    plain,
-    short,
-    show_scale,
-    value_text,
-    write_labels,
-)
-from dikin.plotting.style import BLUE, GREY, INK, ORANGE, PALETTE, require, styled
+from dikin.plotting.style import BLUE, FONTS, GREY, INK, ORANGE, PALETTE, require, styled
 from dikin.vectors import Table
 
 if TYPE_CHECKING:
@@ -84,14 +86,6 @@ class UpliftCourse(NamedTuple):
     unit: str
     """What stands behind a number: a per-cent sign, or nothing."""
 
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Return the ends of an axis: zero is within, the first wide intervals are cut."""
-        late = self.known[len(self.known) // 4 :]
-        low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
-        room = 0.06 * ((high - low) or 1.0)
-        return low - room, high + room
-
 
 def draw_history(
     table: Table,
@@ -109,42 +103,24 @@ def draw_history(
     """
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
-    if "held_back" in (table.dtype.names or ()):
-        table = _tuned(table)
+    if "held_back" in (table.dtype.names or ()):  # the control's rounds would hide the tuned ones
+        tuned = table[~table["held_back"] | table["paused"]]
+        table = tuned if len(tuned) else table
+    drawn, contexts = panels[:MOST_PANELS], contexts[:MOST_PANELS]
+    if uplift is not None and not len(uplift.known):
+        uplift = None
     with styled():
-        return _draw(table, panels, maximize, title, contexts[:MOST_PANELS], uplift)
-
-
-def _tuned(table: Table) -> Table:
-    """Without the rounds of the control, which would hide the tuned ones."""
-    tuned = table[~table["held_back"] | table["paused"]]
-    return tuned if len(tuned) else table
-
-
-def _draw(
-    table: Table,
-    panels: Sequence[Panel],
-    maximize: bool,
-    title: str,
-    contexts: Sequence[ContextPanel],
-    uplift: UpliftCourse | None,
-) -> Figure:
-    drawn = panels[:MOST_PANELS]
-    kinds = ["parameter"] * len(drawn)
-    known = uplift is not None and len(uplift.known) > 0
-    kinds += ["uplift"] * known + ["value"]
-    figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
-    for panel, place in zip(drawn, axes, strict=False):
-        _draw_parameter(place, table, panel)
-    for kind, place in zip(kinds[len(drawn) :], axes[len(drawn) :], strict=True):
-        if uplift is not None and kind == "uplift":
-            _draw_uplift(place, uplift)
-        else:
-            _draw_value(place, table, maximize)
-    _shade_paused(axes, table)
-    for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
-        draw_context(place, context)
-    _caption(figure, title, len(panels) - len(drawn))
+        kinds = ["parameter"] * len(drawn) + ["uplift"] * (uplift is not None) + ["value"]
+        figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
+        for panel, place in zip(drawn, axes, strict=False):
+            _draw_parameter(place, table, panel)
+        if uplift is not None:
+            _draw_uplift(axes[-2], uplift)
+        _draw_value(axes[-1], table, maximize)
+        _shade_paused(axes, table)
+        for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
+            draw_context(place, context)
+        _caption(figure, title, len(panels) - len(drawn))
     return figure
 
 
@@ -164,17 +140,14 @@ def _layout(kinds: list[str], head: float, below: float) -> tuple[Figure, list[A
         box = (left, top / total, right - left, height / total)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
     for place in axes:
-        _over_rounds(place, last=place is axes[-1])
+        plain(place)
+        place.tick_params(labelbottom=place is axes[-1])  # rounds are written once
+        place.xaxis.set_major_locator(whole_ticks(8))
+        place.xaxis.set_major_formatter("{x:,.0f}")
+        # Ticks are made when the figure is drawn, which the user may do in a style of theirs.
+        place.tick_params(labelfontfamily=FONTS)
+    axes[-1].set_xlabel("round", fontsize=NORMAL, color=GREY, loc="right")
     return figure, axes
-
-
-def _over_rounds(axes: Axes, last: bool) -> None:
-    """The rounds are written once, at the bottom."""
-    plain(axes)
-    axes.tick_params(labelbottom=last)
-    number_rounds(axes)
-    if last:
-        axes.set_xlabel("round", fontsize=NORMAL, color=GREY, loc="right")
 
 
 def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
@@ -268,12 +241,15 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
 
 def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     """The gain over the control, and its interval."""
-    known, (low, high) = uplift.known, uplift.limits
+    known = uplift.known
+    late = known[len(known) // 4 :]  # zero is within, the first wide intervals are cut
+    low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
+    room = 0.06 * ((high - low) or 1.0)
     band_of: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0, "label": "interval"}
     axes.fill_between(known["round"], known["low"], known["high"], **band_of)
     axes.plot(known["round"], known["mean"], color=BLUE, linewidth=1.8, label="uplift")
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
-    axes.set_ylim(low, high)
+    axes.set_ylim(low - room, high + room)
     axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,g}{uplift.unit}".replace("-", "\u2212"))
     heading(axes, "gain over the control", "band: 95 %, may be read at any time")
     last = float(known["mean"][-1])
