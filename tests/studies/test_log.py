@@ -15,9 +15,8 @@ import pytest
 
 from dikin import errors
 from dikin.studies import log as logs
-from dikin.studies.database import Head, Record, Taken, open_database
+from dikin.studies.database import Head, Record, Taken, digest_of, open_database, seal_after
 from dikin.studies.log import Damage, Log, Row, create_tables
-from dikin.studies.seals import digest_of, seal_after
 
 
 class Model:

@@ -62,8 +62,8 @@ from dikin.studies.operations import (
     or_null,
     record,
 )
-from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_spec
 from dikin.studies.study import Study
+from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_spec
 from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"

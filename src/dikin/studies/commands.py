@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,46 @@ import click
 from dikin.engine.progress import Progress
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
-from dikin.studies import display
+from dikin.plotting.curves import far_off
+from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operation_commands import commands
-from dikin.studies.spec import tuner_from_text
+from dikin.studies.operations import OPERATIONS, Argument, Operation
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import tuner_from_options, tuner_options
+from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_from_text, tuner_options
+from dikin.tuning.recommendation import Recommendation
 from dikin.vectors import Table
+from dikin.worth.uplift import Uplift
 
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""
-
+MARGIN = 14
+"""The least width of the column of names."""
+EXAMPLES = {
+    "ask": ("shop", "shop --covariate load=0.7 --covariate hour=14", "shop --context region=eu"),
+    "tell": ("shop 17 512", "store 17 512 --metric p99_ms=187", "store 17 --failed"),
+    "add_trial": ("shop 480 --param price=5",),
+    "best": ("shop", "fleet --context region=eu --context load=0.7"),
+    "recommend": ("shop", "fleet --context region=eu --context load=0.7"),
+    "uplift": ("shop",),
+    "pause": ("shop",),
+    "resume": ("shop",),
+}
+"""The operations that have a command, and examples of it."""
+SHOWN: dict[str, Callable[[dict[str, Any]], str]] = {
+    "ask": lambda answer: json.dumps({part: answer[part] for part in ("id", "params")}),
+    "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
+    "add_trial": lambda answer: "added",
+    "best": lambda answer: json.dumps(answer["best"]),
+    "recommend": lambda answer: str(Recommendation.from_json(answer)),
+    "uplift": lambda answer: str(Uplift.from_json(answer)),
+    "pause": lambda answer: "paused: trials are at the best setting",
+    "resume": lambda answer: "exploring and learning",
+}
+"""What a command prints of an answer."""
+ONE = {"covariates": "covariate", "metrics": "metric", "params": "param"}
+"""The options that are repeated, for arguments of several values by name."""
+HIDDEN = ("n", "point")
+"""Arguments without an option."""
 
 url_option = click.option(
     "--url",
@@ -96,8 +125,75 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-for _command in commands(url_option):
-    study.add_command(_command)
+# --- commands of operations ----------------------------------------------------------------------
+
+
+def values_by_name(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
+    """Return `load=0.7`, `kind=batch` as numbers and words by name; None for none."""
+
+    def read(text: str) -> tuple[str, float | str]:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
+        try:
+            return name.strip(), float(value)
+        except ValueError:
+            return name.strip(), value.strip()
+
+    return by_name(option, texts, read)
+
+
+def _command(asked: Operation) -> click.Command:
+    given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
+    name = asked.name.replace("_", "-")
+    lines = "\n".join(f"  dikin study {name} {each}" for each in EXAMPLES[asked.name])
+    return click.Command(
+        name,
+        callback=_callback(asked, given),
+        params=[click.Argument(["name"]), *(_option(name, each) for name, each in given.items())],
+        help=f"{asked.words}\n\n\b\n{lines}",
+        context_settings={"ignore_unknown_options": True},  # a value may be negative
+    )
+
+
+def _is_named(argument: Argument) -> bool:
+    kinds = argument.schema.get("anyOf", [argument.schema])
+    return bool(kinds[0].get("type") == "object")
+
+
+def _option(name: str, argument: Argument) -> click.Parameter:
+    kind = argument.schema.get("type")
+    words = argument.schema["description"]
+    if name in ("id", "value"):
+        return click.Argument([name], type=int if name == "id" else float, required=name == "id")
+    if _is_named(argument):
+        flag = f"--{ONE.get(name, name)}"
+        return click.Option(
+            [flag, name], multiple=True, metavar="NAME=VALUE", help=f"{words} May be repeated."
+        )
+    return click.Option([f"--{name}"], is_flag=kind == "boolean", help=words)
+
+
+def _callback(asked: Operation, given: dict[str, Argument]) -> Callable[..., None]:
+    def run(name: str, url: str, **texts: Any) -> None:
+        sent = {
+            key: values_by_name(f"--{ONE.get(key, key)}", texts[key])
+            if _is_named(each)
+            else texts[key]
+            for key, each in given.items()
+        }
+        with Study(url, name) as study:
+            answer = asked.act(study, **sent)
+        click.echo(SHOWN[asked.name](answer))
+
+    return run
+
+
+for _name in EXAMPLES:
+    study.add_command(url_option(_command(OPERATIONS[_name])))
+
+
+# --- other commands ------------------------------------------------------------------------------
 
 
 @study.command("list")
@@ -130,11 +226,33 @@ def show(name: str, url: str, out: Path | None) -> None:
     With --out they are drawn to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
-        for line in display.text(study):
+        for line in text(study):
             click.echo(line)
         if out is not None:
             study.plot(out)
             click.echo(f"drawn into {out}")
+
+
+def text(study: Study) -> Iterator[str]:
+    """The summary and the curves, line by line, for a terminal."""
+    rounds = study.history()
+    lines = list(study.status().lines())
+    if len(rounds):
+        lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
+    shown = (*study.space.columns, "value") if len(rounds) else ()
+    over = {name: rounds[name] for name in shown}
+    margin = max(MARGIN, *(len(name) + 1 for name in [*over, *(name for name, _ in lines)]))
+    yield f"study {study.name}"
+    for name, fact in lines:
+        yield f"{name:<{margin}}{fact}"
+    if over:
+        yield f"{'':<{margin}}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
+    for name, values in over.items():
+        ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
+        yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
+    far = sum(int(far_off(values).sum()) for values in over.values())
+    if far:
+        yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"
 
 
 @study.command("open")

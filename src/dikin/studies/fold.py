@@ -18,7 +18,7 @@ from dikin.errors import DikinError, QueryError, StateError
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
 from dikin.log_limit import SILENCE
-from dikin.studies.answers import ANSWER
+from dikin.studies.arguments import ANSWER
 from dikin.studies.log import Log, Row
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, Tuner

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from dikin.errors import StateError, UnknownStudyError
 from dikin.serialization import refuse_version
-from dikin.studies.database import Database, Head, Record
-from dikin.studies.seals import digest_of, seal_after
+from dikin.studies.database import Database, Head, Record, digest_of, seal_after
 
 VERSION = 3
 """The version of the tables."""

@@ -11,11 +11,12 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, NamedTuple, NoReturn
+from operator import itemgetter
+from typing import Any, NamedTuple, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
@@ -38,8 +39,9 @@ from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.arguments import own_name, printable
+from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
+from dikin.studies.study import UNIT, OpenQuery, Study, trial_of
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
@@ -73,6 +75,13 @@ CODES = {
     if isinstance(kind, type) and issubclass(kind, DikinError)
 }
 """The errors of the library by their codes over HTTP."""
+READ: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "best": itemgetter("best"),
+    "recommend": Recommendation.from_json,
+    "certificate": lambda answer: number_or_nan(answer["certificate"]),
+}
+"""Operations that look, and what is made of their answers."""
+T = TypeVar("T")
 
 
 class NotAServiceError(StoreError):
@@ -314,29 +323,16 @@ class RemoteStudy(Study):
     def summary(self) -> Status:
         return self.status()
 
-    def standing(self) -> Standing:
-        status = self.status()
-        return Standing(status.rounds, status.center, status.certificate)
+    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
+        found: T
+        found = READ[part](self._call(part, **given)) if given else getattr(self.status(), part)
+        return found
 
     @property
     def best(self) -> Params:
         if self._contexts:
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._contexts))
         return self.best_for()
-
-    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        best: Params = self._call("best", context=context)["best"]
-        return best
-
-    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        return Recommendation.from_json(self._call("recommend", context=context))
-
-    @property
-    def first_round(self) -> int:
-        return self.status().first_round
-
-    def certificate_for(self, **constants: float) -> float:
-        return number_or_nan(self._call("certificate", **constants)["certificate"])
 
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
@@ -368,16 +364,12 @@ class RemoteStudy(Study):
                 yield record
             begin = page["next"]
 
-    # --- where the database is -----------------------------------------------------------------
-
-    def verify(self, *, progress: bool = False) -> NoReturn:
-        raise _for_the_database("verified", "verify NAME")
-
-    def trim(self, before: int, *, progress: bool = False) -> NoReturn:
-        raise _for_the_database("trimmed", f"trim NAME --before {before}")
-
-    def skip_ids(self, count: int = 1_000_000) -> NoReturn:
-        raise _for_the_database("given other ids, after it was restored,", "skip-ids NAME")
+    @property
+    def _ledger(self) -> NoReturn:  # type: ignore[override]
+        raise ParameterError(
+            "studies are verified, trimmed and given other ids where the database is: dikin study "
+            "verify, trim or skip-ids NAME --url DATABASE"
+        )
 
 
 def names_at(url: str, token: str | None) -> list[str]:
@@ -401,12 +393,6 @@ def delete_at(url: str, name: str, token: str | None) -> None:
     except UnknownStudyError:
         if not service.repeated:  # otherwise the first attempt deleted it
             raise
-
-
-def _for_the_database(done: str, command: str) -> ParameterError:
-    return ParameterError(
-        f"a study is {done} where the database is: dikin study {command} --url DATABASE"
-    )
 
 
 def _id_and_point(query: Query | int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count, islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from dikin.arguments import frozen, whole
 from dikin.engine.progress import Progress
@@ -29,14 +29,23 @@ from dikin.errors import (
     shown,
 )
 from dikin.open_queries import Query
-from dikin.players import Player
+from dikin.players import Known, Player
 from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
-from dikin.studies.answers import ANSWER, answer_of, as_read, query_or_id, same_answer
-from dikin.studies.arguments import first_and_last, own_name, printable, seconds
+from dikin.studies.arguments import (
+    ANSWER,
+    answer_of,
+    as_read,
+    first_and_last,
+    own_name,
+    printable,
+    query_or_id,
+    same_answer,
+    seconds,
+)
 from dikin.studies.database import PATIENCE, Database, Record, Taken, open_database
 from dikin.studies.fold import Asked, Fold, text_of
 from dikin.studies.history import Spaces, records, table_of
@@ -87,14 +96,6 @@ class OpenQuery(Query):
     def setting(self) -> Params:
         """The setting by name."""
         return self.params
-
-
-class Standing(NamedTuple):
-    """The progress of a study at one instant."""
-
-    rounds: int
-    center: Array
-    certificate: float
 
 
 class Study:
@@ -259,10 +260,8 @@ class Study:
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database or service, as for `Study`.
-        token : str, optional
-            For a service, as for `Study`.
+        url, token
+            As for `Study`.
 
         Returns
         -------
@@ -283,19 +282,13 @@ class Study:
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database or service, as for `Study`.
-        name : str
-            The study.
-        token : str, optional
-            For a service, as for `Study`.
+        url, name, token
+            As for `Study`.
 
         Raises
         ------
         UnknownStudyError
             If there is no such study.
-        ParameterError
-            If no study can have that name.
         """
         name = printable(name, "name")
         if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
@@ -317,10 +310,8 @@ class Study:
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database, as for `Study`.
-        name : str
-            The study.
+        url, name
+            As for `Study`.
 
         Returns
         -------
@@ -329,8 +320,6 @@ class Study:
 
         Raises
         ------
-        UnknownStudyError
-            If there is no such study.
         StateError
             If its beginning is damaged.
         """
@@ -347,26 +336,16 @@ class Study:
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database, as for `Study`.
-        name : str
-            The study.
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        url, name
+            As for `Study`.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Yields
         ------
         dict
-            A round as in `records`, with points in the parameters that it had.
-
-        Raises
-        ------
-        UnknownStudyError
-            If there is no such study.
-        StateError
-            If rows were altered or damaged, after all rounds before them.
+            A round as in `records`, with points in the parameters that it had. Damaged rows raise
+            `StateError`, after all rounds before them.
         """
         first, last = first_and_last(first, last)
         with closing(open_database(url, PATIENCE)) as database:
@@ -388,12 +367,6 @@ class Study:
             "where it is needed, Study(url, name)"
         )
 
-    def __copy__(self) -> NoReturn:
-        self.__reduce__()
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        self.__reduce__()
-
     def __enter__(self) -> Self:
         return self
 
@@ -409,55 +382,41 @@ class Study:
 
     @overload
     def ask(
-        self,
-        context: Mapping[str, Any] | None = None,
-        *,
-        covariates: Mapping[str, Any] | None = None,
-        key: str | None = None,
+        self, context: Known = None, *, covariates: Known = None, key: str | None = None
     ) -> Trial: ...
 
     @overload
     def ask(
-        self,
-        context: Mapping[str, Any] | None = None,
-        *,
-        n: int,
-        covariates: Mapping[str, Any] | None = None,
-        key: str | None = None,
+        self, context: Known = None, *, n: int, covariates: Known = None, key: str | None = None
     ) -> list[Trial]: ...
 
     def ask(
         self,
-        context: Mapping[str, Any] | None = None,
+        context: Known = None,
         *,
         n: int | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        covariates: Known = None,
         key: str | None = None,
     ) -> Trial | list[Trial]:
-        """Ask for the next trial; it is in the database when this returns.
+        """Ask for the next trial, as `Tuner.ask`; it is in the database when this returns.
 
         Parameters
         ----------
-        context : mapping, optional
-            What is known of the round beforehand, for a tuner that was declared with a context.
-        n : int, optional
-            How many to ask for at once, for several machines that run at the same time.
-        covariates : mapping, optional
-            Quantities that explain the value besides the setting, by name: `Tuner.ask`.
+        context, n, covariates
+            As for `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
             week, because the answer was lost, returns the same trial.
 
         Returns
         -------
-        Trial, or list
-            Its id, and the setting to use by name in `params`. With `n` a list.
+        Trial, or list of Trial
+            The setting by name, and the id by which it is answered. A list with `n`.
 
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
-            or the key was given to a request with another n, context or covariates.
+            If the key was given to a request with another n, context or covariates.
         ClosedQueryError
             If the trial of the key was answered and trimmed from the history.
         """
@@ -557,11 +516,11 @@ class Study:
         trial: Query | int,
         value: Any = None,
         *,
-        metrics: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        metrics: Known = None,
+        covariates: Known = None,
         failed: bool = False,
     ) -> None:
-        """Answer a trial of any client; durable when this returns.
+        """Answer a trial of any client, as `Tuner.tell`; durable when this returns.
 
         The same answer again is accepted and changes nothing; a different answer is an error. So if
         you do not know whether a tell succeeded, tell again.
@@ -570,19 +529,11 @@ class Study:
         ----------
         trial : Trial, OpenQuery or int
             What was asked, or its id.
-        value : float
-            The value, as you measure it.
-        metrics : mapping, optional
-            Other measurements of the trial, by name. Those with a limit are required.
-        covariates : mapping, optional
-            Covariates that are known only now, by name.
-        failed : bool, default False
-            Whether the trial failed: a timeout, a crash. It has no value then.
+        value, metrics, covariates, failed
+            As for `Tuner.tell`.
 
         Raises
         ------
-        LossError
-            If the value or a metric is not a finite number, or a metric with a limit is missing.
         AnsweredError
             If the trial has another answer already.
         """
@@ -671,13 +622,6 @@ class Study:
         -------
         int
             Number of trials that are closed now: with `older_than` those that were open.
-
-        Raises
-        ------
-        ParameterError
-            If there are both a trial and a number of seconds, or the number is negative.
-        UnknownQueryError
-            If there is neither, or no such trial.
         """
         if older_than is None:
             self._forget(query_or_id(trial))
@@ -729,9 +673,9 @@ class Study:
         params: Mapping[str, Any],
         value: Any = None,
         *,
-        metrics: Mapping[str, Any] | None = None,
-        context: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        metrics: Known = None,
+        context: Known = None,
+        covariates: Known = None,
         failed: bool = False,
         key: str | None = None,
     ) -> None:
@@ -739,20 +683,11 @@ class Study:
 
         Parameters
         ----------
-        params : mapping
-            The setting by name, inside the ranges.
-        value, metrics, context, covariates, failed
-            As for `ask` and `tell`.
+        params, value, metrics, context, covariates, failed
+            As for `Tuner.add_trial`.
         key : str, optional
             A key for this trial, unique within the study. Added again with the same key, because
             the answer was lost, it counts once.
-
-        Raises
-        ------
-        ParameterError
-            If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError, ContextError, CovariateError
-            As for `ask` and `tell`.
         """
         answer = answer_of(value, metrics, covariates, failed)
         body: dict[str, Any] = {"params": params, "context": as_read(context)}
@@ -774,15 +709,8 @@ class Study:
 
         Parameters
         ----------
-        parameters : mapping
-            All parameters from now on.
-        constraints : sequence of str, optional
-            All constraints from now on.
-
-        Raises
-        ------
-        ParameterError
-            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
+        parameters, constraints
+            As for `Tuner.set_parameters`.
         """
         spec = Space(parameters, constraints).spec()
 
@@ -794,17 +722,9 @@ class Study:
         self._control("parameters", check, True)
 
     def pause(self) -> None:
-        """Use the best setting and learn nothing until `resume`.
-
-        This holds for all clients, and is durable when this returns. Repeating it is allowed.
-        """
         self._control("pause", lambda fold: None if fold.tuner.paused else {}, True)
 
     def resume(self) -> None:
-        """Explore and learn again; repeating this is allowed.
-
-        A guard that holds forgets what it has seen.
-        """
         self._control("resume", lambda fold: {} if fold.tuner.paused else None, True)
 
     def _control(
@@ -852,21 +772,17 @@ class Study:
         ledger = self._ledger
         return ledger.call(lambda: look(ledger.current()))
 
-    def standing(self) -> Standing:
-        """Rounds, center and certificate at the same instant."""
-
-        def look(fold: Fold) -> Standing:
-            return Standing(fold.rounds, fold.tuner.center, fold.tuner.certificate)
-
+    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
+        """Read a part of the status, or the answer of an operation with arguments."""
         return self._read(look)
 
     def status(self) -> Status:
-        """The status of the study at this instant: a record that prints itself.
+        """Return the status: `summary`, with the age of open trials and more warnings.
 
         Returns
         -------
         Status
-            Rounds, best setting, its expected value, open trials and their age, warnings.
+            A record that prints itself.
         """
 
         def look(fold: Fold) -> Status:
@@ -878,126 +794,51 @@ class Study:
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
-        return self.standing().rounds
+        return self._look("rounds", lambda fold: fold.rounds)
 
     @property
     def first_round(self) -> int:
         """The first round that the history contains; the next one if it is empty."""
-        return self._read(lambda fold: int(fold.marks[0][0]) + 1)
+        return self._look("first_round", lambda fold: int(fold.marks[0][0]) + 1)
 
     @property
     def center(self) -> Array:
-        """The tuner's best values, in the order of its columns."""
-        return self.standing().center
+        return self._look("center", lambda fold: fold.tuner.center)
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret so far; NaN if there is none."""
-        return self.standing().certificate
+        return self._look("certificate", lambda fold: fold.tuner.certificate)
 
-    def certificate_for(self, **constants: float) -> float:
-        """Bound the regret for values with a given constant: `Tuner.certificate_for`.
-
-        Parameters
-        ----------
-        **constants : float
-            One of `smoothness` and `lipschitz`.
-
-        Returns
-        -------
-        float
-            The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If a constant is unknown.
-        """
-        return self._read(lambda fold: fold.tuner.certificate_for(**constants))
+    def certificate_for(
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
+    ) -> float:
+        given = {"smoothness": smoothness, "lipschitz": lipschitz}
+        return self._look("certificate", lambda f: f.tuner.certificate_for(**given), **given)
 
     @property
     def best(self) -> Params:
-        """The best setting by name; before anything was learnt, the start.
+        return self._look("best", lambda fold: fold.tuner.best)
 
-        Raises
-        ------
-        StateError
-            If the tuner has contexts: each has its own best setting, `best_for`.
-        """
+    def best_for(self, context: Known = None) -> Params:
+        return self._look("best", lambda fold: fold.tuner.best_for(context), context=context)
 
-        def look(fold: Fold) -> Params:
-            return fold.tuner.best
-
-        return self._read(look)
-
-    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """Return the best setting in a context.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`; none for a tuner without.
-
-        Returns
-        -------
-        dict
-            The setting by name.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
-        """
-        return self._read(lambda fold: fold.tuner.best_for(context))
-
-    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and what matters.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`; none for a tuner without.
-
-        Returns
-        -------
-        Recommendation
-            A record that prints itself.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
-        """
-        return self._read(lambda fold: fold.tuner.recommend(context))
+    def recommend(self, context: Known = None) -> Recommendation:
+        return self._look("recommend", lambda fold: fold.tuner.recommend(context), context=context)
 
     @property
     def paused(self) -> bool:
         """Whether the tuner is paused, by `pause` or by its guard."""
-        return self.summary().paused
+        return self._look("paused", lambda fold: fold.tuner.paused)
 
     @property
     def uplift(self) -> Uplift:
-        """What a tuned round gains over the control, with an interval that is valid at any time.
-
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
-        """
         uplift = self.summary().uplift
         if uplift is None:
             raise StateError(NO_HOLDBACK)
         return uplift
 
     def summary(self) -> Status:
-        """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.
-
-        Returns
-        -------
-        Status
-            Rounds, best setting, recent mean, gain over the control.
-        """
-        return self._read(lambda fold: fold.tuner.summary())
+        return self._look("status", lambda fold: fold.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
@@ -1012,17 +853,12 @@ class Study:
         after : int, default -1
             Only ids after this one.
         limit : int, optional
-            How many at most.
+            Number of trials at most.
 
         Returns
         -------
         list of OpenQuery
             The trials, with who asked each and when.
-
-        Raises
-        ------
-        ParameterError
-            If `after` is no whole number, or `limit` none of at least 0.
         """
         after = whole(after, "after", -1, "ids are counted from 0")
         most = None if limit is None else whole(limit, "limit", 0, "how many at most")
@@ -1043,29 +879,18 @@ class Study:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read the rounds as a table, and check their seals.
+        """Read rounds as a table, and check their seals.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
         numpy.ndarray
-            A structured array with the columns round, the name of each value, value (NaN for a
-            failure), expected, paused (nothing was learnt from the round), failed, and the best
-            setting when the trial was asked (`best.` before each name); then the metrics
-            (`metric.`), the contexts (`context.`) and the covariates (`covariate.` before each
-            name); with a holdback held_back and expected_control, NaN where no coin decided the
-            round; and time and client, when and by whom the value was reported.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            The columns of `Tuner.history`, with the best setting when the trial was asked, and time
+            and client, when and by whom the value was reported. Damaged rows raise `StateError`.
         """
         first, last = first_and_last(first, last)
         status = self.summary()
@@ -1073,14 +898,12 @@ class Study:
             return table_of(rounds, Space.from_spec(status.space), status)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read some rounds as plain values.
+        """Read rounds as plain values; for many rounds `history` takes less memory.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
@@ -1090,12 +913,7 @@ class Study:
             known), paused and center (the best setting when it was asked); with a holdback
             held_back and expected_control (None where no coin decided the round); and failed,
             metrics and covariates where they were reported, context and covariates of the ask
-            under `asked`. For many rounds `history` takes less memory.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            under `asked`.
         """
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
@@ -1115,48 +933,21 @@ class Study:
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read the rounds as a pandas DataFrame.
+        """Read rounds as a pandas DataFrame, one row a round.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
         pandas.DataFrame
-            The data of `history`, one row per round.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
+            The data of `history`.
         """
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history.
-
-        Each parameter over the rounds with the explored range, the value and its recent mean, the
-        best setting over the contexts and, with a holdback, the gain of tuning over the control.
-
-        Parameters
-        ----------
-        path : str or os.PathLike, optional
-            A file to write, ending in .png, .svg or .pdf; none by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        StateError
-            If no round has been told yet.
-        """
         if path is not None:
             figure_format(path)  # checked before the history is read
         rounds = self.history()
@@ -1186,13 +977,9 @@ class Study:
         Returns
         -------
         Verification
-            The number of rows, all intact, and the largest difference between a setting that was
-            asked and the one that this machine computes in its place, in shares of the range.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            Number of rows, all intact, and the largest difference between a setting that was asked
+            and the one that this machine computes in its place, in shares of the range. Damaged
+            rows raise `StateError`.
         """
         self._flush()
         upto = self._read(lambda fold: fold.n)
@@ -1207,12 +994,11 @@ class Study:
 
         Clients may still have trials that were asked after the backup was taken. Without this,
         their ids would be given again, and an answer told by its id would count for another trial.
-        What the tuner asks for does not change; which rounds a holdback gives to the control does.
 
         Parameters
         ----------
         count : int, default 1_000_000
-            How many ids to leave out: more than were asked since the backup.
+            Number of ids to leave out: more than were asked since the backup.
 
         Returns
         -------
@@ -1224,9 +1010,7 @@ class Study:
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
-        """Remove the history of early rounds from a database.
-
-        The tuner, its open trials and everything that it will ask for do not change.
+        """Remove the history of early rounds from a database; the tuner does not change.
 
         Parameters
         ----------
@@ -1238,18 +1022,20 @@ class Study:
         Returns
         -------
         int
-            How many rows of the journal were removed.
-
-        Raises
-        ------
-        StateError
-            If another client trimmed the study at the same time.
+            Number of rows that were removed.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
         self._flush()
         self._read(lambda fold: None)
         with closing(self._ledger.database.another()) as database:
             return trim(_found(database, self.name), before, progress)
+
+
+for _same in (
+    *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
+    *("summary", "plot", "pause", "resume"),
+):
+    getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
 
 
 def trim(log: Log, before: int, progress: bool) -> int:

@@ -1,13 +1,15 @@
-"""A tuner from the options of the command line: `--param price=1:14:4 --maximize`."""
+"""A tuner from text: options of the command line, `--param price=1:14:4`, or a JSON object."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from dikin.errors import ParameterError
+from dikin.errors import DikinError, ParameterError, did_you_mean, shown
+from dikin.serialization import strict_json
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
@@ -19,6 +21,9 @@ from dikin.tuning.tuner import Tuner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+TUNER_EXAMPLE = (
+    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+)
 RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
 CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
@@ -227,3 +232,50 @@ def _number(what: str, text: str) -> float:
     except ValueError:
         raise ParameterError(f"{what} must be a number, got {text!r}") from None
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def tuner_from_text(text: str) -> Tuner:
+    """The tuner that a JSON text describes, or an error that says how to describe one.
+
+    >>> tuner_from_text(TUNER_EXAMPLE)
+    <Tuner maximize price, 0 rounds>
+    """
+    try:
+        spec = strict_json(text)
+    except ValueError as reason:
+        raise ParameterError(
+            f"a tuner is described by a JSON object such as {TUNER_EXAMPLE}, got {shown(text)} "
+            f"({reason})"
+        ) from reason
+    return tuner_from_spec(spec)
+
+
+def tuner_from_spec(spec: Any) -> Tuner:
+    """The tuner that a JSON object describes."""
+    if not isinstance(spec, dict) or "tuner" not in spec:
+        raise ParameterError(
+            f"a tuner is described by a JSON object with the key 'tuner', such as {TUNER_EXAMPLE}, "
+            f"got {shown(spec)}"
+        )
+    arguments = dict(spec)
+    entries = arguments.pop("tuner")
+    if not isinstance(entries, dict):
+        raise ParameterError(
+            f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got "
+            f"{shown(entries)}"
+        )
+    parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
+    known = list(inspect.signature(Tuner).parameters)[1:]  # without the parameters
+    for name in arguments:
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise ParameterError(f"Tuner has no argument {shown(name)}.{near}")
+    try:
+        return Tuner(parameters, **arguments)
+    except DikinError:
+        raise
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(f"no Tuner can be built from {shown(arguments)}: {reason}") from reason
