@@ -46,7 +46,7 @@ from dikin.studies.arguments import (
     same_answer,
     seconds,
 )
-from dikin.studies.database import PATIENCE, Database, Record, Taken, open_database
+from dikin.studies.database import PATIENCE, Database, Record, open_database
 from dikin.studies.fold import Asked, Fold, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
@@ -160,9 +160,16 @@ class Study:
     >>> folder.cleanup()
     """
 
-    _service = False
-
-    def __new__(cls, url: Any, *_: Any, **__: Any) -> Study:
+    def __new__(
+        cls,
+        url: str | os.PathLike[str],
+        name: str,
+        tuner: Tuner | None = None,
+        *,
+        client: str | None = None,
+        patience: float | None = None,
+        token: str | None = None,
+    ) -> Study:
         """Return a study in a database, or at a service."""
         if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
             from dikin.studies.remote import RemoteStudy  # only where there is a service
@@ -452,14 +459,12 @@ class Study:
                 if any(map(ledger.log.of_key, others)) or any(rows):
                     before = zip(rows, names, strict=True)
                     return [self._asked_before(*each, asked_for) for each in before]
-            if ledger.share_seconds:
-                ledger.hold()
-            elif tries or not ledger.alone:
+            if not tries and not ledger.alone and not ledger.share_seconds:
                 ledger.alone = not ledger.refresh()
             tries += 1
             return self._asked(asked_for, own, keys[0] is not None)
 
-        return ledger.call(lambda: ledger.until_placed(act))
+        return ledger.write(act)
 
     def _asked(
         self, asked_for: list[Any], keys: list[str | None], keyed: bool
@@ -483,14 +488,10 @@ class Study:
             body |= {"for": asked_for} if keyed else {}
             trials.append(trial)
             rows.append(Record("ask", json.dumps(body), None, key, self.client, at))
-        try:
-            first = ledger.append(rows, slack=0 if exact else SLACK)
-        except Taken:  # under this key, by another client at the same time
-            first = None
-        if first is None:
-            ledger.alone = False
-            return None
-        return trials if first == after + 1 else list(map(_numbered, trials, count(first)))
+        first = ledger.append(rows, slack=0 if exact else SLACK)
+        if first is None or first == after + 1:
+            return None if first is None else trials
+        return list(map(_numbered, trials, count(first)))
 
     def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
         body = {} if row is None else json.loads(row.body)
@@ -540,50 +541,37 @@ class Study:
         self._report(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        ledger = self._ledger
-        ledger.call(lambda: ledger.until_placed(partial(self._tell, trial, answer)))
+        def told(id: int, row: Row) -> bool:
+            return row.kind == "tell" and self._told_before(trial, id, row, answer)
 
-    def _tell(self, trial: Query | int, answer: dict[str, Any]) -> bool | None:
+        self._close(trial, "tell", told, lambda fold: _told(fold, trial, answer))
+
+    def _close(
+        self,
+        trial: Query | int,
+        kind: str,
+        is_closed: Callable[[int, Row], bool],
+        body_of: Callable[[Fold], dict[str, Any]],
+    ) -> None:
+        """Append a row that closes a trial, unless the row that has closed it says the same."""
         ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
-        if ledger.share_seconds:
-            ledger.hold()
-        if id not in ledger.fold.asked:
-            ledger.refresh()
-            if id not in ledger.fold.asked and self._told_before(trial, id, answer):
-                return True
-        fold = ledger.fold
-        row, _ = fold.tuner.checked_answer(trial, **answer)
-        known = {
-            "context": dict(row.context),
-            "covariates": dict(fold.tuner.require_open(id).covariates),
-        }
-        body = answer | {
-            "point": list(map(float, row.point)),
-            "expected": finite_or_none(row.expected),
-            "paused": row.paused,
-            "center": fold.asked[id].center,
-        }
-        if fold.tuner.comparison is not None:
-            body |= {"held_back": row.held_back}
-            body |= {"expected_control": finite_or_none(row.expected_control)}
-        body |= {"asked": {name: part for name, part in known.items() if part}}
-        return self._closed_by(Record("tell", json.dumps(body), id, None, self.client, now()))
 
-    def _closed_by(self, row: Record) -> bool | None:
-        """Append a row that closes a trial; None if another client may have closed it."""
-        try:
-            if self._ledger.append([row]) is not None:
-                return True
-        except Taken:
-            pass
-        self._ledger.refresh()
-        return None
+        def act() -> int | None:
+            if id not in ledger.fold.asked:
+                ledger.refresh()
+            if id not in ledger.fold.asked and 0 <= id < 2**63:  # the integers of a database
+                ledger.settle()
+                row = ledger.log.closing(id)
+                if row is not None and is_closed(id, row):
+                    return row.n
+            ledger.fold.tuner.require_open(trial)
+            body = json.dumps(body_of(ledger.fold))
+            return ledger.append([Record(kind, body, id, None, self.client, now())])
 
-    def _told_before(self, trial: Query | int, id: int, answer: dict[str, Any]) -> bool:
-        """Return whether a closed trial has this answer; raise an error if it has another."""
-        row = self._closing_row(id)
-        if row is None or row.kind != "tell":
-            return False
+        ledger.write(act)
+
+    def _told_before(self, trial: Query | int, id: int, row: Row, answer: dict[str, Any]) -> bool:
+        """Raise an error unless a closed trial has this answer."""
         body = json.loads(row.body)
         if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
             raise QueryError(
@@ -597,12 +585,6 @@ class Study:
                 f"{json.dumps(answer, default=str)}. Nothing was changed."
             )
         return True
-
-    def _closing_row(self, id: int) -> Row | None:
-        if not 0 <= id < 2**63:  # the range of a database's integers
-            return None
-        self._ledger.settle()
-        return self._ledger.log.closing(id)
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
@@ -635,36 +617,18 @@ class Study:
         return self._forget_older(age)
 
     def _forget(self, trial: Query | int) -> None:
-        ledger = self._ledger
-        ledger.call(lambda: ledger.until_placed(partial(self._forget_one, trial)))
-
-    def _forget_one(self, trial: Query | int) -> bool | None:
-        ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
-        if ledger.share_seconds:
-            ledger.hold()
-        if id not in ledger.fold.asked:
-            ledger.refresh()
-            if id not in ledger.fold.asked:
-                row = self._closing_row(id)
-                if row is not None and row.kind == "forget":
-                    return True
-        ledger.fold.tuner.require_open(trial)
-        return self._closed_by(Record("forget", "{}", id, None, self.client, now()))
+        self._close(trial, "forget", lambda _, row: row.kind == "forget", lambda _: {})
 
     def _forget_older(self, age: float) -> int:
         ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
 
         def act() -> int | None:
-            fold = ledger.current()
-            older = (id for id, asked in fold.asked.items() if asked.at < before)
+            older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
             ids = list(islice(older, CLOSED_AT_ONCE))
             rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
-            try:
-                return len(ids) if not ids or ledger.append(rows) is not None else None
-            except Taken:
-                return None
+            return len(ids) if not ids or ledger.append(rows) is not None else None
 
-        while closed := ledger.call(lambda: ledger.until_placed(act)):
+        while closed := ledger.write(act):
             forgotten += closed
         return forgotten
 
@@ -739,24 +703,21 @@ class Study:
         ledger, tries = self._ledger, 0 if key is None else 1
         key = key or ledger.key()
 
-        def act() -> bool | None:
+        def act() -> int | None:
             nonlocal tries
-            if ledger.share_seconds:
-                ledger.hold()
             tries += 1
             if tries > 1 and key is not None:
                 ledger.settle()
-                if ledger.log.of_key(key) is not None:
-                    return True
+                before = ledger.log.of_key(key)
+                if before is not None:
+                    return before.n
             body = body_of(ledger.current())
             if body is None:
-                return True
+                return 0
             row = Record(kind, json.dumps(body), None, key, self.client, now())
-            slack = 0 if control else None
-            placed = ledger.append([row], slack=slack, control=control, jump=jump)
-            return None if placed is None else True
+            return ledger.append([row], slack=0 if control else None, control=control, jump=jump)
 
-        ledger.call(lambda: ledger.until_placed(act))
+        ledger.write(act)
 
     def _share_commits(self, seconds: float) -> None:
         """For the service: let the rows of several calls share a commit, by `_flush` at last."""
@@ -1065,6 +1026,23 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
     parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
     expected = number_or_nan(fact["expected"])
     return Trial(id, space.params(point), point, expected, fact["paused"], *parts)
+
+
+def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of an answer: all that is known of its round."""
+    row, _ = fold.tuner.checked_answer(trial, **answer)
+    asked = fold.tuner.require_open(trial)
+    known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
+    body = answer | {
+        "point": list(map(float, row.point)),
+        "expected": finite_or_none(row.expected),
+        "paused": row.paused,
+        "center": fold.asked[asked.id].center,
+    }
+    if fold.tuner.comparison is not None:
+        body |= {"held_back": row.held_back}
+        body |= {"expected_control": finite_or_none(row.expected_control)}
+    return body | {"asked": {name: part for name, part in known.items() if part}}
 
 
 def _numbered(trial: Trial, id: int) -> Trial:
