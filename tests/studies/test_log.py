@@ -206,7 +206,7 @@ def test_every_alteration_is_noticed_and_rewound(log: Log, damage: str) -> None:
     with pytest.raises(Damage, match="dikin study rewind a") as caught:
         look()
     assert caught.value.n == intact[-1].n == 4
-    assert log.rewind(4, intact[-1].seal) > 0
+    assert log.rewind() > 0
     *rest, skip = read(log)
     assert (rest, skip.kind) == (whole[:5], "skip")
     assert skip.n > 6  # no number is given again

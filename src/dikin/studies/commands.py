@@ -19,7 +19,14 @@ from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
 from dikin.studies.operations import OPERATIONS, Argument, Operation
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import by_name, tuner_from_options, tuner_from_text, tuner_options
+from dikin.studies.tuner_options import (
+    VALUE,
+    by_name,
+    number_or_word,
+    tuner_from_options,
+    tuner_from_text,
+    tuner_options,
+)
 from dikin.tuning.recommendation import Recommendation
 from dikin.vectors import Table
 from dikin.worth.uplift import Uplift
@@ -128,21 +135,6 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
 # --- commands of operations ----------------------------------------------------------------------
 
 
-def values_by_name(option: str, texts: tuple[str, ...]) -> dict[str, float | str] | None:
-    """Return `load=0.7`, `kind=batch` as numbers and words by name; None for none."""
-
-    def read(text: str) -> tuple[str, float | str]:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise ParameterError(f"{option} wants NAME=VALUE, such as load=0.7, got {text!r}")
-        try:
-            return name.strip(), float(value)
-        except ValueError:
-            return name.strip(), value.strip()
-
-    return by_name(option, texts, read)
-
-
 def _command(asked: Operation) -> click.Command:
     given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
     name = asked.name.replace("_", "-")
@@ -167,17 +159,15 @@ def _option(name: str, argument: Argument) -> click.Parameter:
     if name in ("id", "value"):
         return click.Argument([name], type=int if name == "id" else float, required=name == "id")
     if _is_named(argument):
-        flag = f"--{ONE.get(name, name)}"
-        return click.Option(
-            [flag, name], multiple=True, metavar="NAME=VALUE", help=f"{words} May be repeated."
-        )
+        flag, words = f"--{ONE.get(name, name)}", f"{words} May be repeated."
+        return click.Option([flag, name], multiple=True, metavar="NAME=VALUE", help=words)
     return click.Option([f"--{name}"], is_flag=kind == "boolean", help=words)
 
 
 def _callback(asked: Operation, given: dict[str, Argument]) -> Callable[..., None]:
     def run(name: str, url: str, **texts: Any) -> None:
         sent = {
-            key: values_by_name(f"--{ONE.get(key, key)}", texts[key])
+            key: by_name(f"--{ONE.get(key, key)}", texts[key], VALUE, number_or_word)
             if _is_named(each)
             else texts[key]
             for key, each in given.items()

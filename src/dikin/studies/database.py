@@ -262,7 +262,13 @@ class Database(ABC):
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        """Append rows; see `Log.append`."""
+        """Append rows after whatever is there, with one seal; durable when this returns.
+
+        `seen` is the last row that this client knows, the epoch, and how many may have come since.
+        With `control` they raise the epoch; `jump` numbers are left out before them. Return the
+        number of the first and the seal; None if too many rows have come, or the study is gone.
+        Raise `Taken` if there is a row of that key, or that closes that trial.
+        """
 
     @abstractmethod
     def has_table(self, name: str) -> bool:

@@ -52,7 +52,7 @@ from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
 from dikin.studies.study_status import study_status
-from dikin.studies.verification import Verification, intact_row, verify
+from dikin.studies.verification import Verification, verify
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -332,8 +332,7 @@ class Study:
         """
         with closing(open_database(url, PATIENCE)) as database:
             log = _found(database, printable(name, "name"))
-            place = intact_row(log)
-            return 0 if place is None else log.rewind(*place)
+            return log.rewind()
 
     @classmethod
     def rows(

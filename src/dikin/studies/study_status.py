@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from math import nan
 
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.fold import Fold
 from dikin.studies.log import Log
-from dikin.tuning.space import Space
 from dikin.tuning.tuner import RECENT
 
 LATE_SECONDS, LATE_ROWS = 3600.0, 2000
@@ -32,34 +30,28 @@ def study_status(fold: Fold, log: Log) -> Status:
         last_told_seconds=nan if told_at is None else _age(told_at),
         first_round=int(fold.marks[0][0]) + 1,
     )
-    behind = 0 if first is None else fold.n - first
-    warnings = *status.warnings, *_warnings(status, tuner.space, behind)
-    return replace(status, warnings=warnings)
+    warnings = [*status.warnings]
+    if first is not None:
+        age, behind, count = status.open.oldest_seconds, fold.n - first, status.open.count
+        if age > LATE_SECONDS or behind > LATE_ROWS:
+            waiting = "1 trial waits" if count == 1 else f"{count} trials wait"
+            warnings.append(
+                f"{waiting} for an answer, the oldest ({first}) for {_duration(age)}, and "
+                f"{behind:,} asks and answers came since. Tell their results, or forget them "
+                "(dikin study forget)"
+            )
+    if status.rounds >= RECENT:
+        best = tuner.space.params(status.center)
+        warnings += (
+            f"the best {name} so far is {value_text(best[name])}, next to its bound "
+            f"{value_text(bound)}: if values beyond it are possible, try a wider range"
+            for name, bound in tuner.space.bounds_near(status.center).items()
+        )
+    return replace(status, warnings=tuple(warnings))
 
 
 def _age(microseconds: int) -> float:
     return max(0.0, time.time() - microseconds / 1e6)
-
-
-# --- warnings ------------------------------------------------------------------------------------
-
-
-def _warnings(status: Status, space: Space, behind: int) -> Iterator[str]:
-    yield from _late(status, behind)
-    if status.rounds >= RECENT:
-        yield from _at_bounds(status, space)
-
-
-def _late(status: Status, behind: int) -> Iterator[str]:
-    count, first, age = status.open.count, status.open.first, status.open.oldest_seconds
-    if first is None:
-        return
-    if age > LATE_SECONDS or behind > LATE_ROWS:
-        subject = "1 trial waits" if count == 1 else f"{count} trials wait"
-        yield (
-            f"{subject} for an answer, the oldest ({first}) for {_duration(age)}, and {behind:,} "
-            "asks and answers came since. Tell their results, or forget them (dikin study forget)"
-        )
 
 
 def _duration(seconds: float) -> str:
@@ -67,12 +59,3 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} s"
-
-
-def _at_bounds(status: Status, space: Space) -> Iterator[str]:
-    best = space.params(status.center)
-    for name, bound in space.bounds_near(status.center).items():
-        yield (
-            f"the best {name} so far is {value_text(best[name])}, next to its bound "
-            f"{value_text(bound)}: if values beyond it are possible, try a wider range"
-        )
