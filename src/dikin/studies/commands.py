@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -87,10 +88,16 @@ def study() -> None:
     """  # noqa: D301 - click reads the backspace character
 
 
-@study.command()
-@name_argument
+def command(
+    title: str | None = None, of: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Enter a command for one study, with the first words of a method of `Study` or its own."""
+    words = None if of is None else (inspect.getdoc(of) or "").partition("\n\nParameters")[0]
+    return lambda act: study.command(title, help=words)(name_argument(url_option(act)))
+
+
+@command()
 @click.argument("tuner", required=False)
-@url_option
 @tuner_options
 def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     """Create a study of a tuner.
@@ -202,9 +209,7 @@ def list_(url: str) -> None:
             click.echo(f"{name}\tnot readable: {damage}")
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -245,9 +250,7 @@ def text(study: Study) -> Iterator[str]:
         yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"
 
 
-@study.command("open")
-@name_argument
-@url_option
+@command("open")
 def open_(name: str, url: str) -> None:
     """List the open trials: id, client, time, and the parameters by name."""
     with Study(url, name) as study:
@@ -258,10 +261,8 @@ def open_(name: str, url: str) -> None:
             )
 
 
-@study.command()
-@name_argument
+@command()
 @click.argument("ids", type=int, nargs=-1)
-@url_option
 @click.option(
     "--older-than",
     type=float,
@@ -287,9 +288,7 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
             study.forget(id)
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
 @click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
 def history(name: str, url: str, first: int, last: int | None) -> None:
@@ -301,9 +300,7 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
         click.echo(json.dumps(record))
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -339,19 +336,14 @@ def _parts(study: Study) -> Iterator[Table]:
             bar.move(EXPORTED_AT_ONCE)
 
 
-@study.command()
-@name_argument
+@command(of=Study.trim)
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
-@url_option
 def trim(name: str, before: int, url: str) -> None:
-    """Remove the history of the rounds before one; the tuner does not change."""
     with Study(url, name) as study:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
-@study.command("skip-ids")
-@name_argument
-@url_option
+@command("skip-ids", Study.skip_ids)
 @click.option(
     "--count",
     type=click.IntRange(1),
@@ -360,33 +352,18 @@ def trim(name: str, before: int, url: str) -> None:
     help="How many ids to leave out: more than were asked since the backup.",
 )
 def skip_ids(name: str, url: str, count: int) -> None:
-    """Leave out ids of trials, once, after a study was restored from a backup.
-
-    Clients may still have trials that were asked after the backup was taken: no other trial gets
-    their ids. What the tuner asks for does not change.
-    """
     with Study(url, name) as restored:
         click.echo(f"the next trial has the id {restored.skip_ids(count):,}")
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.verify)
 def verify(name: str, url: str) -> None:
-    """Check every seal, compute the trials again, and print how far they are from the recorded."""
     with Study(url, name) as study:
         click.echo(str(study.verify(progress=True)))
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.rewind)
 def rewind(name: str, url: str) -> None:
-    """Remove the rows of a damaged study from the first one on that is not intact.
-
-    A damaged study can be read up to its last intact row. Afterwards it can be written again, and
-    no trial gets an id that was given before. Restore a copy instead if there is one.
-    """
     removed = Study.rewind(url, name)
     click.echo(f"{removed} rows removed" if removed else "all rows are intact: nothing was changed")
 
@@ -402,12 +379,9 @@ def convert(url: str) -> None:
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.delete)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(name: str, url: str, yes: bool) -> None:
-    """Remove a study."""
     if name not in Study.names(url):
         Study(url, name).close()  # refuses an unknown study; a damaged one can be removed
     if not yes:

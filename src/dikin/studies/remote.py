@@ -297,15 +297,8 @@ class RemoteStudy(Study):
     def resume(self) -> None:
         self._call("resume")
 
-    def add_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any = None,
-        *,
-        key: str | None = None,
-        **more: Any,
-    ) -> None:
-        key = key or secrets.token_hex(16)
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
+        key = more.pop("key", None) or secrets.token_hex(16)
         self._call("add_trial", params=params, value=value, key=key, **more)
 
     def set_parameters(

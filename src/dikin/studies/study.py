@@ -7,11 +7,11 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
@@ -47,7 +47,7 @@ from dikin.studies.arguments import (
     seconds,
 )
 from dikin.studies.database import PATIENCE, Database, Record, open_database
-from dikin.studies.fold import Asked, Fold, text_of
+from dikin.studies.fold import Fold, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+Url = str | os.PathLike[str]
 
 LONGEST_AGE = 1e9
 """Seconds: thirty years."""
@@ -80,7 +81,6 @@ LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
 UNIT = "\x1f"
 """A character that no key of a user's has: after a key under which several trials were asked."""
-IS_OVER_HTTP = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +162,7 @@ class Study:
 
     def __new__(
         cls,
-        url: str | os.PathLike[str],
+        url: Url,
         name: str,
         tuner: Tuner | None = None,
         *,
@@ -171,7 +171,7 @@ class Study:
         token: str | None = None,
     ) -> Study:
         """Return a study in a database, or at a service."""
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import RemoteStudy  # only where there is a service
 
             return object.__new__(RemoteStudy)
@@ -179,7 +179,7 @@ class Study:
 
     def __init__(
         self,
-        url: str | os.PathLike[str],
+        url: Url,
         name: str,
         tuner: Tuner | None = None,
         *,
@@ -197,7 +197,7 @@ class Study:
 
     def _open(
         self,
-        url: str | os.PathLike[str],
+        url: Url,
         tuner: Tuner | None,
         client: str,
         patience: float | None,
@@ -262,7 +262,7 @@ class Study:
         self._ledger.client = printable(client, "client")
 
     @classmethod
-    def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
+    def names(cls, url: Url, *, token: str | None = None) -> list[str]:
         """List the studies in a database, or those that a service lets this client see.
 
         Parameters
@@ -275,16 +275,16 @@ class Study:
         list of str
             Their names.
         """
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import names_at
 
-            return names_at(url, token)
+            return names_at(str(url), token)
         _refuse_token(token)
         with closing(open_database(url, PATIENCE)) as database:
             return names(database)
 
     @classmethod
-    def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
+    def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
         """Remove a study with its whole history; clients that have it open get an error.
 
         Parameters
@@ -298,19 +298,17 @@ class Study:
             If there is no such study.
         """
         name = printable(name, "name")
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import delete_at
 
-            delete_at(url, name, token)
+            delete_at(str(url), name, token)
             return
         _refuse_token(token)
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, name)
-            with database.transaction():  # the study is not opened before: it may be damaged
-                log.delete()
+        with _log(open_database(url, PATIENCE), name) as log, log.database.transaction():
+            log.delete()  # the study is not opened before: it may be damaged
 
     @classmethod
-    def rewind(cls, url: str | os.PathLike[str], name: str) -> int:
+    def rewind(cls, url: Url, name: str) -> int:
         """Remove the rows of a damaged study from the first one on that is not intact.
 
         The study can be written again. No trial gets an id that was given before.
@@ -330,13 +328,12 @@ class Study:
         StateError
             If its beginning is damaged.
         """
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, printable(name, "name"))
+        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
             return log.rewind()
 
     @classmethod
     def rows(
-        cls, url: str | os.PathLike[str], name: str, first: int = 1, last: int | None = None
+        cls, url: Url, name: str, first: int = 1, last: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """Read rounds without the tuner: of a study that this version cannot continue, too.
 
@@ -354,8 +351,7 @@ class Study:
             `StateError`, after all rounds before them.
         """
         first, last = first_and_last(first, last)
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, printable(name, "name"))
+        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
             row = log.beginning()
             before = json.loads(json.loads(row.body)["content"])["rounds"]
             yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
@@ -490,7 +486,8 @@ class Study:
         first = ledger.append(rows, slack=0 if exact else SLACK)
         if first is None or first == after + 1:
             return None if first is None else trials
-        return list(map(_numbered, trials, count(first)))
+        bodies = (json.loads(row.body) for row in rows)
+        return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
     def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
         body = {} if row is None else json.loads(row.body)
@@ -827,7 +824,8 @@ class Study:
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            return [open_query(fold.tuner, *each) for each in islice(later, limit)]
+            found = ((fold.tuner.require_open(id), asked) for id, asked in islice(later, limit))
+            return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
 
         return self._read(look)
 
@@ -888,8 +886,7 @@ class Study:
             for mark in reversed(fold.marks)
             if mark[0] < max(first, 1) or mark is fold.marks[0]
         )
-        with closing(self._ledger.database.another()) as database:
-            log = _found(database, self.name)
+        with _log(self._ledger.database.another(), self.name) as log:
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
@@ -943,8 +940,7 @@ class Study:
         """
         self._flush()
         upto = self._read(lambda fold: fold.n)
-        with closing(self._ledger.database.another()) as database:
-            log = _found(database, self.name)
+        with _log(self._ledger.database.another(), self.name) as log:
             if self._ledger.damage is not None:
                 raise self._ledger.damage
             return verify(log, upto, progress)
@@ -987,8 +983,8 @@ class Study:
         before = whole(before, "before", 1, "the first round whose history is kept")
         self._flush()
         self._read(lambda fold: None)
-        with closing(self._ledger.database.another()) as database:
-            return trim(_found(database, self.name), before, progress)
+        with _log(self._ledger.database.another(), self.name) as log:
+            return trim(log, before, progress)
 
 
 for _same in (
@@ -1044,21 +1040,13 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
     return body | {"asked": {name: part for name, part in known.items() if part}}
 
 
-def _numbered(trial: Trial, id: int) -> Trial:
-    """Return a trial with another id."""
-    known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
-    return Trial(id, trial.params, trial.point, *known)
-
-
-def open_query(tuner: Tuner, id: int, asked: Asked) -> OpenQuery:
-    """Return an open trial with who asked it and when."""
-    trial = tuner.require_open(id)
-    return OpenQuery(id, trial.point, trial.params, asked.who, clock(asked.at))
-
-
 def clock(microseconds: int) -> datetime:
     """Return a time, clipped to Python's calendar in case its client's clock was wrong."""
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
+
+
+def _is_service(url: Any) -> bool:
+    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
 
 
 def _refuse_token(token: str | None) -> None:
@@ -1068,27 +1056,24 @@ def _refuse_token(token: str | None) -> None:
         )
 
 
-def _found(database: Database, name: str) -> Log:
-    log = Log(database, name)
-    if not log.find():
-        raise _unknown_study(database, name)
-    return log
+@contextmanager
+def _log(database: Database, name: str) -> Iterator[Log]:
+    """Give the rows of a study that must exist, over a connection that is closed at the end."""
+    with closing(database):
+        log = Log(database, name)
+        if not log.find():
+            raise _unknown_study(database, name)
+        yield log
 
 
 def _unknown_study(database: Database, name: str) -> UnknownStudyError:
-    path = database.path
+    path, create = database.path, "To create one, give a tuner: Study(url, name, tuner)"
+    create += ", or dikin study create"
     if path is not None and not path.exists():
+        where = f"there is no file {path}"
         if re.fullmatch(r"[\w.-]+:\d+", path.name):
-            return UnknownStudyError(
-                f"there is no file {path}; for a service, did you mean http://{path.name}?"
-            )
-        return UnknownStudyError(
-            f"there is no file {path}, so no study {name!r}. To create one, give a tuner: "
-            "Study(url, name, tuner), or dikin study create"
-        )
+            return UnknownStudyError(f"{where}; for a service, did you mean http://{path.name}?")
+        return UnknownStudyError(f"{where}, so no study {name!r}. {create}")
     known = names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
-    return UnknownStudyError(
-        f"{database.name} has no study {name!r}.{others} To create one, give a tuner: "
-        "Study(url, name, tuner), or dikin study create"
-    )
+    return UnknownStudyError(f"{database.name} has no study {name!r}.{others} {create}")
