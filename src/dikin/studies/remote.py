@@ -16,7 +16,7 @@ from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
 from operator import itemgetter
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
@@ -92,15 +92,6 @@ class NoAnswerError(StoreError):
     """Nothing came in time; the request may have been carried out."""
 
 
-class HttpRequest(NamedTuple):
-    """A request, as it is sent, however often."""
-
-    method: str
-    path: str
-    body: bytes | None
-    headers: dict[str, str]
-
-
 class ServiceClient:
     """Sends requests to a service at an address."""
 
@@ -138,14 +129,17 @@ class ServiceClient:
         """The service's answer; the request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
+        try:
+            data = None if body is None else json.dumps(body).encode()
+        except (TypeError, ValueError, RecursionError) as reason:
+            raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
         attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
         while True:
             try:
-                self.status, content = self._send_once(request, attempt)
+                self.status, content = self._send_once(attempt, method, path, data, headers or {})
                 return content
             except NotAServiceError:
                 raise
@@ -162,16 +156,18 @@ class ServiceClient:
             time.sleep(pause)
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
-    def _send_once(self, request: HttpRequest, seconds: float) -> tuple[int, dict[str, Any]]:
+    def _send_once(
+        self, seconds: float, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, dict[str, Any]]:
         # As bytes: urllib3 would not encode text as UTF-8.
-        sent = {name: text.encode() for name, text in {**self.headers, **request.headers}.items()}
-        if request.body is not None:
+        sent = {name: text.encode() for name, text in (self.headers | headers).items()}
+        if body is not None:
             sent["Content-Type"] = b"application/json"
         try:
             answer = self._pool.request(
-                request.method,
-                self.url + request.path,
-                body=request.body,
+                method,
+                self.url + path,
+                body=body,
                 headers=sent,
                 redirect=False,
                 timeout=self._timeout(connect=min(CONNECT, seconds), read=seconds),
@@ -416,13 +412,6 @@ def _as_sent(name: str, given: Any) -> Any:
         return given
     word, error = NAMED[name]
     return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
-
-
-def _as_json(body: Any) -> bytes:
-    try:
-        return json.dumps(body).encode()
-    except (TypeError, ValueError, RecursionError) as reason:
-        raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
 
 
 def _read(data: bytes, kind: str) -> Any:
