@@ -99,21 +99,21 @@ LOSSES: list[Refusal] = [
 ]
 
 CURVATURES: list[Refusal] = [
-    (-0.25, errors.CurvatureError, ValueError, ["-0.25", "not negative", "tell 0"]),
-    (-1e-300, errors.CurvatureError, ValueError, ["-1e-300", "not negative"]),
-    (math.nan, errors.CurvatureError, ValueError, ["nan", "finite"]),
-    (math.inf, errors.CurvatureError, ValueError, ["inf", "finite"]),
-    (HUGE, errors.CurvatureError, ValueError, ["finite"]),
-    ("0", errors.CurvatureError, ValueError, ["'0'", "real number"]),
-    (None, errors.CurvatureError, ValueError, ["None", "real number"]),
-    (False, errors.CurvatureError, ValueError, ["False", "real number"]),
+    (-0.25, errors.ParameterError, ValueError, ["-0.25", "not negative", "tell 0"]),
+    (-1e-300, errors.ParameterError, ValueError, ["-1e-300", "not negative"]),
+    (math.nan, errors.ParameterError, ValueError, ["nan", "finite"]),
+    (math.inf, errors.ParameterError, ValueError, ["inf", "finite"]),
+    (HUGE, errors.ParameterError, ValueError, ["finite"]),
+    ("0", errors.ParameterError, ValueError, ["'0'", "real number"]),
+    (None, errors.ParameterError, ValueError, ["None", "real number"]),
+    (False, errors.ParameterError, ValueError, ["False", "real number"]),
 ]
 
 TOO_CURVED: list[tuple[Callable[..., Learner], Refusal]] = [
-    (smooth, (0.75, errors.CurvatureError, ValueError, ["0.75", "0.5", "smoothness"])),
-    (smooth, (0.5 + 1e-7, errors.CurvatureError, ValueError, ["0.5", "smoothness"])),
+    (smooth, (0.75, errors.ParameterError, ValueError, ["0.75", "0.5", "smoothness"])),
+    (smooth, (0.5 + 1e-7, errors.ParameterError, ValueError, ["0.5", "smoothness"])),
     # 4 L/D with L = 2 and D = |(10, 2)| = 10.198: 0.784465
-    (lipschitz, (0.8, errors.CurvatureError, ValueError, ["0.8", "0.784465", "4 L/D"])),
+    (lipschitz, (0.8, errors.ParameterError, ValueError, ["0.8", "0.784465", "4 L/D"])),
 ]
 
 
@@ -241,7 +241,7 @@ def test_an_answer_is_taken_whole_or_not_at_all(loss: float, curvature: float) -
     fits_with_rounding = LOW - 1e-8 <= loss <= HIGH + 1e-8 and 0 <= curvature <= SMOOTHNESS + 1e-8
     try:
         learner.tell(query, loss, curvature)
-    except (errors.LossError, errors.CurvatureError):
+    except (errors.LossError, errors.ParameterError):
         assert not fits
         assert frozen(learner) == before
         assert learner.open_queries == [query]

@@ -33,7 +33,9 @@ def domain_for(cls: type[dikin.Learner]) -> dikin.Learner:
 
 
 @pytest.mark.parametrize("way", COPIES)
-@pytest.mark.parametrize("cls", registry.learners().values(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls", registry.FOLDERS["learners"].every().values(), ids=lambda cls: cls.__name__
+)
 def test_a_copy_goes_on_exactly_and_alone(cls: type[dikin.Learner], way: str) -> None:
     with warnings.catch_warnings(action="ignore"):
         learner = domain_for(cls)

@@ -22,7 +22,7 @@ EQUALITY = 1e-12  # granted to sum x = 1, trace X = 1 and X = X', never to an in
 
 DOMAINS = {
     f"{kind}{i}": domain
-    for kind, cls in registry.domains().items()
+    for kind, cls in registry.FOLDERS["domains"].every().items()
     for i, domain in enumerate(cls.examples())
 }
 

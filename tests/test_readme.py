@@ -63,5 +63,5 @@ def test_it_is_a_landing_page() -> None:
 
 def test_every_learner_has_an_entry() -> None:
     page = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
-    for cls in registry.learners().values():
+    for cls in registry.FOLDERS["learners"].every().values():
         assert f"`{cls.__name__}(" in page, cls.__name__

@@ -244,7 +244,7 @@ def test_altered_state(saved: Path) -> None:
     for key in state:
         with pytest.raises(errors.StateError, match=key):
             dikin.restore({name: part for name, part in state.items() if name != key})
-    with pytest.raises(errors.UnknownNameError, match="Did you mean 'adaptivesmooth'"):
+    with pytest.raises(errors.ParameterError, match="Did you mean 'adaptivesmooth'"):
         dikin.restore(state | {"learner": "adaptivesmoth"})
     with pytest.raises(dikin.DikinError, match="Did you mean 'box'"):
         dikin.restore(state | {"domain": {"kind": "bx"}})

@@ -9,17 +9,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import registry
-from dikin.cli import main
 
 SRC = Path(dikin.__file__).parent
 
 LAYERS = (
     "errors kernel feedback",
-    "vectors extras files registry log_limit",
+    "vectors extras files registry silence",
     "arguments serialization",
     "rng open_queries plotting",
     "domains",
@@ -30,7 +28,6 @@ LAYERS = (
     "learners environments",
     "engine",
     "tuning",
-    "earlier",
     "loading",
     "checks studies experiments",
     "dikin",  # the package as a whole
@@ -189,14 +186,6 @@ def test_dir_shows_what_users_use() -> None:
     modules = {name for name in SHOWN if inspect.ismodule(getattr(dikin, name))}
     assert SHOWN - modules - {"__version__"} | {*CONTRACT.split()} <= {*dikin.__all__}
     assert [name for name in dikin.__all__ if not inspect.getdoc(getattr(dikin, name))] == []
-
-
-def test_help_begins_with_what_users_do() -> None:
-    shown = CliRunner().invoke(main, ["--help"]).output
-    places = [shown.index(f"\n{words}") for words in ("Tune:", "Serve:", "Research:")]
-    assert places == sorted(places)
-    listed = {line.split()[0] for line in shown[places[0] :].splitlines() if line[:2] == "  "}
-    assert listed == {*main.commands}
 
 
 @pytest.mark.parametrize("folder", registry.FOLDERS)

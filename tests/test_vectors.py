@@ -24,13 +24,6 @@ SHAPES = {"iterate": (3, SIZE), "metric": (5, SIZE), "axes": (SIZE, SIZE)}
 NUMBERS = {"weight": 0.7, "level": 0.3, "factor": 1.3, "step": 0.1, "floor": 0.15, "chance": 0.42}
 
 
-class Constants:
-    """A kernel of losses that knows their constants."""
-
-    def constants(self, round: int) -> tuple[float, float]:
-        return 0.5 * round, 0.25
-
-
 def arguments(function: Callable[..., Any], rng: np.random.Generator) -> list[Any]:
     """Positive numbers and vectors; whatever a name stands for elsewhere it may be positive."""
     found: list[Any] = []
@@ -38,8 +31,6 @@ def arguments(function: Callable[..., Any], rng: np.random.Generator) -> list[An
         kind = str(parameter.annotation)
         if "Array" in kind:
             found.append(rng.uniform(0.2, 0.9, SHAPES.get(name, SIZE)))
-        elif name == "kernel":
-            found.append(Constants())
         elif "bool" in kind:
             found.append(bool(rng.random() < 0.5))
         else:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import inf, log
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -41,9 +41,6 @@ class Parabola(dikin.Domain):
     def margin(self, point: Array) -> float:
         # Not the built-in min, which may lose a NaN.
         return float(np.minimum(point[1] - point[0] ** 2, 1 - point[1]))
-
-    def arguments(self) -> dict[str, Any]:
-        return {}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.errors import DikinError, DomainError, ParameterError, ShapeError, did_you_mean, shown
+from dikin.errors import DikinError, DomainError, ParameterError, did_you_mean, shown
 from dikin.vectors import Array
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
             if array.ndim == 0
             else f"an array of shape {array.shape}"
         )
-        raise ShapeError(f"{name} must be {expectation}, got {got}")
+        raise DomainError(f"{name} must be {expectation}, got {got}")
     if not np.isfinite(array).all():
         where, value = not_finite(array)
         raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")

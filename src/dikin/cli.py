@@ -15,22 +15,9 @@ from dikin.errors import CheckFailedError, DikinError
 from dikin.service.commands import report, serve, token
 from dikin.studies.commands import study
 
-SECTIONS = {"Tune": ("study",), "Serve": ("serve", "token"), "Research": None}
-"""The headings of `dikin --help`, and the commands below each; None for all others."""
-
 
 class Commands(click.Group):
     """Ends the program with a message and an exit status where a mistake was made."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, a section for each purpose."""
-        sectioned = {name for names in SECTIONS.values() for name in names or ()}
-        for heading, names in SECTIONS.items():
-            with formatter.section(heading):
-                formatter.write_dl(
-                    (name, self.commands[name].get_short_help_str(formatter.width - 14))
-                    for name in names or sorted(self.commands.keys() - sectioned)
-                )
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command."""
@@ -88,9 +75,8 @@ def main() -> None:
 
 
 study.add_command(report)
-main.add_command(study)
-main.add_command(serve)
-main.add_command(token)
+for _command in (study, serve, token):
+    main.add_command(_command)
 
 
 @main.command()

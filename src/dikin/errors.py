@@ -29,32 +29,18 @@ class DikinError(Exception):
 
 
 class ParameterError(DikinError, ValueError):
-    """An argument is invalid: wrong sign, NaN, a reversed range, the wrong type, or missing.
+    """An argument is invalid: wrong sign or type, NaN, a reversed range, unknown, or missing.
 
-    Correct the argument that the message names. Nothing was built or changed.
-    """
-
-
-class UnknownNameError(ParameterError, KeyError):
-    """No parameter, class or variant has that name.
-
-    Use one of the names in the message. A class of your own is found once the module that
-    registers it (`dikin.register`) has been imported.
+    Correct the argument that the message names. Nothing was built or changed. A class of your own
+    is known once the module that registers it (`dikin.register`) has been imported.
     """
 
 
 class DomainError(DikinError, ValueError):
-    """A set cannot be used: it is empty, flat or unbounded, or a point does not belong to it.
+    """A set cannot be used: empty, flat, unbounded. Or a point or array does not belong to it.
 
-    Correct the constraints that the message names, or use fewer coordinates. Pass a point for which
-    `domain.contains(point)` holds.
-    """
-
-
-class ShapeError(DikinError, ValueError):
-    """An array has the wrong shape.
-
-    Use the shape in the message. Points have the domain's `point_shape`.
+    Correct the constraints that the message names, or use fewer coordinates. Pass a point of the
+    shape `domain.point_shape` for which `domain.contains(point)` holds.
     """
 
 
@@ -91,18 +77,10 @@ class ContextError(FeedbackError):
     """
 
 
-class CovariateError(DikinError, ValueError):
+class CovariateError(ContextError):
     """A covariate is not a finite number or a word, or not of the kind that it was before.
 
     Correct the covariate that the message names, or leave it out. Nothing was changed.
-    """
-
-
-class CurvatureError(DikinError, ValueError):
-    """The curvature, smoothness or Lipschitz constant told of a loss is not one that it can have.
-
-    Pass less curvature: 0 is always safe. Pass a constant that is at most the declared one, or
-    none.
     """
 
 
@@ -136,13 +114,6 @@ class AnsweredError(ClosedQueryError):
 
 
 # --- saved state and studies -------------------------------------------------------------------
-
-
-class NotAFileError(DikinError, OSError):
-    """The path is not that of a plain file (but of a folder, device or pipe), or is not a path.
-
-    Pass the path of a file. Nothing was written.
-    """
 
 
 class StateError(DikinError, ValueError):

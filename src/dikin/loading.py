@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any
 
 from dikin import serialization
@@ -38,20 +39,14 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
         written by another version of dikin.
     NotSavableError
         If the domain must be given again.
-    UnknownNameError
+    ParameterError
         If the saved class is not known.
     """
-    return restore(serialization.read(path, _converted), domain)
-
-
-def _converted(state: dict[str, Any], version: Any) -> dict[str, Any]:
-    from dikin.earlier import converted_state  # only where a state is older
-
-    return converted_state(state, version)
+    return restore(serialization.read(path), domain)
 
 
 def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
-    """The saved domain, or the given one if it is the same or the saved one was not writable."""
+    """Return the saved domain, or the given one if it is the same or no file could hold it."""
     if spec is None:
         if domain is None:
             raise NotSavableError(
@@ -61,13 +56,10 @@ def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
         return domain
     if domain is None:
         return domain_from_spec(spec)
-    try:
-        same = domain.spec() == spec
-    except NotSavableError:
-        same = False
-    if not same:
-        raise StateError(f"the state was saved on another domain than {domain}")
-    return domain
+    with suppress(NotSavableError):
+        if domain.spec() == spec:
+            return domain
+    raise StateError(f"the state was saved on another domain than {domain}")
 
 
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
@@ -87,16 +79,14 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
 
     Raises
     ------
-    StateError
-        If this is not the state of a learner or tuner, or of one on another domain.
-    NotSavableError
-        If the domain must be given again.
-    UnknownNameError
-        If the saved class is not known.
+    StateError, NotSavableError, ParameterError
+        As `dikin.load`.
     """
     try:
         if "tuner" in state:
-            return _tuner(state, domain)
+            if domain is not None:
+                raise StateError("a tuner has a domain of its own: leave domain out")
+            return Tuner.restore(state)
         cls = LEARNERS.find(state["learner"])
         return cls.restore(_domain(state["domain"], domain), state)
     except DikinError:
@@ -105,14 +95,8 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
         raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
 
 
-def _tuner(state: dict[str, Any], domain: Domain | None) -> Tuner:
-    if domain is not None:
-        raise StateError("this is a tuner, whose parameters say its domain: leave domain out")
-    return Tuner.restore(state)
-
-
 def domain_from_spec(spec: dict[str, Any]) -> Domain:
-    """The domain that `Domain.spec` described."""
+    """Return the domain that `Domain.spec` described."""
     if not isinstance(spec, dict) or "kind" not in spec:
         raise StateError(
             "a domain is described by an object with its kind and arguments such as "

@@ -82,13 +82,13 @@ class OpenQueries(dict[int, Entry]):
 
     def __setstate__(self, state: tuple[str, int]) -> None:
         self.noun, self.next_id = state
-        self.lock, self._process = RLock(), _process
+        self.lock, self._process = RLock(), os.getpid()
 
     def acquire(self, owner: str) -> None:
         """Take the lock for an ask of this class; `with` takes twice as long."""
-        if self._process is not _process:
+        if self._process != os.getpid():
             _warn_of_fork(owner)
-            self.lock, self._process = RLock(), _process
+            self.lock, self._process = RLock(), os.getpid()
         self.lock.acquire()
 
     def find(self, query: Query | int, again: Callable[[int], Query] | None = None) -> Entry:
@@ -123,19 +123,6 @@ class OpenQueries(dict[int, Entry]):
                 f"{self.noun} {ours.id} asked about {ours.setting}, got one about "
                 f"{query.setting}: it belongs to another learner or tuner. Nothing was changed."
             )
-
-
-_process = object()
-"""Stands for this process; another object in every forked child."""
-
-
-def _renew_process() -> None:
-    global _process
-    _process = object()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_renew_process)
 
 
 def _warn_of_fork(owner: str) -> None:

@@ -1,11 +1,10 @@
-"""What learners and tuners share: open queries by id, several asks at once, copies and files."""
+"""Common parts of learners and tuners: open queries by id, copies and files."""
 
 from __future__ import annotations
 
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from dikin import serialization
@@ -13,7 +12,6 @@ from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
 
 Q = TypeVar("Q", bound=Query)
-Known = Mapping[str, Any] | None
 
 
 class Player(ABC, Generic[Q]):

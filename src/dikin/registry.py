@@ -11,13 +11,12 @@ import inspect
 import threading
 import warnings
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dikin.errors import (
     DikinWarning,
     NotSavableError,
     ParameterError,
-    UnknownNameError,
     did_you_mean,
     shown,
 )
@@ -29,13 +28,7 @@ GROUP = "dikin"
 """The group of entry points in which an installed package names its classes."""
 
 
-class Named(Protocol):
-    """A class that is known by its name in lower case."""
-
-    kind: ClassVar[str]
-
-
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=Any)
 C = TypeVar("C", bound=type)
 
 
@@ -60,7 +53,7 @@ class Registry(Generic[T]):
         """The class called `kind`, or an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
             near = did_you_mean(kind, self.classes)
-            raise UnknownNameError(
+            raise ParameterError(
                 f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
                 "the module that registers it (dikin.register) has been imported."
             )
@@ -89,10 +82,8 @@ class Registry(Generic[T]):
                 f"{cls.__name__}.examples must be a classmethod, because the checks call it on the "
                 "class: put @classmethod above it. Nothing was registered."
             )
-        if self._built_with:
-            self._refuse_constructor(cls)
-
-    def _refuse_constructor(self, cls: type[T]) -> None:
+        if not self._built_with:
+            return
         try:
             call = dict.fromkeys(self._built_with)
             inspect.signature(cls.__init__).bind_partial(None, None, **call)
@@ -105,19 +96,16 @@ class Registry(Generic[T]):
 
     def require(self, cls: type[T]) -> None:
         """Raise an error if a file could not name this class."""
-        if self._knows(cls):
-            return
-        read_entry_points()
-        if not self._knows(cls):
+        if not self._knows(cls, self.classes) and not self._knows(cls, self.every()):
             raise NotSavableError(
                 f"the {self.role} {_full_name(cls)} is not registered, so a saved file could not "
                 "be loaded: write @dikin.register above the class, or call "
                 f"dikin.register({cls.__name__}). Nothing was saved."
             )
 
-    def _knows(self, cls: type[T]) -> bool:
-        present = self.classes.get(cls.kind)
-        return present is not None and _same_definition(present, cls)
+    @staticmethod
+    def _knows(cls: type[T], classes: dict[str, type[T]]) -> bool:
+        return cls.kind in classes and _same_definition(classes[cls.kind], cls)
 
 
 FOLDERS: dict[str, Registry[Any]] = {}
@@ -158,26 +146,6 @@ def register(target: C) -> C:
         f"register needs a class derived from one of {bases}, got {target!r}. "
         "Nothing was registered."
     )
-
-
-def domains() -> dict[str, type[Any]]:
-    """Every domain class by kind."""
-    return FOLDERS["domains"].every()
-
-
-def learners() -> dict[str, type[Any]]:
-    """Every learner class by kind."""
-    return FOLDERS["learners"].every()
-
-
-def environments() -> dict[str, type[Any]]:
-    """Every environment class by kind."""
-    return FOLDERS["environments"].every()
-
-
-def parameter_kinds() -> dict[str, type[Any]]:
-    """Every parameter kind by name."""
-    return FOLDERS["tuning.parameters"].every()
 
 
 # --- installed packages ------------------------------------------------------------------------

@@ -22,12 +22,18 @@ Generator = np.random.Generator
 
 def stream(seed: int | None, name: str) -> Generator:
     """The generator called `name` of the family `seed` (fresh entropy for None)."""
-    if seed is not None and not is_whole(seed):
-        raise ParameterError(f"seed must be a whole number or None, got {shown(seed)}")
-    if seed is not None and seed < 0:
-        raise ParameterError(f"seed must not be negative, got {seed}")
+    if seed is not None:
+        refuse_seed(seed)
     key = zlib.crc32(name.encode())
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(key,))))
+
+
+def refuse_seed(seed: Any) -> None:
+    """Raise an error unless it is a whole number of at least 0."""
+    if not is_whole(seed):
+        raise ParameterError(f"seed must be a whole number or None, got {shown(seed)}")
+    if seed < 0:
+        raise ParameterError(f"seed must not be negative, got {seed}")
 
 
 def lot(key: str, id: int, purpose: bytes = b"") -> float:
@@ -98,7 +104,6 @@ class Noise:
         try:
             key, drawn = state["key"], state["drawn"]
             words_of(key)
-            words_of(key)
         except (ValueError, TypeError, KeyError, AttributeError) as reason:
             raise StateError(f"the stream of noise cannot be read: {reason!r}") from reason
         if not is_whole(drawn) or not 0 <= drawn < 2**63:
@@ -111,10 +116,7 @@ def stream_key(seed: int | None, identity: str) -> str:
     """Return what names the streams of a tuner: a seed and what identifies the tuner."""
     if seed is None:
         return secrets.token_hex(16)
-    if not is_whole(seed):
-        raise ParameterError(f"seed must be a whole number or None, got {shown(seed)}")
-    if seed < 0:
-        raise ParameterError(f"seed must not be negative, got {seed}")
+    refuse_seed(seed)
     return named_key(str(int(seed)), identity)
 
 

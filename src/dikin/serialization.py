@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from math import isfinite, nan
 from typing import Any
@@ -56,17 +57,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; one with a repeated key would be ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError(f"{shown(_first_repeated(pairs))} occurs twice in one object")
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{shown(name)} occurs twice in one object")
     return value
-
-
-def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
-    names: set[str] = set()
-    for name, _ in pairs:
-        if name in names:
-            break
-        names.add(name)
-    return name
 
 
 def _refuse_constant(name: str) -> None:
@@ -161,27 +154,19 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     replace_file(path_of(path), json.dumps(document).encode(), OWNERS_ALONE)
 
 
-def read(
-    path: str | os.PathLike[str],
-    convert: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None,
-) -> dict[str, Any]:
-    """The state in a file, or an error that says what is wrong with the file.
-
-    A tuner's state of another version is given to `convert`, with its version.
-    """
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the state in a file, or raise an error that says what is wrong with the file."""
+    file = path_of(path)
     try:
-        document = read_json(path_of(path).read_text(encoding="utf-8"))
+        document = read_json(file.read_text(encoding="utf-8"))
     except ValueError as reason:  # not UTF-8, or not JSON
         raise StateError(f"{path} is not a saved learner or tuner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{path} is not a saved learner or tuner: it does not say {FORMAT!r}")
-    version = document.get("version")
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
-    if convert is not None and version != VERSION and "tuner" in state:
-        return convert(state, version)
-    refuse_version(str(path), version, VERSION)
+    refuse_version(str(path), document.get("version"), VERSION)
     return state
 
 

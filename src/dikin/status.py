@@ -29,9 +29,6 @@ class OpenQueries:
     """How long it has waited; NaN outside a study, where times are not recorded."""
 
 
-NONE_OPEN = OpenQueries()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Status:
     """The status of a tuner or study at one instant. `print` it, or read its parts.
@@ -56,14 +53,12 @@ class Status:
     paused: Annotated[bool, "Whether the tuner is paused: trials are at its best setting."] = False
     rounds: Annotated[int, "Number of rounds answered so far."]
     asked: Annotated[int, "Number of trials asked so far."] = 0
-    open: Annotated[OpenQueries, "Trials that wait for an answer."] = NONE_OPEN
+    open: Annotated[OpenQueries, "Trials that wait for an answer."] = OpenQueries()
     last_told_seconds: Annotated[float, "Seconds since the last answer."] = nan
     first_round: Annotated[int, "The first round whose history is kept."] = 1
     start: Annotated[dict[str, Any], "The setting that the tuner began with, by name."]
     best: Annotated[dict[str, Any], "The best guess now, by name."]
     center: Annotated[Array, "The best guess now as numbers, one for each of the columns."]
-    first_rounds: Annotated[int, "The number of rounds in `first_mean`."] = 0
-    first_mean: Annotated[float, "The mean of the first values."] = nan
     recent_rounds: Annotated[int, "The number of rounds in `recent_mean`."] = 0
     recent_mean: Annotated[
         float, "The mean of the last values, without failures and rounds held back."
@@ -116,34 +111,21 @@ class Status:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        """The record that `to_json` wrote.
-
-        Parameters
-        ----------
-        content : dict
-            The result of `to_json`. Other keys are ignored.
-
-        Returns
-        -------
-        Status
-            The same record.
-        """
+        """The record that `to_json` wrote. Other keys are ignored."""
         return cls(**{name: _read(kind, content[name]) for name, kind in KINDS.items()})
 
     # --- words ---------------------------------------------------------------------------------
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Status as (label, text) pairs.
-
-        Yields
-        ------
-        tuple of str
-            A label and its text.
-        """
+        """Yield the status as pairs of a label and its text."""
         if self.service is not None:
             yield "service", self.service
+        if self.guard_reason is not None:
+            yield "guard holds", self.guard_reason
         if self.uplift is not None:
-            yield from self._uplift_lines(self.uplift)
+            arms = f"{self.uplift.tuned_rounds:,} tuned, {self.uplift.held_back_rounds:,} held back"
+            yield "uplift", str(self.uplift)
+            yield "compared", f"{arms} at {setting_text(self.control or {})}"
         sense = "larger is better" if self.maximize else "smaller is better"
         waiting = f", {self.open.count} open" if self.open.count else ""
         yield "rounds", f"{self.rounds:,}{waiting} ({sense})"
@@ -170,13 +152,6 @@ class Status:
         if self.name is not None:
             age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
             yield "open trials", f"{self.open.count:,}{age}" if self.open.count else "none"
-
-    def _uplift_lines(self, uplift: Uplift) -> Iterator[tuple[str, str]]:
-        if self.guard_reason is not None:
-            yield "guard holds", self.guard_reason
-        yield "uplift", str(uplift)
-        arms = f"{uplift.tuned_rounds:,} tuned, {uplift.held_back_rounds:,} held back"
-        yield "compared", f"{arms} at {setting_text(self.control or {})}"
 
     def __str__(self) -> str:
         return text_of(self.lines())

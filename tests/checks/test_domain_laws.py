@@ -21,7 +21,7 @@ from dikin.rng import stream
 
 
 def examples() -> Iterator[tuple[str, Domain]]:
-    for kind, cls in registry.domains().items():
+    for kind, cls in registry.FOLDERS["domains"].every().items():
         for i, domain in enumerate(cls.examples()):
             yield f"{kind}{i}", domain
 

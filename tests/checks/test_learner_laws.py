@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     met = set[str]()
-    for kind, learner in registry.learners().items():
+    for kind, learner in registry.FOLDERS["learners"].every().items():
         for domain in places():
             try:
                 found = makers(learner, domain)
@@ -63,14 +63,17 @@ def meets(kind: str, domain: dikin.Domain) -> bool:
     if kind in OURS or domain.geometry(domain.radius).compilable:
         return True
     dense = [each.kind for each in places() if not each.geometry(each.radius).compilable]
-    turn = list(registry.learners()).index(kind)
+    turn = list(registry.FOLDERS["learners"].every()).index(kind)
     return domain.kind == dense[turn % len(dense)]
 
 
 @cache
 def places() -> list[dikin.Domain]:
     """One domain of every kind: the last example is the most awkward."""
-    return [list(domain_class.examples())[-1] for domain_class in registry.domains().values()]
+    return [
+        list(domain_class.examples())[-1]
+        for domain_class in registry.FOLDERS["domains"].every().values()
+    ]
 
 
 CASES = list(cases())
@@ -78,13 +81,13 @@ CASES = list(cases())
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_learner_keeps_the_laws(case: Case) -> None:
-    for law in laws_of(registry.learners()[case.kind]).values():
+    for law in laws_of(registry.FOLDERS["learners"].every()[case.kind]).values():
         law(case.make, 0)
 
 
-@pytest.mark.parametrize("kind", registry.learners())
+@pytest.mark.parametrize("kind", registry.FOLDERS["learners"].every())
 def test_learner_without_a_range_keeps_the_laws(kind: str) -> None:
-    learner = registry.learners()[kind]
+    learner = registry.FOLDERS["learners"].every()[kind]
     cases = {case.domain.kind: case for case in CASES if case.kind == kind}
     case = cases.get("ball") or next(iter(cases.values()))  # on a ball they are quick
     known = case.make(0)
@@ -98,7 +101,7 @@ def test_learner_without_a_range_keeps_the_laws(kind: str) -> None:
 
 def test_a_domain_that_is_not_taken_is_refused_by_name() -> None:
     taken = {(case.kind, case.domain.kind) for case in CASES}
-    for kind, learner in registry.learners().items():
+    for kind, learner in registry.FOLDERS["learners"].every().items():
         assert any(kind == taker for taker, _ in taken), f"{kind} takes no domain"
         for domain in places():
             if (kind, domain.kind) not in taken and meets(kind, domain):

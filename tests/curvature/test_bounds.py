@@ -15,7 +15,7 @@ from curvature.exact import exact, gram, is_semidefinite, shifted, times
 from dikin import Affine, Ball, Box, Simplex
 from dikin.curvature import Curvature, eigenvalues, of_contexts, spectrum
 from dikin.curvature.contexts import Gram
-from dikin.errors import CheckFailedError, CurvatureError, DikinError, ParameterError, ShapeError
+from dikin.errors import CheckFailedError, DikinError, DomainError, ParameterError
 
 DOMAINS = {2: [Ball(2), Simplex(3)], 3: [Box([0, 0, 0], [1, 2, 3]), Simplex(4)]}
 CAP = Affine(Ball(2), [[1.0, 0.3], [0.2, 1.0], [0.5, -0.7]], [0.0, 1.0, 0.0])
@@ -209,16 +209,16 @@ PAIR: Any = np.eye(2)
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: of_contexts(Ball(2), [[1.0, 2.0, 3.0]]), ShapeError, "2 numbers.*rows of 3"),
+        (lambda: of_contexts(Ball(2), [[1.0, 2.0, 3.0]]), DomainError, "2 numbers.*rows of 3"),
         (lambda: of_contexts(Ball(2), [[0.0, 0.0], [1.0, np.nan]]), ParameterError, "row 1"),
-        (lambda: of_contexts(Ball(2), [["a", "b"]]), ShapeError, "rows of numbers"),
-        (lambda: of_contexts(Ball(2), np.zeros((0, 2))), ShapeError, "rows of numbers"),
-        (lambda: of_contexts(Ball(2), PAIR, weights=[1, 2, 3]), ShapeError, "2 rows"),
+        (lambda: of_contexts(Ball(2), [["a", "b"]]), DomainError, "rows of numbers"),
+        (lambda: of_contexts(Ball(2), np.zeros((0, 2))), DomainError, "rows of numbers"),
+        (lambda: of_contexts(Ball(2), PAIR, weights=[1, 2, 3]), DomainError, "2 rows"),
         (lambda: of_contexts(Ball(2), PAIR, weights=-1.0), ParameterError, "negative"),
         (lambda: of_contexts(Ball(2), PAIR, weights=np.inf), ParameterError, "finite"),
         (lambda: of_contexts("disc", PAIR), ParameterError, "dikin domain"),  # type: ignore[arg-type]
         *(
-            (lambda b=bad: of_contexts(Ball(2), PAIR, second_derivative=b), CurvatureError, "mu")
+            (lambda b=bad: of_contexts(Ball(2), PAIR, second_derivative=b), ParameterError, "mu")
             for bad in ((-1.0, 1.0), (2.0, 1.0), (np.inf, np.inf), ([1, 2, 3], 4.0), "ab", (1.0,))
         ),
     ],

@@ -86,7 +86,8 @@ def solutions(form: ScaledGeometry, rng: Generator) -> Iterator[Solution]:
 def _follow(form: ScaledGeometry, updates: list[tuple[Array, float, float]]) -> Iterator[Solution]:
     iterate = form.geometry.start()
     for update in updates:
-        iterate = form.geometry.solved(*update, iterate)
+        iterate = iterate.copy()
+        form.geometry.solve(*update, iterate)
         yield Solution(*update, iterate, form.interior_point(iterate))
 
 
@@ -96,7 +97,8 @@ def iterates(form: ScaledGeometry, rng: Generator) -> Iterator[Array]:
     yield iterate
     for size in (1.0, 20.0, 20.0):
         linear = size * rng.standard_normal(form.geometry.size)
-        iterate = form.geometry.solved(linear, 0.5, 1.0, iterate)
+        iterate = iterate.copy()
+        form.geometry.solve(linear, 0.5, 1.0, iterate)
         yield iterate
 
 
@@ -194,7 +196,7 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
             noise = rng.standard_normal(form.geometry.size)
             direction = Direction(form.geometry, form.geometry.start(), 0.0, 1.0, noise)
             w = direction.point(length * domain.radius / form.scale / sqrt(direction.square))
-            iterate = form.geometry.projected(-w, iterate)
+            form.geometry.project(-w, iterate)
             p = form.chart(form.geometry.vector(iterate))
             most = max(float((form.chart(w) - p) @ (v / form.scale - p)) for v in points)
             limit = 1.01e-10 * domain.nu + 1e-12 * (domain.radius / form.scale) ** 2

@@ -9,13 +9,13 @@ import numpy as np
 from checks.mutants import Wrong, ball, box, by_law, wrong
 from dikin.domains.ball import BallGeometry
 from dikin.domains.base import Array
-from dikin.domains.box import BoxGeometry, box_geometry
+from dikin.domains.box import BoxGeometry
 
 
 def of(kind: type[BoxGeometry]) -> Any:
     """The geometry of a box as another kind."""
     stretch = np.ones(3)  # of the box that is changed
-    return lambda self, scale: kind(*box_geometry(self.half / scale, stretch))
+    return lambda self, scale: kind(3, self.half / scale, stretch)
 
 
 class Displaced(BoxGeometry):
@@ -144,7 +144,7 @@ class OneSided(BoxGeometry):
 
 
 def short_ball(domain: Any, scale: float) -> BallGeometry:
-    return ShortBallGeometry(domain.dim, domain.radius / scale, 3, 5)
+    return ShortBallGeometry(domain.dim, domain.radius / scale)
 
 
 GEOMETRY: dict[str, list[Wrong]] = {

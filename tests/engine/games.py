@@ -78,7 +78,9 @@ def declared(domain: Domain, cls: type[Environment], example: int, seed: int) ->
 
 def closed_domains() -> list[Domain]:
     """Every example of a domain whose geometry has a kernel."""
-    found = [domain for cls in registry.domains().values() for domain in cls.examples()]
+    found = [
+        domain for cls in registry.FOLDERS["domains"].every().values() for domain in cls.examples()
+    ]
     return [d for d in found if d.geometry(d.radius).compilable]
 
 
@@ -113,11 +115,11 @@ def all_games() -> list[Game]:
 
 def _all_games() -> Iterator[Game]:
     awkward = {type(domain): domain for domain in closed_domains()}
-    for domain, learner in product(awkward.values(), registry.learners().values()):
+    for domain, learner in product(awkward.values(), registry.FOLDERS["learners"].every().values()):
         twofold = "constants" in inspect.signature(learner).parameters
         for constants in ("sharp", "paper") if twofold else ("sharp",):
             every = learner is dikin.AdaptiveSmooth and constants == "sharp"
-            for cls in registry.environments().values():
+            for cls in registry.FOLDERS["environments"].every().values():
                 worlds = examples(cls, domain)
                 for index, world in worlds if every else worlds[-1:]:
                     game = Game(domain, cls, index, learner, constants)

@@ -150,30 +150,9 @@ def test_what_was_damaged_is_converted_up_to_there(
         assert database.execute("SELECT count(*) FROM dikin_events").fetchone()[0] > 2000
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED["tuners"]))
-def test_a_saved_tuner_continues(name: str, tmp_path: Path) -> None:
-    file, wanted = tmp_path / "tuner.json", EXPECTED["tuners"][name]
-    file.write_bytes(files.saved()[f"tuner-{name}"])
-    tuner = dikin.load(file)
-    assert (tuner.rounds, [trial.id for trial in tuner.open_queries]) == (
-        wanted["rounds"],
-        wanted["waiting"],
-    )
-    contexts = {each: CONTEXT[each] for each in tuner.contexts.kinds} or None
-    for trial in tuner.open_queries:
-        tuner.tell(trial.id, 3.0)
-    for _ in range(5):
-        trial = tuner.ask(contexts)
-        tuner.tell(trial, 2.0 + trial.id % 3)
-    tuner.save(file)
-    assert dikin.load(file).rounds == wanted["rounds"] + len(wanted["waiting"]) + 5
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in files.saved() if name.startswith("learner-")][:3]
-)
-def test_a_saved_learner_of_another_version_is_refused(name: str, tmp_path: Path) -> None:
-    file = tmp_path / "learner.json"
+@pytest.mark.parametrize("name", sorted(files.saved())[::8])
+def test_a_saved_file_of_another_version_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "saved.json"
     file.write_bytes(files.saved()[name])
     with pytest.raises(errors.StateError, match="has version 8, this dikin reads version"):
         dikin.load(file)

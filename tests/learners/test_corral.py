@@ -249,7 +249,9 @@ def test_every_learner_of_values_can_be_a_base() -> None:
     line = dikin.Box([-1.0], [1.0])
 
     def make(seed: int) -> Corral:
-        kinds = [c for c in registry.learners().values() if c.feedback is Feedback.VALUE]
+        kinds = [
+            c for c in registry.FOLDERS["learners"].every().values() if c.feedback is Feedback.VALUE
+        ]
         bases = [next(iter(cls.examples(line, seed))) for cls in kinds]
         return Corral(line, bases, 50, eta=3.0, seed=seed)
 

@@ -9,7 +9,7 @@ from dikin import registry
 
 OWN = {"predictive", "adaptivesmooth", "adaptivelipschitz"}
 """Those that the library is about: their papers and proofs are docs/mathematics.md."""
-FIELD = sorted(registry.learners().keys() - OWN)
+FIELD = sorted(registry.FOLDERS["learners"].every().keys() - OWN)
 
 
 def note_faults(cls: type) -> list[str]:
@@ -22,11 +22,11 @@ def note_faults(cls: type) -> list[str]:
 
 @pytest.mark.parametrize("kind", FIELD)
 def test_a_learner_says_what_is_published_and_what_is_ours(kind: str) -> None:
-    assert note_faults(registry.learners()[kind]) == []
+    assert note_faults(registry.FOLDERS["learners"].every()[kind]) == []
 
 
 def test_a_missing_word_is_noticed() -> None:
-    sound = registry.learners()["tewa"]
+    sound = registry.FOLDERS["learners"].every()["tewa"]
     for word, fault in (
         ("Published:", "published"),
         ("Ours:", "Ours"),

@@ -119,7 +119,7 @@ def test_a_loss_that_cannot_be_computed_with() -> None:
 
 @pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
 def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
-    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.CurvatureError, "Nothing was")
+    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "Nothing was")
 
 
 # --- the constructor -----------------------------------------------------------------------------
@@ -130,10 +130,10 @@ BAD_ARGUMENTS = [
     ("start", [5, 2 - 1e-9], errors.DomainError, "begin inside"),
     ("start", [5, nan], errors.DomainError, "nan"),
     ("start", [5, inf], errors.DomainError, "inf"),
-    ("start", [5], errors.ShapeError, r"shape \(2,\)"),
-    ("start", [[5, 1]], errors.ShapeError, r"shape \(2,\)"),
-    ("start", 5, errors.ShapeError, r"shape \(2,\)"),
-    ("start", "center", errors.ShapeError, "must be numbers"),
+    ("start", [5], errors.DomainError, r"shape \(2,\)"),
+    ("start", [[5, 1]], errors.DomainError, r"shape \(2,\)"),
+    ("start", 5, errors.DomainError, r"shape \(2,\)"),
+    ("start", "center", errors.DomainError, "must be numbers"),
     ("memory", 1, errors.ParameterError, "at least 2"),
     ("memory", 0, errors.ParameterError, "at least 2"),
     ("memory", -5, errors.ParameterError, "at least 2"),

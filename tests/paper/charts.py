@@ -66,7 +66,7 @@ def every_chart() -> dict[str, Chart]:
     """Every example of every domain class that the package finds, by name."""
     return {
         f"{kind}-{number}": Chart(example)
-        for kind, cls in registry.domains().items()
+        for kind, cls in registry.FOLDERS["domains"].every().items()
         for number, example in enumerate(cls.examples())
     }
 

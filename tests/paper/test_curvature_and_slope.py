@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dikin
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 from paper.charts import CHARTS, Array, holds
 
 TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
@@ -118,7 +118,7 @@ def test_lem_upper_bound_sigma_is_where_the_learner_draws_the_line(name: str) ->
         query = learner.ask()
         try:
             learner.tell(query, 0.5, curvature)
-        except CurvatureError:
+        except ParameterError:
             assert learner.rounds == 0
             assert learner.open_queries == [query]
             raise AssertionError("refused") from None
@@ -132,7 +132,7 @@ def test_lem_upper_bound_sigma_is_where_the_learner_draws_the_line(name: str) ->
 def test_smooth_learner_draws_the_line_at_beta(name: str) -> None:
     learner = dikin.AdaptiveSmooth(CHARTS[name].domain, 0.8, seed=1)
     learner.tell(learner.ask(), 0.5, 0.8)
-    with pytest.raises(CurvatureError):
+    with pytest.raises(ParameterError):
         learner.tell(learner.ask(), 0.5, 0.8 * (1 + 1e-6))
 
 

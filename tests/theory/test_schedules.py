@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from another_solver import least_value
-from dikin.errors import CurvatureError, ParameterError
+from dikin.errors import ParameterError
 from dikin.theory import schedules
 from paper.charts import holds
 
@@ -245,7 +245,7 @@ def test_bad_input_is_named(s: Setting) -> None:
         with pytest.raises(ParameterError, match=f"lambda_0 is {first}"):
             s.minimum([0.0], first, 2, 1.0)
     for sigma in (-0.5, math.nan, math.inf):
-        with pytest.raises(CurvatureError, match=f"round 2 is {sigma}"):
+        with pytest.raises(ParameterError, match=f"round 2 is {sigma}"):
             s.adaptive([0.0, sigma], 1.0, 2, 1.0)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.errors import CurvatureError, ParameterError
+from dikin.errors import ParameterError
 from dikin.theory import schedules
 from dikin.theory.theorems import sharp_regret
 from paper.charts import holds
@@ -107,7 +107,7 @@ def test_refusals(bound: Bound) -> None:
     for sigmas in ([], [0.0, 1.0], [[0.0, 1.0, 1.0]], 0.5):
         with pytest.raises(ParameterError, match="three or more rounds"):
             bound(sigmas, 2, 1.0, 1.0)
-    with pytest.raises(CurvatureError, match="round 2"):
+    with pytest.raises(ParameterError, match="round 2"):
         bound([0.0, -1.0, 0.0], 2, 1.0, 1.0)
 
 

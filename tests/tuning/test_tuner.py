@@ -411,17 +411,17 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     ),
     (
         lambda t: t.tell(first(t), 1.0, metrics={"ms": 1.0}, covariates={"hour": "late"}),
-        errors.CovariateError,
+        errors.ContextError,
         "'hour' must be a finite number below",
     ),
     (
         lambda t: t.tell(first(t), 1.0, metrics={"ms": 1.0}, covariates={"hour": 5}),
-        errors.CovariateError,
+        errors.ContextError,
         "'hour' was 0.0 when",
     ),
     (
         lambda t: t.tell(first(t), 1.0, metrics={"ms": 1.0}, covariates={"load": inf}),
-        errors.CovariateError,
+        errors.ContextError,
         "'load' must be a finite number",
     ),
     (lambda t: t.tell(3, 1.0), errors.ClosedQueryError, "trial 3 was already answered"),
@@ -438,7 +438,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: t.best, errors.StateError, "best_for"),
     (lambda t: t.best_for({"region": 3}), errors.ContextError, "got 3"),
     (lambda t: t.recommend(), errors.ContextError, "chooses by context"),
-    (lambda t: t.open_queries[0]["colour"], errors.UnknownNameError, "'colour'"),
+    (lambda t: t.open_queries[0]["colour"], errors.ParameterError, "'colour'"),
     (lambda t: t.add_trial({"level": 3}, 1.0), errors.ParameterError, "lacks mix, rate, codec"),
     (lambda t: t.add_trial(3, 1.0), errors.ParameterError, "must be a setting by name"),
     (

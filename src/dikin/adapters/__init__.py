@@ -6,16 +6,41 @@ others), `optuna` (a sampler). Nothing else in the library imports them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED, read_limits
 from dikin.tuning.tuner import Tuner
 
+LINES, SECONDS = 10, 60.0
+"""Number of warnings in a time: a request has at most one, and no disk is filled."""
+
+logger = logging.getLogger("dikin")
+
+
+class LogLimit:
+    """Write some warnings, and count the others."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._since, self._written, self._left_out = clock, clock(), 0, 0
+
+    def warn(self, text: str) -> None:
+        """Write a warning, with the number of those left out before, or leave it out."""
+        if self._clock() - self._since >= SECONDS:
+            self._since, self._written = self._clock(), 0
+        if self._written >= LINES:
+            self._left_out += 1
+            return
+        passed = f" ({self._left_out} such lines before it were not written)"
+        logger.warning("%s%s", text, passed if self._left_out else "")
+        self._written, self._left_out = self._written + 1, 0
+
 
 class AttributeNames:
-    """The attributes that a tuner or study was declared with; others are not looked at."""
+    """The attributes that a tuner or study was declared with. Others are not looked at."""
 
     def __init__(self, tuner: Tuner | Study) -> None:
         about = tuner.summary()
@@ -25,15 +50,14 @@ class AttributeNames:
 
     def for_ask(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `ask` among the attributes: context and covariates."""
-        names = {"context": self._contexts, "covariates": self._covariates}
-        return _chosen(attributes, names)
+        return _chosen(attributes, context=self._contexts, covariates=self._covariates)
 
     def for_tell(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `tell` among the attributes: covariates and limited metrics."""
-        return _chosen(attributes, {"metrics": self._metrics, "covariates": self._covariates})
+        return _chosen(attributes, metrics=self._metrics, covariates=self._covariates)
 
 
-def _chosen(attributes: Mapping[str, Any], names: dict[str, set[str]]) -> dict[str, Any]:
+def _chosen(attributes: Mapping[str, Any], **names: set[str]) -> dict[str, Any]:
     return {
         argument: {name: attributes[name] for name in known & attributes.keys()} or None
         for argument, known in names.items()

@@ -82,19 +82,16 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     def __init__(self, vocs: VOCS, **options: Any) -> None:
         super().__init__(vocs)
         self.vocs = vocs
-        self._observed, parameters = dict[str, Any](), dict[str, ParameterKind]()
-        for name, each in vocs.variables.items():
-            if isinstance(each, ContextualVariable):
-                self._observed[name] = float
-            else:
-                parameters[name] = _parameter(name, each)
+        every = vocs.variables.items()
+        self._observed = [name for name, each in every if isinstance(each, ContextualVariable)]
+        parameters = {k: _parameter(k, each) for k, each in every if k not in self._observed}
         ((self._objective, kind),) = vocs.objectives.items()
-        maximize = isinstance(kind, MaximizeObjective)
-        covariates = self._observed | options.pop("covariates", {})
-        self._metrics = list(vocs.constraints)
-        limits = [text for name, each in vocs.constraints.items() for text in _limits(name, each)]
         self.tuner = Tuner(
-            parameters, maximize=maximize, limits=limits, covariates=covariates, **options
+            parameters,
+            maximize=isinstance(kind, MaximizeObjective),
+            limits=[text for item in vocs.constraints.items() for text in _limits(*item)],
+            covariates=dict.fromkeys(self._observed, float) | options.pop("covariates", {}),
+            **options,
         )
 
     def _validate_vocs(self, vocs: VOCS) -> None:
@@ -132,7 +129,7 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         if result.get(FAILED):
             return {"failed": True, "covariates": covariates}
         numbers = {}
-        for name in (self._objective, *self._metrics):
+        for name in (self._objective, *self.vocs.constraints):
             if name not in result:
                 raise ParameterError(
                     f"a result must have the output {name!r}, got {shown(result)}. Nothing was "
@@ -166,10 +163,8 @@ def _parameter(name: str, variable: Any) -> ParameterKind:
     start = variable.default_value
     try:
         if isinstance(variable, DiscreteVariable):
-            # In increasing order: a set has none of its own.
-            return Levels(
-                sorted(variable.values, key=lambda level: number(level, "a level")), start
-            )
+            levels = sorted(variable.values, key=lambda level: number(level, "a level"))
+            return Levels(levels, start)
         if type(variable) is not ContinuousVariable:
             raise ParameterError(f"a tuner cannot choose a {type(variable).__name__}")
         low, high = variable.domain

@@ -12,18 +12,16 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
+from dikin.adapters import AttributeNames, LogLimit
 from dikin.arguments import number, whole
 from dikin.errors import (
     ContextError,
-    CovariateError,
     ParameterError,
     QueryError,
     UnknownQueryError,
     did_you_mean,
     shown,
 )
-from dikin.log_limit import LogLimit
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED
 from dikin.tuning.parameters.base import ParameterKind
@@ -51,13 +49,8 @@ TYPES: dict[type, set[type]] = {
 def _resolvers(kind: type) -> tuple[Any, Any]:
     """Return what the SDK calls for flags of one type, and its form for `async` hosts."""
 
-    def resolve(
-        self: TunerProvider,
-        flag_key: str,
-        default_value: Any,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[Any]:
-        return self.resolve(kind, flag_key, default_value, evaluation_context)
+    def resolve(self: TunerProvider, *given: Any, **named: Any) -> FlagResolutionDetails[Any]:
+        return self.resolve(kind, *given, **named)
 
     async def resolve_async(*given: Any, **named: Any) -> FlagResolutionDetails[Any]:
         # In a thread: a study waits for a disk or for a service, and the event loop must not.
@@ -73,10 +66,9 @@ class TunerProvider(AbstractProvider):
     event under the same key, with the value. An event that was tracked before, was never evaluated
     or has no finite value changes nothing, and is logged. Threads may share a provider.
 
-    A tuner that was declared with contexts and covariates finds them among the attributes of the
-    evaluation context, and among those of the event the covariates that are known only later and
-    the metrics that have a limit. An event with the attribute "failed" set to True has no value.
-    Other attributes are not looked at.
+    Contexts and covariates are attributes of the evaluation context. Later covariates and metrics
+    with a limit are attributes of the event, and so is "failed", which is True where there is no
+    value. Other attributes are not looked at.
 
     Parameters
     ----------
@@ -126,14 +118,13 @@ class TunerProvider(AbstractProvider):
             raise ParameterError(f"flags need a dikin.Tuner or a study of one, got {shown(tuner)}")
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
-        self._names = AttributeNames(tuner)
+        self._names, self._log_limit = AttributeNames(tuner), LogLimit()
         self._flags = {SETTING: {dict}} | {k: _flag_types(p) for k, p in space.parameters.items()}
         self._most = whole(most_open, "most_open", 1, "the number of keys that may wait")
         self._open: dict[str, Trial] = {}
         """The open trial of each key, oldest first."""
         self._locks = [Lock() for _ in range(64)]
         """Those of keys by their hash: threads of one key share a trial, others need not wait."""
-        self._log_limit = LogLimit()
 
     def get_metadata(self) -> Metadata:
         return Metadata(name="dikin")
@@ -145,49 +136,54 @@ class TunerProvider(AbstractProvider):
     resolve_object_details, resolve_object_details_async = _resolvers(dict)
 
     def resolve(
-        self, kind: type, flag: str, default: Any, context: EvaluationContext | None
+        self,
+        kind: type,
+        flag_key: str,
+        default_value: Any,
+        evaluation_context: EvaluationContext | None = None,
     ) -> FlagResolutionDetails[Any]:
         """Return the value of a parameter in the trial of the key; the default after an error."""
         try:
-            if flag not in self._flags:
-                unknown = f"no parameter {flag!r}.{did_you_mean(flag, self._flags)}"
-                raise exception.FlagNotFoundError(unknown)
-            if kind not in self._flags[flag]:
-                known = " or ".join(sorted(each.__name__ for each in self._flags[flag]))
+            types = self._flags.get(flag_key)
+            if types is None:
+                near = did_you_mean(flag_key, self._flags)
+                raise exception.FlagNotFoundError(f"no parameter {flag_key!r}.{near}")
+            if kind not in types:
+                known = " or ".join(sorted(each.__name__ for each in types))
                 raise exception.TypeMismatchError(
-                    f"{flag!r} is a flag of type {known}, not {kind.__name__}"
+                    f"{flag_key!r} is a flag of type {known}, not {kind.__name__}"
                 )
-            trial = self._trial_of(_key_of(context), context.attributes if context else {})
+            trial = self._trial_of(_key_of(evaluation_context), evaluation_context)
             params = deepcopy(trial.params)  # the host may write into an object
-            value = kind(params.get(flag, params))
+            value = kind(params.get(flag_key, params))
         except Exception as error:  # a database that is down must not take the host with it
-            return FlagResolutionDetails(default, _code_of(error), str(error), Reason.ERROR)
+            code = getattr(error, "error_code", exception.ErrorCode.GENERAL)
+            if isinstance(error, ContextError):
+                code = exception.ErrorCode.INVALID_CONTEXT
+            return FlagResolutionDetails(default_value, code, str(error), Reason.ERROR)
         metadata = {TRIAL: trial.id, "paused": trial.paused}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
     def _lock_of(self, key: str) -> Lock:
         return self._locks[hash(key) % len(self._locks)]
 
-    def _trial_of(self, key: str, attributes: Any) -> Trial:
+    def _trial_of(self, key: str, context: Any) -> Trial:
         with self._lock_of(key):
             trial = self._open.get(key)
             if trial is not None:
                 return trial
-            asked: Trial = self.tuner.ask(**self._names.for_ask(attributes))
+            asked: Trial = self.tuner.ask(**self._names.for_ask(context.attributes))
             self._open[key] = asked
         while len(self._open) > self._most:
-            self._give_up(self._open.pop(next(iter(self._open)), None))
+            oldest = self._open.pop(next(iter(self._open)), None)
+            try:
+                if oldest is not None and self.untracked is None:
+                    self.tuner.forget(oldest)
+                elif oldest is not None:
+                    self.tuner.tell(oldest, self.untracked)
+            except Exception as error:
+                self._log_limit.warn(f"a trial that was never tracked is still open: {error}")
         return asked
-
-    def _give_up(self, trial: Trial | None) -> None:
-        """Close a trial whose event will not be waited for."""
-        try:
-            if trial is not None and self.untracked is None:
-                self.tuner.forget(trial)
-            elif trial is not None:
-                self.tuner.tell(trial, self.untracked)
-        except Exception as error:
-            self._log_limit.warn(f"a trial that was never tracked is still open: {error}")
 
     def track(
         self,
@@ -197,8 +193,8 @@ class TunerProvider(AbstractProvider):
     ) -> None:
         """Report the value of an event for the trial of its targeting key; others are ignored.
 
-        Covariates and metrics are attributes of the event. The attribute "trial", the id from a
-        flag's metadata, answers that trial alone, with a study also one of another process.
+        The attribute "trial", the id from a flag's metadata, answers that trial alone, with a study
+        also one of another process.
         """
         if tracking_event_name == self.event:
             try:
@@ -209,32 +205,26 @@ class TunerProvider(AbstractProvider):
                 self._log_limit.warn(f"the event {self.event!r} was not told: {error}")
 
     def _tell(self, key: str, details: TrackingEventDetails) -> None:
+        trial: Any = self._open.get(key)
         id: Any = details.attributes.get(TRIAL)
-        trial = self._open.get(key)
-        if trial is None and id is None:
+        if id is None and trial is not None:
+            id = trial.id
+        elif id is None:
             raise UnknownQueryError(
                 f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
                 "tracked, or has waited for too long"
             )
-        is_ours = trial is not None and id in (None, trial.id)
         failed = details.attributes.get(FAILED) is True
-        told: Any = trial if is_ours else id
         value, known = None if failed else details.value, self._names.for_tell(details.attributes)
+        is_closed = True
         try:
-            self.tuner.tell(told, value, failed=failed, **known)
-        except QueryError:  # answered elsewhere
-            self._open.pop(key if is_ours else "", None)
+            self.tuner.tell(id, value, failed=failed, **known)
+        except Exception as error:  # the right value may still come, unless it was told elsewhere
+            is_closed = isinstance(error, QueryError)
             raise
-        if is_ours:  # after another error the right value may still come
-            self._open.pop(key, None)
-
-
-def _code_of(error: Exception) -> exception.ErrorCode:
-    if isinstance(error, exception.OpenFeatureError):
-        return error.error_code
-    if isinstance(error, ContextError | CovariateError):
-        return exception.ErrorCode.INVALID_CONTEXT
-    return exception.ErrorCode.GENERAL
+        finally:
+            if is_closed and trial is not None and id == trial.id:
+                self._open.pop(key, None)
 
 
 def _key_of(context: EvaluationContext | None) -> str:

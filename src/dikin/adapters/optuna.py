@@ -10,14 +10,12 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
-from dikin.errors import CovariateError, LossError, ParameterError, QueryError, did_you_mean, shown
-from dikin.log_limit import LogLimit
+from dikin.adapters import AttributeNames, LogLimit
+from dikin.errors import LossError, ParameterError, QueryError, did_you_mean, shown
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.choice import MOST
-from dikin.tuning.space import Space
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
@@ -44,8 +42,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     Floats and whole numbers are tuned, with `log` and `step`, and categories of at most 16 values.
     The search space names them, or else the first trial that completes: until then the start is
     used, or the middle of a range. Parameters that come later are drawn by `RandomSampler`. A trial
-    that fails is reported as failed. One that is pruned is forgotten, and so is one with another
-    setting than was asked, such as an enqueued one.
+    that is pruned, or has another setting than was asked, is forgotten.
 
     Parameters
     ----------
@@ -97,8 +94,14 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        if search_space is not None:
-            _refuse_names(search_space, start or {})
+        if search_space is not None and not _tunable(search_space):
+            raise ParameterError(
+                "the search space needs a FloatDistribution, an IntDistribution, or a "
+                f"CategoricalDistribution of 2 to {MOST} values, got {shown(dict(search_space))}"
+            )
+        for name in start or {}:
+            if search_space is not None and name not in search_space:
+                raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
         self.tuner: Tuner | Study | None = None
         self._given, self._start, self._store = search_space, dict(start or {}), store
         self._known, self._options = known, {"seed": seed, **options}
@@ -144,9 +147,8 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         param_distribution: BaseDistribution,
     ) -> Any:
         if self._prepare(study) is None and _tunable({param_name: param_distribution}):
-            start = self._start.get(param_name)
-            started = Space({param_name: _parameter(param_distribution, start)})
-            return _value(param_distribution, started.params(started.start_values)[param_name])
+            parameter = _parameter(param_distribution, self._start.get(param_name))
+            return _value(param_distribution, Tuner({param_name: parameter}).best[param_name])
         if param_name not in self._drawn:
             self._drawn.add(param_name)
             self._log_limit.warn(
@@ -173,9 +175,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                 self.tuner.tell(asked, values[0], **self._names.for_tell(trial.user_attrs))
             else:
                 self.tuner.forget(asked)
-                if used != params:
-                    self._log_limit.warn(f"trial {trial.number} is forgotten: it used {used}")
-        except (LossError, CovariateError) as reason:  # infinite, or not of its kind
+        except LossError as reason:  # infinite, or not of its kind
             self.tuner.forget(asked)
             self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
         except QueryError as reason:  # another client of the study has closed it
@@ -206,16 +206,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         tuner = Tuner(parameters, maximize=maximize, **self._options)
         self._names, self._space = AttributeNames(tuner), found
         self.tuner = self._store(tuner) if self._store else tuner
-
-
-def _refuse_names(search_space: Distributions, start: Mapping[str, Any]) -> None:
-    if not _tunable(search_space):
-        raise ParameterError(
-            "the search space needs a FloatDistribution, an IntDistribution, or a "
-            f"CategoricalDistribution of 2 to {MOST} values, got {shown(dict(search_space))}"
-        )
-    for name in start.keys() - search_space.keys():
-        raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
 
 
 def _tunable(space: Distributions) -> dict[str, Any]:

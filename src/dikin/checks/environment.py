@@ -82,35 +82,24 @@ def check_losses_are_as_strongly_convex_as_told(setup: Setup, rng: Generator) ->
 
 
 def check_losses_are_as_smooth_as_declared(setup: Setup, rng: Generator) -> None:
-    """f((x+y)/2) >= (f(x)+f(y))/2 - beta/8 |x-y|^2, with beta of the round where it is known."""
+    """f((x+y)/2) >= (f(x)+f(y))/2 - beta/8 |x-y|^2."""
     environment = setup()
     if not isfinite(environment.smoothness):
         return  # a kink, or nothing declared
     for chord in chords(environment, rng):
-        own = environment.constants_of(chord.round)["smoothness"]
-        limit = min(environment.smoothness, own) / 8 * chord.length**2 + _slack(environment)
+        limit = environment.smoothness / 8 * chord.length**2 + _slack(environment)
         at_most(environment, "the drop below a chord", chord.drop, limit, round=chord.round)
 
 
 def check_losses_are_as_steep_as_declared(setup: Setup, rng: Generator) -> None:
-    """|f(x) - f(y)| <= L |x-y|, with the L of the round where it is known."""
+    """|f(x) - f(y)| <= L |x-y|."""
     environment = setup()
     if isnan(environment.lipschitz):
         return  # nothing declared
     for chord in chords(environment, rng):
-        own = environment.constants_of(chord.round)["lipschitz"]
-        limit = min(environment.lipschitz, own) * chord.length + _slack(environment)
+        limit = environment.lipschitz * chord.length + _slack(environment)
         change = abs(chord.ends[0] - chord.ends[1])
         at_most(environment, "the change of the loss", change, limit, round=chord.round)
-
-
-def check_steady_losses_have_the_same_constants(setup: Setup, rng: Generator) -> None:
-    """If an environment is steady, `constants_of` is the same in every round."""
-    environment = setup()
-    first = environment.constants_of(1)
-    for t in (2, 3, 50, 1000) if environment.steady else ():
-        found = environment.constants_of(t)
-        require(found == first, environment, "constants_of a steady loss", found, first, round=t)
 
 
 def check_losses_keep_the_declared_range(setup: Setup, rng: Generator) -> None:

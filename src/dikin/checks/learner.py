@@ -19,10 +19,10 @@ from dikin.domains.base import Array
 from dikin.errors import (
     CertificateWarning,
     ClosedQueryError,
-    CurvatureError,
     DikinError,
     LossError,
     LossRangeError,
+    ParameterError,
     QueryError,
     UnknownQueryError,
 )
@@ -249,9 +249,9 @@ def refusals(learner: Learner, query: Query, closed: Query) -> Iterator[Refusal]
         for other in (loss_at(learner, 0.0), fine[:1], (*fine, 0.0), (fine[0], nan * fine[1])):
             yield Refusal(query, other, 0.0, LossError)
     for curvature in (nan, inf, -1e-9, "0", None, False, [0.0]):
-        yield Refusal(query, fine, curvature, CurvatureError)
+        yield Refusal(query, fine, curvature, ParameterError)
     for curvature in (1.01 * limit + 1e-6, 1e300):
-        yield Refusal(query, fine, curvature, CurvatureError)
+        yield Refusal(query, fine, curvature, ParameterError)
     for unknown in (10**6, -1, "0", None, 0.5, Query(10**6, query.point)):
         yield Refusal(unknown, fine, 0.0, UnknownQueryError)
     for shut in (closed, closed.id):

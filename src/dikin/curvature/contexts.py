@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from dikin.curvature import spectrum
 from dikin.curvature.spectrum import TINY, gamma
 from dikin.domains.base import Array, Domain
-from dikin.errors import CurvatureError, ParameterError, ShapeError
+from dikin.errors import DomainError, ParameterError
 
 BLOCK = 4096
 """Rows that are worked on at a time: little memory, and sums of this depth."""
@@ -90,7 +90,6 @@ def of_contexts(
     ------
     ParameterError
         If `domain` is not a domain, a number is not finite or a weight negative.
-    CurvatureError
         If mu is negative, or above beta.
 
     Examples
@@ -112,7 +111,7 @@ def of_contexts(
     except (TypeError, ValueError):
         known = False
     if not known:
-        raise CurvatureError(
+        raise ParameterError(
             f"second_derivative must be (mu, beta) with mu finite and 0 <= mu <= beta, each one "
             f"number or one for each of the {len(rows)} rows, got {second_derivative!r}"
         )
@@ -161,7 +160,7 @@ def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, f
 
     Raises
     ------
-    ShapeError
+    DomainError
         If contexts are not rows of numbers, or weights do not fit them.
     ParameterError
         If a number is not finite, or a weight negative.
@@ -224,11 +223,11 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
     except (TypeError, ValueError) as reason:
-        raise ShapeError(f"contexts must be rows of numbers, got {contexts!r}") from reason
+        raise DomainError(f"contexts must be rows of numbers, got {contexts!r}") from reason
     if rows.ndim != 2 or rows.size == 0:
-        raise ShapeError(f"contexts must be rows of numbers, got shape {rows.shape}")
+        raise DomainError(f"contexts must be rows of numbers, got shape {rows.shape}")
     if entries is not None and rows.shape[1] != entries:
-        raise ShapeError(
+        raise DomainError(
             f"a context must have {entries} numbers, as many as a point of the domain, "
             f"got rows of {rows.shape[1]}"
         )
@@ -243,7 +242,7 @@ def one_per_row(values: Any, count: int, name: str) -> Array:
     try:
         row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:
-        raise ShapeError(
+        raise DomainError(
             f"{name} must be one number, or one for each of the {count} rows, got {values!r}"
         ) from reason
     if not np.isfinite(row_values).all():

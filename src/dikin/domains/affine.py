@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.newton import dikin_extent
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ShapeError, shown
+from dikin.errors import DomainError, shown
 
 
 class Affine(Domain):
@@ -33,7 +32,6 @@ class Affine(Domain):
     DomainError
         If the first argument is not a domain, or the matrix maps it onto a set of smaller
         dimension.
-    ShapeError
         If the matrix does not map points of the domain onto vectors as long as the shift.
 
     Examples
@@ -50,7 +48,7 @@ class Affine(Domain):
         self.matrix, self.shift = frozen(matrix, "matrix", 2), frozen(shift, "shift", 1)
         shape = (self.shift.size, domain.center.size)
         if self.matrix.shape != shape:
-            raise ShapeError(
+            raise DomainError(
                 f"Affine: to map points of {domain.center.size} entries onto the {self.shift.size} "
                 f"of shift the matrix must be {shape[0]} x {shape[1]}, got "
                 f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
@@ -59,7 +57,6 @@ class Affine(Domain):
         self.point_shape = self.shift.shape
         self.exact_support = domain.exact_support
         self.center = self.matrix @ domain.center.ravel() + self.shift
-        self.center.setflags(write=False)
         image = self.matrix @ domain.basis
         singular = np.linalg.svd(image, compute_uv=False)
         if image.shape[0] < self.dim or singular[-1] <= 1e-13 * singular[0]:
@@ -70,11 +67,11 @@ class Affine(Domain):
         self._Q, self._R = np.linalg.qr(image)
         self._R_inverse = np.linalg.inv(self._R)
         # Bounds by the largest and least stretch, and by the image's own Dikin ellipsoids.
-        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
+        radius, inradius, diameter = self._extent()
         largest, least = float(singular[0]), float(singular[-1])
-        self.radius = min(largest * domain.radius, extent.radius)
-        self.inradius = max(least * domain.inradius, extent.inradius)
-        self.diameter = max(least * domain.diameter, extent.diameter)
+        self.radius = min(largest * domain.radius, radius)
+        self.inradius = max(least * domain.inradius, inradius)
+        self.diameter = max(least * domain.diameter, diameter)
 
     def outward(self, v: Array) -> Array:
         return np.asarray(self._Q @ v)
@@ -113,9 +110,6 @@ class Affine(Domain):
     @property
     def symmetry(self) -> float:
         return self.domain.symmetry
-
-    def arguments(self) -> dict[str, Any]:
-        return {"domain": self.domain, "matrix": self.matrix, "shift": self.shift}
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,8 @@ from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import Geometry
 from dikin.domains.roots import warm_start_gap
-from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compilable, looped
-from dikin.vectors import affine, dot
+from dikin.errors import DomainError
+from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
 
 TINY = 1e-300
 """Beside any other length it is nothing."""
@@ -56,7 +55,7 @@ class Ball(QuadraticDomain):
 
     Raises
     ------
-    ShapeError
+    DomainError
         If the centre has the wrong number of entries.
 
     Examples
@@ -70,7 +69,7 @@ class Ball(QuadraticDomain):
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
-            raise ShapeError(
+            raise DomainError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
         self.nu = 1.0
@@ -96,10 +95,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale, 3, 5)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"dim": self.dim, "radius": self.radius, "center": self.center}
+        return BallGeometry(self.dim, self.radius / scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -113,8 +109,8 @@ class BallNumbers(NamedTuple):
 
     size: int
     rho: float
-    iterate_size: int
-    metric_size: int
+    iterate_size: int = 3
+    metric_size: int = 5
 
 
 class BallGeometry(BallNumbers, Geometry):
@@ -139,14 +135,17 @@ class BallGeometry(BallNumbers, Geometry):
             square = quadratic * self.rho * self.rho
             gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
         iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
-        scale_into(self.rho * (gap - 1.0) / (length + TINY), linear, iterate)
+        multiply(self.rho * (gap - 1.0) / (length + TINY), linear, iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        r, factor = float(iterate[1, 0]), 2.0 * kappa / (self.rho * self.rho)
-        square, radial = set_direction(s, iterate, metric)
-        across, along = inverse_roots(r, float(iterate[2, 0]), factor, shift)
+        r, slack = float(iterate[1, 0]), float(iterate[2, 0])
+        factor = 2.0 * kappa / (self.rho * self.rho)
+        copy(s, metric[0])
+        square, radial = dots(s, iterate[0])
+        across = sqrt(slack / (factor + shift * slack))
+        along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
         metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
         away = self.rho * r
         metric[3, 0] = radial / (away * away) if r > 0.0 else 0.0
@@ -155,7 +154,7 @@ class BallGeometry(BallNumbers, Geometry):
     def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
         across, part = scale * float(metric[1, 0]), float(metric[3, 0])
         along, away = 1.0 + scale * float(metric[2, 0]) * part, self.rho * float(iterate[1, 0])
-        set_rows(across, metric, along - across * part, iterate, u)
+        combine(across, metric[0], along - across * part, iterate[0], u)
         inside, outside = max(float(metric[4, 0]) - part * away * part * away, 0.0), along * away
         return across * across * inside + outside * outside
 
@@ -164,7 +163,8 @@ class BallGeometry(BallNumbers, Geometry):
     ) -> tuple[float, float]:
         across, away = scale / float(metric[1, 0]), self.rho * float(iterate[1, 0])
         along = scale * float(metric[3, 0]) / float(metric[2, 0])
-        add_rows(across, metric, along - across * float(metric[3, 0]) - damping, iterate, out)
+        radial = along - across * float(metric[3, 0]) - damping
+        add_combination(across, metric[0], radial, iterate[0], out)
         return along * away * away, away * away
 
     def barrier(self, iterate: Array) -> float:
@@ -175,61 +175,3 @@ class BallGeometry(BallNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return displacement
-
-
-@compilable
-def inverse_roots(r: float, slack: float, factor: float, shift: float) -> tuple[float, float]:
-    """1/sqrt of H's eigenvalues: factor/slack + shift across the radius, and along it."""
-    across = sqrt(slack / (factor + shift * slack))
-    return across, slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-
-
-def _scale_into(factor: float, linear: Array, iterate: Array) -> None:
-    for i in range(linear.size):
-        iterate[0, i] = factor * linear[i]
-
-
-@looped(_scale_into)
-def scale_into(factor: float, linear: Array, iterate: Array) -> None:
-    """Set y to factor linear."""
-    np.multiply(linear, factor, iterate[0])
-
-
-def _set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
-    square = product = 0.0
-    for i in range(s.size):
-        metric[0, i] = s[i]
-        square += s[i] * s[i]
-        product += s[i] * iterate[0, i]
-    return square, product
-
-
-@looped(_set_direction)
-def set_direction(s: Array, iterate: Array, metric: Array) -> tuple[float, float]:
-    """Write s, and return the products s.s and s.y."""
-    metric[0] = s
-    return float(s.dot(s)), float(s.dot(iterate[0]))
-
-
-def _set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
-    for i in range(u.size):
-        u[i] = a * metric[0, i] + b * iterate[0, i]
-
-
-@looped(_set_rows)
-def set_rows(a: float, metric: Array, b: float, iterate: Array, u: Array) -> None:
-    """Set u to a s + b y."""
-    np.multiply(metric[0], a, u)
-    u += b * iterate[0]
-
-
-def _add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += a * metric[0, i] + b * iterate[0, i]
-
-
-@looped(_add_rows)
-def add_rows(a: float, metric: Array, b: float, iterate: Array, out: Array) -> None:
-    """Add a s + b y to out."""
-    out += a * metric[0]
-    out += b * iterate[0]

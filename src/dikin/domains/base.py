@@ -15,7 +15,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from math import log, sqrt
+from inspect import signature
+from math import isfinite, log, sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,9 +25,8 @@ from numpy.typing import ArrayLike
 from dikin.arguments import frozen as frozen
 from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
-from dikin.domains.gauge import gauge_by_bisection
 from dikin.domains.geometry import Geometry as Geometry
-from dikin.errors import DomainError, NotSavableError, ShapeError, shown
+from dikin.errors import DomainError, NotSavableError, shown
 from dikin.registry import Registry
 from dikin.vectors import Array as Array
 
@@ -90,6 +90,8 @@ class Domain(ABC):
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__:
             raise AttributeError(f"{self!r} is a value: build another instead of changing {name}")
+        if name == "center":
+            value.setflags(write=False)
         super().__setattr__(name, value)
 
     # --- the barrier, at chart vectors ---------------------------------------------------------
@@ -143,7 +145,7 @@ class Domain(ABC):
 
     @abstractmethod
     def margin(self, point: Array) -> float:
-        """How deep a point lies inside; negative outside.
+        """Depth of a point inside the set; negative outside.
 
         Parameters
         ----------
@@ -156,9 +158,9 @@ class Domain(ABC):
             Its sign is exact: not negative in the set, negative outside. Its unit varies by set.
         """
 
-    @abstractmethod
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments, from which `spec` is built."""
+        """The constructor's arguments: the attributes that bear their names."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     @classmethod
     @abstractmethod
@@ -228,7 +230,7 @@ class Domain(ABC):
         return self.geometry(scale)
 
     def contains(self, point: ArrayLike) -> bool:
-        """Whether a point lies in the set.
+        """Return whether a point lies in the set.
 
         Parameters
         ----------
@@ -274,9 +276,9 @@ class Domain(ABC):
         try:
             array = np.array(point, dtype=float)
         except (TypeError, ValueError, OverflowError) as reason:
-            raise ShapeError(f"{self}: a point must be numbers, got {shown(point)}") from reason
+            raise DomainError(f"{self}: a point must be numbers, got {shown(point)}") from reason
         if array.shape != self.point_shape:
-            raise ShapeError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
+            raise DomainError(f"{self}: a point has shape {self.point_shape}, got {array.shape}")
         return array
 
     def locate(self, point: ArrayLike) -> Array:
@@ -327,7 +329,17 @@ class Domain(ABC):
         float
             The gauge, to rounding: 0 at the centre, 1 on the boundary.
         """
-        return gauge_by_bisection(self.barrier, v, self.radius, self.inradius)
+        length = float(np.linalg.norm(v))
+        # Sizes may be exact: the bracket is a little wider than they say.
+        low, high = (1 - 1e-9) * length / self.radius, (1 + 1e-9) * length / self.inradius
+        with np.errstate(all="ignore"):  # outside the set a formula may return anything
+            while high - low > 4e-16 * high:
+                middle = (low + high) / 2
+                if isfinite(self.barrier(v / middle)):
+                    high = middle
+                else:
+                    low = middle
+        return high
 
     def support(self, direction: Array) -> float:
         """The support function: at least the maximum of direction.v over v in the set.
@@ -362,7 +374,17 @@ class Domain(ABC):
     @property
     def symmetry(self) -> float:
         """Symmetry about the centre: an s in (0, 1] with -s v in the set for all of its v."""
-        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `dikin_extent`
+        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `_extent`
+
+    def _extent(self) -> tuple[float, float, float]:
+        """Radius, inradius and diameter by the Hessian at the analytic centre.
+
+        The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius
+        1 (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
+        """
+        values = np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))
+        least, largest = sqrt(float(values[0])), sqrt(float(values[-1]))
+        return (self.nu + 2.0 * sqrt(self.nu)) / least, 1.0 / largest, 2.0 / least
 
     def spec(self) -> dict[str, Any]:
         """The domain as plain numbers, from which `dikin.load` builds an equal one."""
@@ -375,8 +397,10 @@ class Domain(ABC):
             arguments = self.arguments()
         except NotSavableError:  # made of functions: passed again when loading
             return
-        for part in _domains_in(list(arguments.values())):
-            part.require_registered()
+        for value in arguments.values():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Domain):
+                    part.require_registered()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dim={self.dim})"
@@ -385,12 +409,14 @@ class Domain(ABC):
 DOMAINS: Registry[Domain] = Registry("domain", Domain)  # type: ignore[type-abstract]
 
 
-def _domains_in(value: Any) -> Iterator[Domain]:
-    if isinstance(value, Domain):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _domains_in(part)
+def require_domains(owner: str, parts: tuple[Domain, ...], least: int) -> None:
+    """Raise an error where a set that is made of others is given too few, or something else."""
+    if len(parts) < least:
+        wanted = "one domain" if least == 1 else "two domains"
+        raise DomainError(f"{owner} needs at least {wanted}, got {len(parts)}")
+    for i, part in enumerate(parts):
+        if not isinstance(part, Domain):
+            raise DomainError(f"{owner}: part {i} is {shown(part)}, wanted a domain")
 
 
 def _plain(value: Any) -> Any:

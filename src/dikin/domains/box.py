@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums
+from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums, log_sum
 from dikin.domains.roots import cold_start_gap
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 from dikin.kernel import choose, compilable, looped
 
 FEW = 6
@@ -39,7 +39,7 @@ class Box(Domain):
 
     Raises
     ------
-    ShapeError
+    DomainError
         If the two have different lengths.
 
     Examples
@@ -53,7 +53,7 @@ class Box(Domain):
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
         if self.lower.shape != self.upper.shape:
-            raise ShapeError(
+            raise DomainError(
                 f"lower has {self.lower.size} entries and upper {self.upper.size}; they must agree"
             )
         self.dim = self.lower.size
@@ -62,7 +62,6 @@ class Box(Domain):
         self.half = self.upper / 2 - self.lower / 2
         self._refuse_degenerate()
         self.center = self.lower + self.half
-        self.center.setflags(write=False)
         self.radius = float(np.linalg.norm(self.half))
         self.inradius = float(self.half.min())
         self.diameter = 2 * self.radius
@@ -110,16 +109,13 @@ class Box(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        return box_geometry(self.half / scale, np.ones(self.dim))
+        return BoxGeometry(self.dim, self.half / scale, np.ones(self.dim))
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
         if self.half.max() == self.half.min():
             return self.geometry(scale)
-        return box_geometry(np.full(self.dim, side / scale), self.half / side)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"lower": self.lower, "upper": self.upper}
+        return BoxGeometry(self.dim, np.full(self.dim, side / scale), self.half / side)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -135,25 +131,16 @@ class BoxNumbers(NamedTuple):
     half: Array
     stretch: Array
     """What `outward` multiplies each coordinate with: 1 for a box in the user's own units."""
-    iterate_size: int
-    metric_size: int
-
-
-def box_geometry(half: Array, stretch: Array) -> BoxGeometry:
-    """The box |u_i| <= half_i."""
-    return BoxGeometry(half.size, half, stretch, 2, 3)
+    iterate_size: int = 2
+    metric_size: int = 3
 
 
 class BoxGeometry(BoxNumbers, Geometry):
     """|u_i| <= h_i.   iterate = (y, slack), slack_i = 1 - (y_i/h_i)^2 to its last digit."""
 
     @property
-    def shortest(self) -> float:
-        return float(self.stretch.min())
-
-    @property
-    def longest(self) -> float:
-        return float(self.stretch.max())
+    def squares(self) -> Array:
+        return self.stretch * self.stretch
 
     @property
     def identity(self) -> bool:
@@ -173,16 +160,13 @@ class BoxGeometry(BoxNumbers, Geometry):
         return diagonal_sums(s, metric)
 
     def barrier(self, iterate: Array) -> float:
-        return -log_slacks(iterate)
+        return -log_sum(1.0, iterate[1])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine_stretched(u, center, radius, self.stretch, x)
 
     def inward(self, displacement: Array) -> Array:
         return self.stretch * displacement
-
-    def preimage(self, displacement: Array) -> Array:
-        return displacement / self.stretch
 
 
 @compilable
@@ -224,19 +208,6 @@ def _box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: 
 def box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: Array) -> None:
     """Write the square roots of H."""
     metric[2] = box_root(half, iterate[1], kappa, shift)  # type: ignore[arg-type]
-
-
-def _log_slacks(iterate: Array) -> float:
-    total = 0.0
-    for i in range(iterate.shape[1]):
-        total += log(iterate[1, i])
-    return total
-
-
-@looped(_log_slacks, order_free=True)
-def log_slacks(iterate: Array) -> float:
-    """The sum of the logarithms of the slacks."""
-    return float(np.log(iterate[1]).sum())
 
 
 def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:

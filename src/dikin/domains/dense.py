@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dikin.domains.geometry import Geometry
-from dikin.domains.newton import FULL_STEP, Factor, Minimum, factor, minimise
+from dikin.domains.newton import FULL_STEP, Factor, factor, minimise
 from dikin.vectors import Array
+
+if TYPE_CHECKING:
+    from dikin.domains.base import Domain
 
 FINAL_WEIGHT, WEIGHT_FACTOR = 1e-10, 1e-2
 """The weight of the barrier at the end of a projection, and the factor on the way there."""
 CONVERGED = 1e-4
 """The Newton decrement of an update that is known well."""
-
-
-class Oracles(Protocol):
-    """What a domain must provide, at chart vectors."""
-
-    dim: int
-    point_shape: tuple[int, ...]
-    center: Array
-
-    def barrier(self, v: Array) -> float: ...
-    def gradient(self, v: Array) -> Array: ...
-    def hessian(self, v: Array) -> Array: ...
-    def outward(self, v: Array) -> Array: ...
-    def inward(self, displacement: Array) -> Array: ...
 
 
 class DenseGeometry(Geometry):
@@ -40,11 +29,11 @@ class DenseGeometry(Geometry):
     (linear/scale).v + quadratic/(2 scale^2) |v|^2.
     """
 
-    def __init__(self, domain: Oracles, scale: float) -> None:
+    def __init__(self, domain: Domain, scale: float) -> None:
         self.domain, self.scale = domain, scale
-        self.size = n = domain.dim
+        self.size = domain.dim
         self.iterate_size, self.metric_size = 2, 2
-        self._least = domain.barrier(np.zeros(n))
+        self._least = domain.barrier(np.zeros(self.size))
         # The last results, with their arguments: they are needed again in the same round.
         self._hessian: tuple[bytes, Array] | None = None
         self._factor: tuple[tuple[bytes, float, float], Factor] | None = None
@@ -56,14 +45,6 @@ class DenseGeometry(Geometry):
     def start(self) -> Array:
         return np.zeros((2, self.size))
 
-    def gradient(self, u: Array) -> Array:
-        """The gradient of psi at a working vector."""
-        return self.scale * self.domain.gradient(self.scale * u)
-
-    def hessian(self, u: Array) -> Array:
-        """The Hessian of psi at a working vector."""
-        return self.scale**2 * self.domain.hessian(self.scale * u)
-
     def _shifted_hessian(self, v: Array, factor: float, shift: float) -> Array:
         """The matrix factor Hessian(psi)(v) + shift I, at a chart vector."""
         key = v.tobytes()
@@ -73,16 +54,9 @@ class DenseGeometry(Geometry):
         matrix.reshape(-1)[:: self.size + 1] += shift
         return matrix
 
-    # --- a round -------------------------------------------------------------------------------
-
-    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        start = self.scale * iterate[0]
-        v, iterate[1, 0] = self._minimise(linear, quadratic, weight, start, 0.0)
-        np.divide(v, self.scale, iterate[0])
-
     def _minimise(
-        self, linear: Array, quadratic: float, weight: float, start: Array, tolerance: float
-    ) -> Minimum:
+        self, linear: Array, quadratic: float, weight: float, start: Array, tolerance: float = 0.0
+    ) -> tuple[Array, float]:
         linear_term, shift = linear / (weight * self.scale), quadratic / (weight * self.scale**2)
         return minimise(
             self.domain.barrier,
@@ -92,39 +66,39 @@ class DenseGeometry(Geometry):
             tolerance,
         )
 
+    def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
+        start = self.scale * iterate[0]
+        v, iterate[1, 0] = self._minimise(linear, quadratic, weight, start)
+        np.divide(v, self.scale, iterate[0])
+
     def project(self, linear: Array, iterate: Array) -> None:
+        """Follow the central path u + linear + weight grad psi(u) = 0 as the weight falls.
+
+        Its tangent in ln(weight) is (1 + weight Hessian)^-1 (u + linear), and in the weight it is
+        all but straight.
+        """
         if isfinite(self.domain.barrier(-self.scale * linear)):  # inside: its own projection
             iterate[0], iterate[1, 0] = -linear, 0.0
             return
         v, weight = np.zeros(self.size), 1.0
         while weight > 2 * FINAL_WEIGHT:
-            v, weight = self._next_on_path(linear, v, weight), weight * WEIGHT_FACTOR
+            v, _ = self._minimise(linear, 1.0, weight, v, FULL_STEP)
+            matrix = self._shifted_hessian(v, weight * self.scale**2, 1.0)
+            tangent = factor(matrix).solve(self.scale * linear + v)
+            ahead = v - (1.0 - WEIGHT_FACTOR) * tangent
+            v = ahead if isfinite(self.domain.barrier(ahead)) else v
+            weight *= WEIGHT_FACTOR
         iterate[0], iterate[1, 0] = v / self.scale, 0.0
         self.solve(linear, 1.0, FINAL_WEIGHT, iterate)
-
-    def _next_on_path(self, linear: Array, v: Array, weight: float) -> Array:
-        """From near a point of the projection's central path to near the one of the next weight.
-
-        The path u + linear + weight grad psi(u) = 0 has the tangent
-        (1 + weight Hessian)^-1 (u + linear) in ln(weight), and is all but straight in the weight.
-        """
-        v, _ = self._minimise(linear, 1.0, weight, v, FULL_STEP)
-        matrix = self._shifted_hessian(v, weight * self.scale**2, 1.0)
-        tangent = factor(matrix).solve(self.scale * linear + v)
-        ahead = v - (1.0 - WEIGHT_FACTOR) * tangent
-        return ahead if isfinite(self.domain.barrier(ahead)) else v
-
-    def _factored(self, y: Array, kappa: float, shift: float) -> Factor:
-        key = y.tobytes(), kappa, shift
-        if self._factor is None or self._factor[0] != key:
-            matrix = self._shifted_hessian(self.scale * y, kappa * self.scale**2, shift)
-            self._factor = key, factor(matrix)
-        return self._factor[1]
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        lower, inverse = self._factored(iterate[0], kappa, shift)
+        key = iterate[0].tobytes(), kappa, shift
+        if self._factor is None or self._factor[0] != key:
+            v = self.scale * iterate[0]
+            self._factor = key, factor(self._shifted_hessian(v, kappa * self.scale**2, shift))
+        lower, inverse = self._factor[1]
         metric[0], metric[1] = inverse.dot(s), lower.dot(s)
         return float(s.dot(s)), float(np.vdot(inverse, inverse))
 

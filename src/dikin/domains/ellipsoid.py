@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from dikin.domains.ball import QuadraticDomain
 from dikin.domains.base import Array, frozen
 from dikin.domains.geometry import Geometry
-from dikin.errors import DomainError, ShapeError
-from dikin.kernel import compilable, looped
-from dikin.vectors import affine, dot
+from dikin.errors import DomainError
+from dikin.kernel import looped
+from dikin.vectors import affine, dot, dots
 
 
 class Ellipsoid(QuadraticDomain):
@@ -36,9 +36,8 @@ class Ellipsoid(QuadraticDomain):
 
     Raises
     ------
-    ShapeError
-        If the matrix does not have one row and one column per entry of the centre.
     DomainError
+        If the matrix does not have one row and one column per entry of the centre.
         If the matrix is not symmetric, or has an eigenvalue that is negative, or zero to within
         rounding.
 
@@ -54,7 +53,7 @@ class Ellipsoid(QuadraticDomain):
         self.nu = 1.0
         self.point_shape = (self.dim,)
         if self.shape.shape != (self.dim, self.dim):
-            raise ShapeError(
+            raise DomainError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "
                 f"got {self.shape.shape[0]} x {self.shape.shape[1]}"
             )
@@ -107,17 +106,14 @@ class Ellipsoid(QuadraticDomain):
 
     def geometry(self, scale: float) -> Geometry:
         axes = np.empty((0, 0)) if self._diagonal else self.axes
-        return ellipsoid_geometry((scale / self.semi) ** 2, axes, np.ones(self.dim))
+        return EllipsoidGeometry(self.dim, (scale / self.semi) ** 2, axes, np.ones(self.dim))
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
         if self.semi.max() == self.semi.min():
             return self.geometry(scale)
         round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
         axes = np.ascontiguousarray(self.axes * stretch)  # of the ball that has its radius
-        return ellipsoid_geometry(round, axes, stretch * stretch)
-
-    def arguments(self) -> dict[str, Any]:
-        return {"center": self.center, "shape": self.shape}
+        return EllipsoidGeometry(self.dim, round, axes, stretch * stretch)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -136,13 +132,8 @@ class EllipsoidNumbers(NamedTuple):
     """The map from the eigenbasis to the user's coordinates; empty where they are the same."""
     squares: Array
     """The squared lengths of the columns of axes: all one, unless sides were made equal."""
-    iterate_size: int
-    metric_size: int
-
-
-def ellipsoid_geometry(p: Array, axes: Array, squares: Array) -> EllipsoidGeometry:
-    """The ellipsoid u' diag(p) u <= 1."""
-    return EllipsoidGeometry(p.size, p, axes, squares, 3, 4)
+    iterate_size: int = 3
+    metric_size: int = 4
 
 
 class EllipsoidGeometry(EllipsoidNumbers, Geometry):
@@ -161,14 +152,6 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
     """
 
     @property
-    def shortest(self) -> float:
-        return sqrt(float(self.squares.min()))
-
-    @property
-    def longest(self) -> float:
-        return sqrt(float(self.squares.max()))
-
-    @property
     def identity(self) -> bool:
         return self.axes.size == 0
 
@@ -178,7 +161,16 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        ellipsoid_solve(self.p, linear, quadratic, weight, iterate)
+        m = max(float(iterate[1, 0]), 2.0 * weight)
+        for step in range(200):
+            inside, slope = secular_sums(self.p, linear, quadratic, m)
+            rise = 2.0 * weight / (m * m) + 2.0 * slope
+            move = -(1.0 - 2.0 * weight / m - inside) / rise
+            if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
+                break
+            m = max(m + move, 2.0 * weight)
+        iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
+        write_minimiser(self.p, linear, quadratic, m, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
@@ -186,12 +178,16 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
         slack = float(iterate[2, 0])
         gamma = 4.0 * kappa / (slack * slack)
         rank_one(self.p, iterate, 2.0 * kappa / slack, shift, metric)
-        sums = rank_one_sums(metric)
-        stretch = sqrt(1.0 + gamma * (sums[0] + sums[2]))
-        square, along = direction_products(s, metric)
+        largest, at_largest, squares, inverses, products = rank_one_sums(metric)
+        whole = 1.0 + gamma * (largest + squares)
+        stretch = sqrt(whole)
+        square, along = dots(s, metric[3])
         part = gamma / (1.0 + stretch) * along
         rank_one_metric(s, part, stretch, metric)
-        return square, rank_one_trace(gamma, sums)
+        # tr(H^-1) = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)). Near the boundary the largest w^2
+        # is all of |w|^2, so its term is written without a difference.
+        others = inverses - gamma * products / whole
+        return square, others + at_largest * (1.0 + gamma * squares) / whole
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[2, 0])
@@ -204,9 +200,6 @@ class EllipsoidGeometry(EllipsoidNumbers, Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes) if self.axes.size else displacement
-
-    def preimage(self, displacement: Array) -> Array:
-        return self.inward(displacement) / self.squares
 
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
@@ -222,52 +215,35 @@ def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> No
     x += center
 
 
-def _ellipsoid_solve(
-    p: Array, linear: Array, quadratic: float, weight: float, iterate: Array
-) -> None:
-    m = max(float(iterate[1, 0]), 2.0 * weight)
-    for step in range(200):
-        inside = slope = 0.0
-        for i in range(p.size):
-            inverse = 1.0 / (quadratic + m * p[i])
-            scaled = linear[i] * inverse
-            term = p[i] * scaled * scaled
-            inside += term
-            slope += term * p[i] * inverse
-        move = secular_step(inside, slope, weight, m)
-        if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
-            break
-        m = max(m + move, 2.0 * weight)
-    iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
+def _secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
+    inside = slope = 0.0
+    for i in range(p.size):
+        inverse = 1.0 / (quadratic + m * p[i])
+        scaled = linear[i] * inverse
+        term = p[i] * scaled * scaled
+        inside += term
+        slope += term * p[i] * inverse
+    return inside, slope
+
+
+@looped(_secular_sums, order_free=True)
+def secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
+    """The sums y'Py, and of p_i^2 G_i^2/(S + m p_i)^3."""
+    inverse = 1.0 / (quadratic + m * p)
+    scaled = linear * inverse
+    terms = p * scaled * scaled
+    return float(terms.sum()), float((terms * p).dot(inverse))
+
+
+def _write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterate: Array) -> None:
     for i in range(p.size):
         iterate[0, i] = -linear[i] / (quadratic + m * p[i])
 
 
-@looped(_ellipsoid_solve, order_free=True)
-def ellipsoid_solve(
-    p: Array, linear: Array, quadratic: float, weight: float, iterate: Array
-) -> None:
-    """Newton's method for the multiplier. Its loop calls nothing that takes an array: see Simplex.
-
-    y'Py and the sum of p_i^2 G_i^2/(S + m p_i)^3 are the sums.
-    """
-    m = max(float(iterate[1, 0]), 2.0 * weight)
-    for step in range(200):
-        inverse = 1.0 / (quadratic + m * p)
-        scaled = linear * inverse
-        terms = p * scaled * scaled
-        move = secular_step(float(terms.sum()), float((terms * p).dot(inverse)), weight, m)
-        if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
-            break
-        m = max(m + move, 2.0 * weight)
-    iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
+@looped(_write_minimiser)
+def write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterate: Array) -> None:
+    """Write y for the multiplier m."""
     np.divide(linear, -(quadratic + m * p), iterate[0])
-
-
-@compilable
-def secular_step(inside: float, slope: float, weight: float, m: float) -> float:
-    """Newton's step for h(m) = 0."""
-    return -(1.0 - 2.0 * weight / m - inside) / (2.0 * weight / (m * m) + 2.0 * slope)
 
 
 def _rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
@@ -310,20 +286,6 @@ def rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
     return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
 
 
-def _direction_products(s: Array, metric: Array) -> tuple[float, float]:
-    square = along = 0.0
-    for i in range(s.size):
-        square += s[i] * s[i]
-        along += s[i] * metric[3, i]
-    return square, along
-
-
-@looped(_direction_products, order_free=True)
-def direction_products(s: Array, metric: Array) -> tuple[float, float]:
-    """The products s.s and w.s."""
-    return float(s.dot(s)), float(s.dot(metric[3]))
-
-
 def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
     for i in range(s.size):
         root, w = metric[2, i], metric[3, i]
@@ -337,15 +299,3 @@ def rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> Non
     root, w = metric[2], metric[3]
     np.divide(s - part / stretch * w, root, metric[0])
     np.multiply(s + part * w, root, metric[1])
-
-
-@compilable
-def rank_one_trace(gamma: float, sums: tuple[float, float, float, float, float]) -> float:
-    """Trace of (D + gamma v v')^-1 = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)), by its sums.
-
-    Near the boundary the largest w^2 is all of |w|^2, so its term is written without a difference.
-    """
-    largest, at_largest, squares, inverses, products = sums
-    whole = 1.0 + gamma * (largest + squares)
-    others = inverses - gamma * products / whole
-    return others + at_largest * (1.0 + gamma * squares) / whole

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dikin.arguments import frozen, positive
 from dikin.domains.base import Array, Domain
-from dikin.domains.newton import dikin_extent, find_center
+from dikin.domains.newton import find_center
 from dikin.errors import DomainError, NotSavableError
 
 
@@ -86,9 +86,8 @@ class FromBarrier(Domain):
             lambda x: np.asarray(hessian(x), dtype=float),
             np.array(inner),
         )
-        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
-        self.radius = extent.radius if radius is None else positive(radius, "radius", DomainError)
-        self.inradius, self.diameter = extent.inradius, extent.diameter
+        bound, self.inradius, self.diameter = self._extent()
+        self.radius = bound if radius is None else positive(radius, "radius", DomainError)
 
     def barrier(self, v: Array) -> float:
         value = float(self._value(self.center + v))

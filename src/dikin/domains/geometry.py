@@ -17,11 +17,12 @@ Those of a set with closed forms are compiled as they are (see `dikin.kernel`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import log, sqrt
 
 import numpy as np
 
 from dikin.kernel import looped
-from dikin.vectors import Array, dot
+from dikin.vectors import Array, add_combination, combine, dot, dots, multiply
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -75,20 +76,20 @@ class Geometry(ABC):
 
     def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
         """Set u to y + scale z; returns |u|^2."""
-        step(iterate, metric, scale, u)
+        combine(1.0, iterate[0], scale, metric[0], u)
         return dot(u, u)
 
     def linear_update(
         self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         """Add scale g - damping y to the linear term; returns scale g.y and |y|^2."""
-        along, square = metric_products(iterate, metric)
-        add_estimate(iterate, metric, scale, damping, out)
+        square, along = dots(iterate[0], metric[1])
+        add_combination(scale, metric[1], -damping, iterate[0], out)
         return scale * along, square
 
     def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
         """Set u to factor y."""
-        scaled_vector(iterate, factor, u)
+        multiply(factor, iterate[0], u)
 
     def product(self, iterate: Array, vector: Array) -> float:
         """The product y.vector."""
@@ -98,18 +99,6 @@ class Geometry(ABC):
         """The working vector y of an iterate."""
         y: Array = iterate[0].copy()
         return y
-
-    def solved(self, linear: Array, quadratic: float, weight: float, near: Array) -> Array:
-        """`solve` into a new iterate."""
-        iterate = near.copy()
-        self.solve(linear, quadratic, weight, iterate)
-        return iterate
-
-    def projected(self, linear: Array, near: Array) -> Array:
-        """`project` into a new iterate."""
-        iterate = near.copy()
-        self.project(linear, iterate)
-        return iterate
 
     def converged(self, iterate: Array) -> bool:
         """Whether the update is known to full precision there."""
@@ -131,7 +120,7 @@ class Geometry(ABC):
 
     def preimage(self, displacement: Array) -> Array:
         """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement)
+        return self.inward(displacement) / self.squares
 
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
@@ -148,14 +137,19 @@ class Geometry(ABC):
         return self.size
 
     @property
+    def squares(self) -> Array:
+        """The squared length that `outward` gives each unit vector. Its images are orthogonal."""
+        return np.ones(self.size)
+
+    @property
     def shortest(self) -> float:
         """The least length that `outward` gives a working vector of length one."""
-        return 1.0
+        return sqrt(float(self.squares.min()))
 
     @property
     def longest(self) -> float:
         """The largest length that `outward` gives a working vector of length one."""
-        return 1.0
+        return sqrt(float(self.squares.max()))
 
     @property
     def identity(self) -> bool:
@@ -163,55 +157,17 @@ class Geometry(ABC):
         return False
 
 
-def _step(iterate: Array, metric: Array, scale: float, u: Array) -> None:
-    for i in range(u.size):
-        u[i] = iterate[0, i] + scale * metric[0, i]
+def _log_sum(factor: float, values: Array) -> float:
+    total = 0.0
+    for i in range(values.size):
+        total += log(factor * values[i])
+    return total
 
 
-@looped(_step)
-def step(iterate: Array, metric: Array, scale: float, u: Array) -> None:
-    """Set u to y + scale z."""
-    np.multiply(metric[0], scale, u)
-    u += iterate[0]
-
-
-def _metric_products(iterate: Array, metric: Array) -> tuple[float, float]:
-    along = square = 0.0
-    for i in range(iterate.shape[1]):
-        along += iterate[0, i] * metric[1, i]
-        square += iterate[0, i] * iterate[0, i]
-    return along, square
-
-
-@looped(_metric_products, order_free=True)
-def metric_products(iterate: Array, metric: Array) -> tuple[float, float]:
-    """The products g.y and y.y."""
-    y = iterate[0]
-    return float(metric[1].dot(y)), float(y.dot(y))
-
-
-def _add_estimate(iterate: Array, metric: Array, scale: float, damping: float, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += scale * metric[1, i] - damping * iterate[0, i]
-
-
-@looped(_add_estimate)
-def add_estimate(iterate: Array, metric: Array, scale: float, damping: float, out: Array) -> None:
-    """Add scale g - damping y to out."""
-    out += scale * metric[1]
-    if damping != 0.0:
-        out -= damping * iterate[0]
-
-
-def _scaled_vector(iterate: Array, factor: float, u: Array) -> None:
-    for i in range(u.size):
-        u[i] = factor * iterate[0, i]
-
-
-@looped(_scaled_vector)
-def scaled_vector(iterate: Array, factor: float, u: Array) -> None:
-    """Set u to factor y."""
-    np.multiply(iterate[0], factor, u)
+@looped(_log_sum, order_free=True)
+def log_sum(factor: float, values: Array) -> float:
+    """The sum of ln(factor x) over the entries x."""
+    return float(np.log(factor * values).sum())
 
 
 # --- a diagonal H: metric = (z, g, its square roots) ---------------------------------------------

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from dikin.domains.ball import Ball
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array, Domain, require_domains
 from dikin.domains.box import Box
-from dikin.domains.newton import dikin_extent, find_center
+from dikin.domains.newton import find_center
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 
 
 class Intersection(Domain):
@@ -34,7 +34,13 @@ class Intersection(Domain):
     """
 
     def __init__(self, *parts: Domain) -> None:
-        _refuse_mismatch(parts)
+        require_domains("Intersection", parts, 2)
+        for i, part in enumerate(parts):
+            if part.point_shape != parts[0].point_shape:
+                raise DomainError(
+                    f"Intersection: points of part {i} have shape {part.point_shape}, "
+                    f"those of part 0 {parts[0].point_shape}"
+                )
         self.parts = parts
         host = min(parts, key=lambda part: part.dim)
         self._host = host
@@ -42,32 +48,31 @@ class Intersection(Domain):
         self.nu = sum(part.nu for part in parts)
         self.point_shape = host.point_shape
         self._chart_maps = [_chart_map(host, part) for part in parts]
-        self.center = host.point(self._find_center([part.locate(host.center) for part in parts]))
-        self.center.setflags(write=False)
-        self._origins = [part.locate(self.center) for part in parts]
-        extent = dikin_extent(self.hessian(np.zeros(self.dim)), self.nu)
+        self._origins = [part.locate(host.center) for part in parts]
+        self.center = host.point(self._find_center())
+        self._origins[:] = [part.locate(self.center) for part in parts]
+        bound, self.inradius, self.diameter = self._extent()
         ranges = (p.radius + float(np.linalg.norm(self.center - p.center)) for p in parts)
-        self.radius = min(extent.radius, *ranges)
-        self.inradius, self.diameter = extent.inradius, extent.diameter
+        self.radius = min(bound, *ranges)
 
-    def _find_center(self, origins: list[Array]) -> Array:
+    def _find_center(self) -> Array:
         """The analytic centre, without knowing an inner point.
 
         Blow every part up around its own centre until all contain the host's, then shrink them
         back, keeping to the analytic centre of what they have in common.
         """
         v = np.zeros(self.dim)
-        size = 1.1 * max(1.0, self._size(v, origins))
+        size = 1.1 * max(1.0, self._size(v))
         for _ in range(200):
             v = find_center(
-                partial(self._barrier, origins=origins, size=size),
-                partial(self._gradient, origins=origins, size=size),
-                partial(self._hessian, origins=origins, size=size),
+                partial(self.barrier, size=size),
+                partial(self.gradient, size=size),
+                partial(self.hessian, size=size),
                 v,
             )
             if size == 1.0:
                 return v
-            least = self._size(v, origins)
+            least = self._size(v)
             if least >= 1.0 and size - least < 1e-9 * size:
                 raise DomainError(
                     f"Intersection: {', '.join(map(str, self.parts))} have no inner point in "
@@ -76,24 +81,26 @@ class Intersection(Domain):
             size = max(1.0, least + 0.1 * (size - least)) if least >= 1.0 else 1.0
         raise DomainError(f"Intersection: found no inner point common to {self.parts}")
 
-    def _size(self, v: Array, origins: list[Array]) -> float:
-        """How many-fold the parts must grow to contain v."""
-        return max(part.gauge(w) for part, _, w in self._images(v, origins))
+    def _size(self, v: Array) -> float:
+        """The factor by which the parts must grow to contain v."""
+        return max(part.gauge(w) for part, _, w in self._images(v))
 
-    def _images(self, v: Array, origins: list[Array]) -> Iterator[tuple[Domain, Array, Array]]:
+    def _images(self, v: Array) -> Iterator[tuple[Domain, Array, Array]]:
         """Each part, the map from the host's chart to its own, and the image of v there."""
-        for part, chart_map, origin in zip(self.parts, self._chart_maps, origins, strict=True):
+        for part, chart_map, origin in zip(
+            self.parts, self._chart_maps, self._origins, strict=True
+        ):
             yield part, chart_map, origin + chart_map @ v
 
-    def _barrier(self, v: Array, origins: list[Array], size: float = 1.0) -> float:
-        return sum(part.barrier(w / size) for part, _, w in self._images(v, origins))
+    def barrier(self, v: Array, size: float = 1.0) -> float:
+        return sum(part.barrier(w / size) for part, _, w in self._images(v))
 
-    def _gradient(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
-        gradients = [part.gradient(w / size) @ m for part, m, w in self._images(v, origins)]
+    def gradient(self, v: Array, size: float = 1.0) -> Array:
+        gradients = [part.gradient(w / size) @ m for part, m, w in self._images(v)]
         return np.asarray(sum(gradients)) / size
 
-    def _hessian(self, v: Array, origins: list[Array], size: float = 1.0) -> Array:
-        hessians = [m.T @ part.hessian(w / size) @ m for part, m, w in self._images(v, origins)]
+    def hessian(self, v: Array, size: float = 1.0) -> Array:
+        hessians = [m.T @ part.hessian(w / size) @ m for part, m, w in self._images(v)]
         return np.asarray(sum(hessians)) / size**2
 
     def outward(self, v: Array) -> Array:
@@ -101,15 +108,6 @@ class Intersection(Domain):
 
     def inward(self, displacement: Array) -> Array:
         return self._host.inward(displacement)
-
-    def barrier(self, v: Array) -> float:
-        return self._barrier(v, self._origins)
-
-    def gradient(self, v: Array) -> Array:
-        return self._gradient(v, self._origins)
-
-    def hessian(self, v: Array) -> Array:
-        return self._hessian(v, self._origins)
 
     def margin(self, point: Array) -> float:
         return min(part.margin(point) for part in self.parts)
@@ -121,26 +119,10 @@ class Intersection(Domain):
         bounds = (part.support(w) - float(w @ origin) for part, w, origin in parts)
         return min(super().support(direction), *bounds)
 
-    def arguments(self) -> dict[str, Any]:
-        return {"parts": self.parts}
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(Ball(2), Ball(2, 1.0, [1.5, 0]))
         yield cls(Simplex(3), Box([-1, -1, -1], [0.1, 1, 1]))
-
-
-def _refuse_mismatch(parts: tuple[Domain, ...]) -> None:
-    if len(parts) < 2:
-        raise DomainError(f"Intersection needs at least two domains, got {len(parts)}")
-    for i, part in enumerate(parts):
-        if not isinstance(part, Domain):
-            raise DomainError(f"Intersection: part {i} is {part!r}, wanted a domain")
-        if part.point_shape != parts[0].point_shape:
-            raise ShapeError(
-                f"Intersection: points of part {i} have shape {part.point_shape}, "
-                f"those of part 0 {parts[0].point_shape}"
-            )
 
 
 def _chart_map(host: Domain, part: Domain) -> Array:

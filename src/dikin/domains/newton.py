@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
@@ -22,21 +23,14 @@ FULL_STEP = 0.25
 """A decrement below which a full step is taken, and squares what is left."""
 
 
-class Minimum(NamedTuple):
-    """Where Newton's method ended, and the decrement of its last step."""
-
-    x: Array
-    decrement: float
-
-
 def minimise(
     barrier: Callable[[Array], float],
     gradient: Callable[[Array], Array],
     hessian: Callable[[Array], Array],
     start: Array,
     tolerance: float = 0.0,
-) -> Minimum:
-    """The minimiser of a self-concordant function, from any point of its domain.
+) -> tuple[Array, float]:
+    """The minimiser of a self-concordant function, from any point, and the last step's decrement.
 
     A decrement within the tolerance ends it early.
 
@@ -44,40 +38,25 @@ def minimise(
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
     to the boundary that slacks have no digits left, it returns the best point that rounding admits.
     """
-    best = Minimum(start, inf)
-    with np.errstate(divide="raise", invalid="raise", over="raise"):
-        try:
-            for minimum in _steps(gradient, hessian, start):
-                best = minimum
-                if minimum.decrement <= tolerance:
-                    break
-        except (FloatingPointError, NumericalError, np.linalg.LinAlgError):
-            pass  # on the boundary to within rounding: nothing better is known
-    return best if isfinite(barrier(best.x)) else Minimum(start, inf)
-
-
-def _steps(
-    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], x: Array
-) -> Iterator[Minimum]:
-    """Newton steps; one with a new Hessian while far away, then with the last one."""
-    last, factored = inf, None
-    for _ in range(100):
-        g, fresh = gradient(x), factored is None
-        if factored is None:
-            factored = factor(hessian(x))
-        step = -factored.solve(g)
-        decrement = sqrt(max(-float(g.dot(step)), 0.0))
-        # Such a step makes the next one many times smaller; if it did not, rounding in the gradient
-        # is all that is left.
-        if last <= 1e-4 and decrement > last / 2:
-            return
-        x = x + (step if decrement <= FULL_STEP else step / (1.0 + decrement))
-        yield Minimum(x, decrement)
-        if decrement <= (FRESH if fresh else REUSED):
-            return
-        last = decrement
-        if decrement > REUSE:
-            factored = None
+    x, last, factored = start, inf, None
+    errors = FloatingPointError, NumericalError, np.linalg.LinAlgError
+    with np.errstate(divide="raise", invalid="raise", over="raise"), suppress(*errors):
+        for _ in range(100):
+            g, enough = gradient(x), FRESH if factored is None else REUSED
+            factored = factored or factor(hessian(x))
+            step = -factored.solve(g)
+            decrement = sqrt(max(-float(g.dot(step)), 0.0))
+            # Such a step makes the next one many times smaller; if it did not, rounding in the
+            # gradient is all that is left.
+            if last <= 1e-4 and decrement > last / 2:
+                break
+            x = x + (step if decrement <= FULL_STEP else step / (1.0 + decrement))
+            last = decrement
+            if decrement <= max(enough, tolerance):
+                break
+            if decrement > REUSE:
+                factored = None
+    return (x, last) if isfinite(barrier(x)) else (start, inf)
 
 
 def find_center(
@@ -90,17 +69,14 @@ def find_center(
     center, decrement = minimise(barrier, gradient, hessian, start)
     if not decrement <= 1e-4:
         raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
-    center.setflags(write=False)
     return center
 
 
 class Factor(NamedTuple):
-    """A positive definite matrix as L L'."""
+    """A positive definite matrix as L L', and the transpose of L^-1."""
 
     lower: Array
-    """L."""
     inverse: Array
-    """The transpose of L^-1."""
 
     def solve(self, right: Array) -> Array:
         """(L L')^-1 right."""
@@ -115,11 +91,9 @@ def factor(matrix: Array) -> Factor:
     """
     for added in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
         tried = matrix if added == 0.0 else matrix + np.diag(added * np.diag(matrix))
-        try:
+        with suppress(np.linalg.LinAlgError):
             lower: Array = np.linalg.cholesky(tried).astype(float, copy=False)
-        except np.linalg.LinAlgError:
-            continue
-        return Factor(lower, upper_inverse(lower.T))
+            return Factor(lower, upper_inverse(lower.T))
     raise NumericalError("a Hessian is not positive definite")
 
 
@@ -137,25 +111,3 @@ def upper_inverse(upper: Array) -> Array:
     inverse[half:, half:] = second = upper_inverse(upper[half:, half:])
     inverse[:half, half:] = -first @ (upper[:half, half:] @ second)
     return inverse
-
-
-class Extent(NamedTuple):
-    """Bounds on a set's size."""
-
-    radius: float
-    """Suffices from the centre."""
-    inradius: float
-    """Fits around the centre."""
-    diameter: float
-    """Is reached."""
-
-
-def dikin_extent(hessian: Array, nu: float) -> Extent:
-    """What the Hessian at the analytic centre says about the size of the set.
-
-    The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius 1
-    (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
-    """
-    values = np.linalg.eigvalsh(hessian)
-    least, largest = sqrt(float(values[0])), sqrt(float(values[-1]))
-    return Extent((nu + 2.0 * sqrt(nu)) / least, 1.0 / largest, 2.0 / least)

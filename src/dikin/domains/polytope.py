@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
 from dikin.domains.newton import find_center
-from dikin.errors import DomainError, ShapeError
+from dikin.errors import DomainError
 
 LP_SLACK = 1e-6
 """Relative accuracy granted to the linear programs; the radius is widened by it."""
@@ -41,9 +41,8 @@ class Polytope(Domain):
 
     Raises
     ------
-    ShapeError
-        If b does not have one entry per row.
     DomainError
+        If b does not have one entry per row.
         If a row of A is zero, a linear program fails, or the set is empty, flat or unbounded: the
         message says which rows or coordinates are the reason.
 
@@ -66,20 +65,16 @@ class Polytope(Domain):
         self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
         rows, self.dim = self.A.shape
         if self.b.shape != (rows,):
-            raise ShapeError(f"A has {rows} rows and b {self.b.size} entries; they must agree")
+            raise DomainError(f"A has {rows} rows and b {self.b.size} entries; they must agree")
         norms = np.linalg.norm(self.A, axis=1)
         for i in np.flatnonzero(norms == 0):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
         self.point_shape = (self.dim,)
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
-        self.center = find_center(
-            lambda x: log_barrier(self.b - self.A @ x),
-            lambda x: log_gradient(self.A, self.b - self.A @ x),
-            lambda x: log_hessian(self.A, self.b - self.A @ x),
-            inner,
-        )
-        self.slack = self.b - self.A @ self.center
+        self.slack = self.b.copy()  # that of the origin, until the centre is known
+        self.center = find_center(self.barrier, self.gradient, self.hessian, inner)
+        np.subtract(self.b, self.A @ self.center, self.slack)
         self.radius = self._radius_bound(low, high)
         self.inradius = float((self.slack / norms).min())
         self.diameter = float((high - low).max()) / (1 + LP_SLACK)
@@ -96,13 +91,15 @@ class Polytope(Domain):
         return min(box * (1 + LP_SLACK), sqrt(self.b.size * (self.b.size - 1) / least))
 
     def barrier(self, v: Array) -> float:
-        return log_barrier(self.slack - self.A.dot(v))
+        slack = self.slack - self.A.dot(v)
+        return float(-np.log(slack).sum()) if slack.min() > 0 else inf
 
     def gradient(self, v: Array) -> Array:
-        return log_gradient(self.A, self.slack - self.A.dot(v))
+        return np.asarray((1 / (self.slack - self.A.dot(v))).dot(self.A))
 
     def hessian(self, v: Array) -> Array:
-        return log_hessian(self.A, self.slack - self.A @ v)
+        scaled = self.A * (1 / (self.slack - self.A @ v))[:, None]  # one division per row
+        return np.asarray(scaled.T.dot(scaled))
 
     def margin(self, point: Array) -> float:
         return float((self.b - self.A @ point).min())
@@ -132,31 +129,12 @@ class Polytope(Domain):
         # -s v the i-th ratio is 1 - s (t_i - 1).
         return 1.0 / (self.b.size - 1)
 
-    def arguments(self) -> dict[str, Any]:
-        return {"A": self.A, "b": self.b}
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
         yield cls([[1], [-1], [1]], [3, -1, 7])
         rows = np.vander([0.9, -0.6, 0.2, 1.3, -1.1], 3)
         yield cls(np.vstack([rows, -rows]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
-
-
-def log_barrier(slack: Array) -> float:
-    """-sum ln slack."""
-    return float(-np.log(slack).sum()) if slack.min() > 0 else inf
-
-
-def log_gradient(A: Array, slack: Array) -> Array:
-    """Its gradient, for slack = b - A x."""
-    return np.asarray((1 / slack).dot(A))
-
-
-def log_hessian(A: Array, slack: Array) -> Array:
-    """Its Hessian."""
-    scaled = A * (1 / slack)[:, None]  # one division per row
-    return np.asarray(scaled.T.dot(scaled))
 
 
 def _linprog(cost: Array, **constraints: Any) -> Any:
@@ -181,25 +159,24 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
 def _deepest_point(A: Array, b: Array) -> Array:
     """The centre of the largest inscribed ball; its depth shows an empty or a flat set."""
     dim = A.shape[1]
-    # Depth is capped, so that an unbounded set still has an answer here and is named as such later.
-    cap = 2.0
     result = _linprog(
         np.append(np.zeros(dim), -1.0),
         A_ub=np.column_stack([A, np.ones(b.size)]),
         b_ub=b,
-        bounds=[(None, None)] * dim + [(None, cap)],
+        # Depth is capped: an unbounded set still has an answer here and is named as such later.
+        bounds=[(None, None)] * dim + [(None, 2.0)],
     )
     if result.status != 0 or result.x is None:
         raise DomainError(
             f"Polytope: the linear program for an inner point failed: {result.message}"
         )
     depth = float(result.x[-1])
+    rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
+    if depth < -1e-12:
+        raise DomainError(
+            f"Polytope: no point satisfies A x <= b; rows {rows} contradict each other"
+        )
     if depth <= 1e-12:
-        rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
-        if depth < -1e-12:
-            raise DomainError(
-                f"Polytope: no point satisfies A x <= b; rows {rows} contradict each other"
-            )
         raise DomainError(
             f"Polytope: rows {rows} leave no interior, "
             "the set lies in a hyperplane; remove a coordinate instead"

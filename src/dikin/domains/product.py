@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.ball import Ball
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array, Domain, require_domains
 from dikin.domains.box import Box
 from dikin.domains.geometry import Geometry
 from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
-from dikin.errors import DomainError
 
 
 class Product(Domain):
@@ -43,17 +42,12 @@ class Product(Domain):
     """
 
     def __init__(self, *parts: Domain) -> None:
-        if not parts:
-            raise DomainError("Product needs at least one domain, got none")
-        for i, part in enumerate(parts):
-            if not isinstance(part, Domain):
-                raise DomainError(f"Product: part {i} is {part!r}, wanted a domain")
+        require_domains("Product", parts, 1)
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)
         self.exact_support = all(part.exact_support for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
-        self.center.setflags(write=False)
         self.point_shape = self.center.shape
         self.radius = sqrt(sum(part.radius**2 for part in parts))
         self.inradius = min(part.inradius for part in parts)
@@ -130,9 +124,6 @@ class Product(Domain):
             [part.equal_sided_geometry(scale * factor) for part, factor in pairs], factors
         )
 
-    def arguments(self) -> dict[str, Any]:
-        return {"parts": self.parts}
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(Box([0], [10]), Simplex(3))
@@ -142,7 +133,17 @@ class Product(Domain):
 def _product(parts: Sequence[Geometry], factors: Sequence[float]) -> Geometry:
     product, factor = parts[-1], factors[-1]
     for part, left_factor in zip(reversed(parts[:-1]), reversed(factors[:-1]), strict=True):
-        product, factor = pair(part, left_factor, product, factor), 1.0
+        product = PairGeometry(
+            part.size + product.size,
+            part,
+            product,
+            left_factor,
+            factor,
+            part.entries,
+            max(part.iterate_size, product.iterate_size),
+            max(part.metric_size, product.metric_size),
+        )
+        factor = 1.0
     return product
 
 
@@ -161,20 +162,6 @@ class PairNumbers(NamedTuple):
     metric_size: int
 
 
-def pair(left: Geometry, left_factor: float, right: Geometry, right_factor: float) -> PairGeometry:
-    """Two geometries side by side."""
-    return PairGeometry(
-        left.size + right.size,
-        left,
-        right,
-        left_factor,
-        right_factor,
-        left.entries,
-        max(left.iterate_size, right.iterate_size),
-        max(left.metric_size, right.metric_size),
-    )
-
-
 class PairGeometry(PairNumbers, Geometry):
     """Block by block, as the quadratic is isotropic; longer products nest to the right.
 
@@ -187,14 +174,9 @@ class PairGeometry(PairNumbers, Geometry):
         return bool(self.left.compilable and self.right.compilable)
 
     @property
-    def shortest(self) -> float:
-        left, right = self.left.shortest, self.right.shortest
-        return float(min(self.left_factor * left, self.right_factor * right))
-
-    @property
-    def longest(self) -> float:
-        left, right = self.left.longest, self.right.longest
-        return float(max(self.left_factor * left, self.right_factor * right))
+    def squares(self) -> Array:
+        left, right = self.left_factor**2 * self.left.squares, self.right_factor**2
+        return np.concatenate([left, right * self.right.squares])
 
     @property
     def entries(self) -> int:
@@ -257,11 +239,6 @@ class PairGeometry(PairNumbers, Geometry):
         left, right = displacement[: self.left_entries], displacement[self.left_entries :]
         inner = self.left.inward(left), self.right.inward(right)
         return np.concatenate([self.left_factor * inner[0], self.right_factor * inner[1]])
-
-    def preimage(self, displacement: Array) -> Array:
-        left, right = displacement[: self.left_entries], displacement[self.left_entries :]
-        inner = self.left.preimage(left), self.right.preimage(right)
-        return np.concatenate([inner[0] / self.left_factor, inner[1] / self.right_factor])
 
 
 def _ranges(sizes: list[int]) -> list[slice]:

@@ -45,22 +45,16 @@ def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) 
 
 
 @compilable
-def initial_gap(excess: float, quadratic: float, weight: float) -> float:
-    """The root of the quadratic."""
-    slope = excess + 0.375 * weight
-    square = quadratic + 0.5625 * weight
-    root = np.sqrt(slope * slope + 4.0 * square * weight)
-    # The two forms of the root: each subtracts nothing on its side.
-    total = abs(slope) + root
-    gap = choose(slope >= 0.0, 2.0 * weight / total, total / (2.0 * square))
-    return choose(gap < 1.0, gap, 1.0)
-
-
-@compilable
 def cold_start_gap(linear: float, quadratic: float, weight: float) -> float:
     """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
     excess = linear - quadratic
-    gap = initial_gap(excess, quadratic, weight)
+    slope = excess + 0.375 * weight
+    square = quadratic + 0.5625 * weight
+    root = np.sqrt(slope * slope + 4.0 * square * weight)
+    # The root of the quadratic in two forms: each subtracts nothing on its side.
+    total = abs(slope) + root
+    gap = choose(slope >= 0.0, 2.0 * weight / total, total / (2.0 * square))
+    gap = choose(gap < 1.0, gap, 1.0)
     for _ in range(4):
         # Newton's step for F, numerator and denominator times (2 - gap)^2 to spare divisions.
         far = 2.0 - gap

@@ -14,7 +14,7 @@ import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry, diagonal_metric
+from dikin.domains.geometry import Geometry, diagonal_metric, log_sum
 from dikin.kernel import choose, compilable, looped, reordered
 from dikin.vectors import affine, dot
 
@@ -58,9 +58,6 @@ class ProbabilityDomain(Domain):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n})"
 
-    def arguments(self) -> dict[str, Any]:
-        return {"n": self.n}
-
 
 class Simplex(ProbabilityDomain):
     """The probability simplex: vectors of `n` entries that are not negative and add up to one.
@@ -82,7 +79,6 @@ class Simplex(ProbabilityDomain):
         self.dim = self.n - 1
         self.point_shape = (self.n,)
         self.center = np.full(self.n, 1 / self.n)
-        self.center.setflags(write=False)
 
     @cached_property
     def _plane(self) -> Array:
@@ -115,7 +111,7 @@ class Simplex(ProbabilityDomain):
         return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale, 3, 3)
+        return SimplexGeometry(self.n, scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -138,14 +134,14 @@ class SimplexNumbers(NamedTuple):
 
     size: int
     scale: float
-    iterate_size: int
-    metric_size: int
+    iterate_size: int = 3
+    metric_size: int = 3
 
 
 class SimplexGeometry(SimplexNumbers, Geometry):
     """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
 
-    iterate = (y, x, multiplier).
+    iterate = (y, x, multiplier);  metric = (z, g, the square roots of D).
 
     Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
@@ -175,7 +171,10 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         square = quadratic / (self.scale * self.scale)
         spread = subtract_least(linear) / self.scale
-        least = least_multiplier(spread, square, weight, self.size)
+        # The root lies above a multiplier at which the sum is at least one: at the first bound the
+        # largest entry alone is one, at the second every entry is at least 1/n.
+        n = self.size
+        least = max(weight - square, n * weight - square / n - spread)
         simplex_solve(linear, self.scale, square, weight, least, iterate)
 
     def explore(
@@ -183,33 +182,26 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     ) -> tuple[float, float]:
         before = dot(s, s)
         plane_roots(iterate, self.scale, kappa, shift, metric)
-        most, others, squares = plane_sums(metric)
-        remove_normal(metric, most + others, s)
+        largest, others, squares = plane_sums(metric)
+        total = largest + others
+        remove_normal(metric, total, s)
         square = dot(s, s)
         if square < NEARLY_NORMAL * before:
-            remove_normal(metric, most + others, s)
+            remove_normal(metric, total, s)
             square = dot(s, s)
         diagonal_metric(s, metric)
-        return square, plane_trace(most, others, squares)
+        # tr(H^-1) = sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart: in a corner
+        # it alone makes up the sums, and the difference would be rounding.
+        return square, others - squares / total + largest * others / total
 
     def barrier(self, iterate: Array) -> float:
-        return -log_shares(iterate)
+        return -log_sum(float(self.size), iterate[1])
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         affine(u, center, radius, x)
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement - displacement.mean())
-
-
-@compilable
-def least_multiplier(spread: float, square: float, weight: float, n: int) -> float:
-    """A multiplier at which the sum is at least one: the root lies above it.
-
-    At the first bound the largest entry alone is one; at the second every entry is at least 1/n.
-    `spread` is the largest g_i - min g.
-    """
-    return max(weight - square, n * weight - square / n - spread)
 
 
 @compilable
@@ -285,20 +277,6 @@ def simplex_solve(
     np.divide(iterate[1] - 1.0 / linear.size, scale, iterate[0])
 
 
-def _log_shares(iterate: Array) -> float:
-    total = 0.0
-    n = iterate.shape[1]
-    for i in range(n):
-        total += log(n * iterate[1, i])
-    return total
-
-
-@looped(_log_shares, order_free=True)
-def log_shares(iterate: Array) -> float:
-    """The sum of ln(n x)."""
-    return float(np.log(iterate.shape[1] * iterate[1]).sum())
-
-
 def _plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
     for i in range(iterate.shape[1]):
         ratio = scale / iterate[1, i]
@@ -354,13 +332,3 @@ def plane_sums(metric: Array) -> tuple[float, float, float]:
     i = inverse.argmax()
     largest, inverse[i] = float(inverse[i]), 0.0
     return largest, float(inverse.sum()), float(inverse.dot(inverse))
-
-
-@compilable
-def plane_trace(largest: float, others: float, squares: float) -> float:
-    """Trace of H^-1 in the plane: sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart.
-
-    In a corner of the simplex it alone makes up the sums, and the difference would be rounding.
-    """
-    total = largest + others
-    return others - squares / total + largest * others / total

@@ -45,7 +45,6 @@ class Spectrahedron(ProbabilityDomain):
         self.dim = self.n * (self.n + 1) // 2 - 1
         self.point_shape = (self.n, self.n)
         self.center = np.eye(self.n) / self.n
-        self.center.setflags(write=False)
 
     @cached_property
     def _matrices(self) -> Array:

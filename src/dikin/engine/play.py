@@ -291,8 +291,8 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
             f"losses lie in ({low:g}, {high:g}) but the learner was built for ({least:g}, "
             f"{most:g}); give it loss_range=environment.loss_range"
         )
-    for name, true in environment.constants(learner.equal_sides).items():
-        assumed = getattr(learner, name, None)
+    for name in ("smoothness", "lipschitz"):
+        true, assumed = getattr(environment, name), getattr(learner, name, None)
         if assumed is not None and not (isnan(true) or true <= assumed * (1 + 1e-9)):
             warnings.warn(
                 f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "

@@ -9,8 +9,8 @@ are accumulated during the game, and the point itself is exact.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from math import inf, nan
+from collections.abc import Iterator
+from math import nan
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -20,7 +20,7 @@ from dikin.arguments import number
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
-from dikin.kernel import compilable, looped
+from dikin.kernel import compilable
 from dikin.registry import Registry
 
 MAX_DEPTH = 0.85
@@ -54,18 +54,6 @@ class HasGradient(Protocol):
         ...
 
 
-UNKNOWN = (inf, inf)
-"""Constants of a round where only those of all losses are known."""
-
-
-class HasConstants(Protocol):
-    """A kernel that knows the constants of each loss, which may be less than those of all."""
-
-    def constants(self, round: int) -> tuple[float, float]:
-        """The smoothness and the Lipschitz constant of a round's loss, infinite if not known."""
-        return UNKNOWN
-
-
 @runtime_checkable
 class HasContext(Protocol):
     """A kernel whose losses are functions of z_t.x, with z_t known before the round is played."""
@@ -73,18 +61,6 @@ class HasContext(Protocol):
     def context(self, round: int) -> Array:
         """The context z_t, flattened, in the user's coordinates."""
         ...
-
-
-def _constants_of(kernel: Any, round: int) -> tuple[float, float]:
-    constants: tuple[float, float] = kernel.constants(round)
-    return constants
-
-
-@looped(_constants_of)
-def constants_of(kernel: Any, round: int) -> tuple[float, float]:
-    """The constants of a round's loss, infinite if the kernel does not know them."""
-    constants: Callable[[int], tuple[float, float]] | None = getattr(kernel, "constants", None)
-    return UNKNOWN if constants is None else constants(round)
 
 
 @compilable
@@ -262,24 +238,6 @@ class Environment(ABC):
         self.rounds, self.sums[:] = round, sums
         return float(self.kernel.strong_convexity(round))
 
-    def constants(self, equal_sides: bool) -> dict[str, float]:
-        """Smoothness and Lipschitz constant, by name, for the lengths that a learner measures.
-
-        If sides are made equal first, lengths are at least the plain ones: so the plain
-        constants are valid there too, and an environment may know smaller ones.
-
-        Parameters
-        ----------
-        equal_sides : bool
-            Whether the learner makes the sides of the domain equal (`Learner.equal_sides`).
-
-        Returns
-        -------
-        dict
-            `smoothness` and `lipschitz`, each NaN where it is not known.
-        """
-        return {"smoothness": self.smoothness, "lipschitz": self.lipschitz}
-
     def curvature(self, round: int) -> float:
         """The strong convexity sigma_t of a round's loss.
 
@@ -294,27 +252,6 @@ class Environment(ABC):
             A number for which the loss is strongly convex on the whole domain, at least 0.
         """
         return float(self.kernel.strong_convexity(round))
-
-    @property
-    def steady(self) -> bool:
-        """Return whether `constants_of` is the same for all rounds."""
-        return not hasattr(self.kernel, "constants")
-
-    def constants_of(self, round: int) -> dict[str, float]:
-        """Smoothness and Lipschitz constant of one round's loss, by name.
-
-        Parameters
-        ----------
-        round : int
-            As for `curvature`.
-
-        Returns
-        -------
-        dict
-            `smoothness` and `lipschitz`: infinite where only those of all losses are known.
-        """
-        smoothness, lipschitz = constants_of(self.kernel, round)
-        return {"smoothness": float(smoothness), "lipschitz": float(lipschitz)}
 
     @property
     def total_loss(self) -> float:

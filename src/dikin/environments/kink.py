@@ -22,9 +22,9 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.environments import patterns
 from dikin.environments.base import Environment, add
-from dikin.environments.patterns import Constant, Decaying, FlatFirst
+from dikin.environments.patterns import Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 
 class SharpKernel(NamedTuple):
@@ -40,8 +40,6 @@ class SharpKernel(NamedTuple):
     pattern: Any
     steep: Any
     """The largest Lipschitz constant times s_t."""
-    far: float
-    """At least how far a point can be from theta."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         along, square = displacement_sums(x, self.theta, self.a)
@@ -60,10 +58,6 @@ class SharpKernel(NamedTuple):
         share = self.steep.at(round) / self.steep.sigma
         sharp_part = share * (self.slope * rise + tilt * self.a)
         return np.asarray(sharp_part + self.pattern.at(round) * v)
-
-    def constants(self, round: int) -> tuple[float, float]:
-        share = self.steep.at(round) / self.steep.sigma
-        return inf, share * (self.slope + self.tilt) + self.pattern.at(round) * self.far
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)
@@ -96,7 +90,7 @@ class SharpMinimum(Environment):
         far = domain.radius + depth * domain.inradius
         most = 0.8 * lipschitz / far
         if pattern.sigma > most:
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
                 f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
             )
@@ -106,7 +100,7 @@ class SharpMinimum(Environment):
         high = (slope + tilt) * far + pattern.sigma / 2 * far**2
         a, kink = self._direction(), self._kink()
         self.kernel: SharpKernel = SharpKernel(
-            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep, far
+            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
 
@@ -114,11 +108,6 @@ class SharpMinimum(Environment):
     @abstractmethod
     def _kink() -> float:
         """The number k of g."""
-
-    @property
-    def steady(self) -> bool:
-        kernel = self.kernel
-        return isinstance(kernel.steep, Constant) and isinstance(kernel.pattern, Constant)
 
     def best(self) -> tuple[Array, float]:
         total = self.total(1) - self.rounds * self.kernel.middle
@@ -153,9 +142,8 @@ class Kink(SharpMinimum):
 
     Raises
     ------
-    CurvatureError
-        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
     ParameterError
+        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
         If `lipschitz` is not positive or `depth` not in its range.
 
     Examples

@@ -11,7 +11,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple, Protocol
 
 from dikin.arguments import positive
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 
 class Pattern(Protocol):
@@ -123,16 +123,16 @@ def as_pattern(curvature: Any) -> Any:
         try:
             pattern = Constant(float(curvature))
         except (TypeError, ValueError) as reason:
-            raise CurvatureError(
+            raise ParameterError(
                 f"curvature must be a number or a pattern such as Decaying(1.0, 0.5), "
                 f"got {curvature!r}"
             ) from reason
     if not (isfinite(pattern.sigma) and pattern.sigma >= 0):
-        raise CurvatureError(f"curvature must be finite and not negative, got {curvature!r}")
+        raise ParameterError(f"curvature must be finite and not negative, got {curvature!r}")
     if isinstance(pattern, Decaying) and not 0 <= pattern.alpha < inf:
-        raise CurvatureError(f"alpha of a decaying curvature must be at least 0, got {pattern!r}")
+        raise ParameterError(f"alpha of a decaying curvature must be at least 0, got {pattern!r}")
     if isinstance(pattern, FlatFirst | FlatLast) and pattern.rounds < 0:
-        raise CurvatureError(f"the number of flat rounds must not be negative, got {pattern!r}")
+        raise ParameterError(f"the number of flat rounds must not be negative, got {pattern!r}")
     return pattern
 
 

@@ -14,7 +14,7 @@ from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Decaying, as_pattern
 from dikin.environments.signs import displacement_sums
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 SHARE = 0.7
 """Probability of the first of the two minimisers."""
@@ -34,7 +34,7 @@ class Quadratic(Environment):
 
     Raises
     ------
-    CurvatureError
+    ParameterError
         If the curvature is 0 in every round, or no number or pattern.
 
     Examples
@@ -50,7 +50,7 @@ class Quadratic(Environment):
         super().__init__(domain, seed)
         pattern = as_pattern(curvature)
         if pattern.sigma == 0:
-            raise CurvatureError("curvature must be positive somewhere, got 0 for every round")
+            raise ParameterError("curvature must be positive somewhere, got 0 for every round")
         depth = 0.8
         far = domain.radius + depth * domain.inradius
         self.smoothness = float(pattern.sigma)

@@ -21,7 +21,7 @@ from dikin.environments import patterns
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Constant, Decaying, FlatFirst
 from dikin.environments.signs import displacement_sums, two_signs
-from dikin.errors import CurvatureError
+from dikin.errors import ParameterError
 
 SAMPLED = [2**i for i in range(21)]
 """Rounds in which a curvature that changes is compared with a smoothness that changes."""
@@ -47,9 +47,8 @@ class Ridge(Environment):
 
     Raises
     ------
-    CurvatureError
-        If the curvature exceeds the smoothness in some round (of the first million at least).
     ParameterError
+        If the curvature exceeds the smoothness in some round (of the first million at least).
         If `smoothness` is not positive or `depth` not in its range.
 
     Examples
@@ -74,12 +73,12 @@ class Ridge(Environment):
         steep = patterns.as_positive_pattern(smoothness, "smoothness")
         smoothness, pattern = float(steep.sigma), patterns.as_pattern(curvature)
         if pattern.sigma > smoothness:
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature {pattern.sigma:g} exceeds the smoothness {smoothness:g}"
             )
         for t in [1] if isinstance(steep, Constant) else SAMPLED:
             if pattern.at(t) > steep.at(t):
-                raise CurvatureError(
+                raise ParameterError(
                     f"the curvature of round {t}, {pattern.at(t):g}, exceeds the smoothness of "
                     f"that round, {steep.at(t):g}"
                 )
@@ -91,14 +90,10 @@ class Ridge(Environment):
         half = (high - low) / 2 + offset
         middle, a = (high + low) / 2, self._direction()
         self.kernel: RidgeKernel = RidgeKernel(
-            theta, a, self.smoothness, tilt, offset, middle, pattern, steep, far
+            theta, a, self.smoothness, tilt, offset, middle, pattern, steep
         )
         self.lipschitz = self.smoothness * far + tilt
         self.loss_range = (-half, half)
-
-    @property
-    def steady(self) -> bool:
-        return isinstance(self.kernel.steep, Constant)
 
     def best(self) -> tuple[Array, float]:
         kernel, tilts, offsets = self.kernel, self.total(1), self.total(2)
@@ -127,8 +122,6 @@ class RidgeKernel(NamedTuple):
     pattern: Any
     steep: Any
     """beta_t."""
-    far: float
-    """At least how far a point can be from theta."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
         along, square = displacement_sums(x, self.theta, self.a)
@@ -144,10 +137,6 @@ class RidgeKernel(NamedTuple):
         along = float(self.a @ v)
         tilt = two_signs(chance)[0] * self.tilt * (beta / self.smoothness)
         return np.asarray(((beta - sigma) * along + tilt) * self.a + sigma * v)
-
-    def constants(self, round: int) -> tuple[float, float]:
-        beta: float = self.steep.at(round)
-        return beta, beta * self.far + self.tilt * (beta / self.smoothness)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = self.pattern.at(round)

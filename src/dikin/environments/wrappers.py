@@ -18,7 +18,7 @@ import numpy as np
 
 from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add, constants_of
+from dikin.environments.base import Environment, add
 from dikin.environments.patterns import Constant, as_pattern
 from dikin.environments.ridge import Ridge
 from dikin.environments.signs import one_sign
@@ -51,13 +51,6 @@ class Wrapper(Environment):
     def offers(self) -> set[Feedback]:
         return self.environment.offers
 
-    def constants(self, equal_sides: bool) -> dict[str, float]:
-        return self.environment.constants(equal_sides)
-
-    @property
-    def steady(self) -> bool:
-        return self.environment.steady
-
     def best(self) -> tuple[Array, float]:
         point, total = self._told().best()
         return point, total + self.total(-1)
@@ -85,7 +78,6 @@ class Understated(Wrapper):
     ------
     ParameterError
         If `environment` is not an environment.
-    CurvatureError
         If `curvature` is neither a number nor a pattern, or negative.
 
     Examples
@@ -160,9 +152,6 @@ class WrappedKernel(NamedTuple):
 
     def context(self, round: int) -> Array:
         return np.asarray(self.kernel.context(round))
-
-    def constants(self, round: int) -> tuple[float, float]:
-        return constants_of(self.kernel, round)
 
     def strong_convexity(self, round: int) -> float:
         sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))

@@ -104,7 +104,8 @@ class AOGD(Learner):
         if total > 0.0:  # otherwise this loss and all before it were flat
             pull = slope + (total - before) * self.geometry.vector(memo)
             linear = pull / total - self.geometry.vector(self._iterate)
-            self._iterate = self.geometry.projected(linear, self._iterate)
+            self._iterate = self._iterate.copy()
+            self.geometry.project(linear, self._iterate)
             self._total = total
         self._rounds_in_range += 1
 

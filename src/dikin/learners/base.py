@@ -22,7 +22,6 @@ from dikin import rng, serialization
 from dikin.arguments import LARGEST, real_number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    CurvatureError,
     DikinError,
     FeedbackError,
     LossError,
@@ -83,9 +82,8 @@ class Learner(Player[Query]):
         The meanings of arguments that are not declared as `Parameter`, for the class's docstring.
     kept
         The names of the attributes that make up the state.
-    measures_range, equal_sides
-        True if the learner measures an unknown range without restarts, and if it measures lengths
-        after unequal sides of the domain have been scaled to equal length.
+    measures_range
+        True if the learner measures an unknown range without restarts.
 
     Raises
     ------
@@ -98,7 +96,6 @@ class Learner(Player[Query]):
     meanings: ClassVar[dict[str, str]] = {}
     kept: ClassVar[tuple[str, ...]] = ()
     measures_range: ClassVar[bool] = False
-    equal_sides: ClassVar[bool] = False
     _restored = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -218,7 +215,7 @@ class Learner(Player[Query]):
             If the query is not an open one of this learner.
         LossError, LossRangeError, FeedbackError
             If the loss is not a finite number, lies outside the range, or is of another kind.
-        CurvatureError
+        ParameterError
             If the curvature is negative or not finite, or more than any such loss can have.
         """
         queries = self._open
@@ -436,14 +433,14 @@ class Learner(Player[Query]):
         limit, reason = self.curvature_limit
         value = curvature
         if type(curvature) is not float:
-            value = real_number(curvature, "curvature", CurvatureError)
+            value = real_number(curvature, "curvature", ParameterError)
         if not 0.0 <= value < inf:
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature must be finite and not negative, got {value}; tell 0 if nothing is "
                 "known. Nothing was changed."
             )
         if value > limit * (1.0 + ROUNDING):
-            raise CurvatureError(
+            raise ParameterError(
                 f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
             )
         if self._search is not None:
@@ -461,7 +458,7 @@ class Learner(Player[Query]):
         """A strong convexity that is assumed of every loss, in the paper's units."""
         limit, reason = self.curvature_limit
         if curvature > limit:
-            raise CurvatureError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+            raise ParameterError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
         sigma = self.units.curvature(curvature)
         if sigma * LARGEST < 1.0:
             raise ParameterError(

@@ -36,8 +36,8 @@ from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
 from dikin.learners.threads import ignored, locked
-from dikin.log_limit import silence
 from dikin.open_queries import Memo
+from dikin.silence import silence
 from dikin.units import LossRange
 
 

@@ -17,7 +17,7 @@ from dikin.feedback import Feedback
 from dikin.kernel import from_values, to_numpy, to_saved
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
-from dikin.log_limit import SILENCE
+from dikin.silence import SILENCE
 from dikin.vectors import Array
 
 NOT_CONVERGED = (

@@ -334,7 +334,6 @@ class Predictive(KernelLearner):
     """
 
     measures_range = True
-    equal_sides = True
     smoothness = Parameter(
         parameters.SMOOTHNESS + " By default that of a bowl that fills the range of the losses.",
         optional(nonnegative),

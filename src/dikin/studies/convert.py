@@ -1,4 +1,4 @@
-"""Studies and saved tuners of version 8, in the tables 2, become those of today.
+"""Studies of version 8, in the tables 2, become those of today.
 
 Their rows are facts too: every trial that was asked is opened again, every answer is told again,
 and today's tuner learns from them. Ids, times, clients and keys stay. The old tables stay as they
@@ -14,13 +14,17 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from dikin import serialization
-from dikin.earlier import VERSION, earlier_fact, earlier_tuner, plain_values
 from dikin.studies.database import Database, Head, Record
 from dikin.studies.fold import text_of
 from dikin.studies.log import Log, create_tables
+from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
+VERSION = 8
+"""The version of states that is converted."""
 AT_ONCE = 500
 """Rows with one seal."""
 RENAMED = {"hold": "pause"}
@@ -81,7 +85,7 @@ def _convert(database: Database, id: int, log: Log) -> None:
 
 def _tuner_of(old: dict[str, Any]) -> Tuner:
     if old.get("version", 2) == VERSION:
-        return earlier_tuner(old["learner"])
+        return _earlier_tuner(old["learner"])
     return Tuner.restore(old["learner"])
 
 
@@ -126,8 +130,8 @@ def _records(
     for _, kind, query, who, at, text, _ in asked + rows:
         body, client = json.loads(text), who.rpartition("#")[0]
         if kind == "ask":
-            fact = body if tuner is None else earlier_fact(tuner, body, told.get(query, {}))
-            context = plain_values(body.get("context")) or None
+            fact = body if tuner is None else _earlier_fact(tuner, body, told.get(query, {}))
+            context = _plain_values(body.get("context")) or None
             fact = {"id": query, "for": [context, None, None]} | fact
             yield Record("ask", json.dumps(fact), None, keys.get(query), client, at)
         elif kind == "tell":
@@ -139,3 +143,63 @@ def _records(
             yield Record("forget", "{}", query, None, client, at)
         elif kind in ("hold", "pause", "resume"):
             yield Record(RENAMED.get(kind, kind), "{}", None, None, client, at)
+
+
+def _earlier_tuner(state: dict[str, Any]) -> Tuner:
+    """Return a new tuner with the arguments of an old one."""
+    space, learner = Space.from_spec(state["tuner"]), state["learner"]["arguments"]
+    maximize, contexts = bool(state["tuner"]["maximize"]), state["contexts"] or {}
+    ends, compared = learner["loss_range"], state["comparison"]
+    if ends is not None and maximize:
+        ends = [-ends[1], -ends[0]]
+    options: dict[str, Any] = {}
+    if compared is not None:
+        control = space.params(np.array(compared["control"], dtype=float))
+        guard = compared["guard"] and compared["guard"]["limit"]
+        holdback = compared["estimate"]["holdback"]
+        options = {"holdback": holdback, "control": control, "guard": guard}
+    gone = {
+        "separable": state["tuner"].get("separable") or None,
+        "memory": None if learner["memory"] == "auto" else learner["memory"],
+        "budget": compared and compared.get("budget"),
+    }
+    for name, value in gone.items():
+        if value is not None:
+            logger.warning("the option %s=%s of a tuner of version 8 is left out", name, value)
+    declared = {name: kind for name, kind in state["declared"].items() if name not in contexts}
+    return Tuner(
+        space.parameters,
+        constraints=space.constraints,
+        maximize=maximize,
+        context=contexts or None,
+        covariates=declared or None,
+        value_range=None if ends is None else tuple(ends),
+        smoothness=learner["smoothness"],
+        lipschitz=learner["lipschitz"],
+        **options,
+    )
+
+
+def _earlier_fact(tuner: Tuner, asked: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a trial from the rows that asked and told it."""
+    held = bool(told.get("held"))
+    fact = {
+        "point": asked["point"],
+        "expected": told.get("expected"),
+        "paused": held,
+        "covariates": _plain_values(asked.get("covariates")),
+        "context": _plain_values(asked.get("context")),
+        "held_back": bool(told.get("held_back")),
+        "play": None,
+        "center": told.get("center", asked["point"]),
+    }
+    if tuner.comparison is not None:
+        control = told.get("expected_control")
+        fact |= {"by_coin": None if held else True, "control": control}
+    return fact
+
+
+def _plain_values(values: Any) -> dict[str, Any]:
+    """Return contexts or covariates as they are written today."""
+    found: dict[str, Any] = (values or {}).get("items", values or {})
+    return found

@@ -17,7 +17,7 @@ from dikin import serialization
 from dikin.errors import DikinError, QueryError, StateError
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
-from dikin.log_limit import SILENCE
+from dikin.silence import SILENCE
 from dikin.studies.arguments import ANSWER
 from dikin.studies.log import Log, Row
 from dikin.tuning.space import Space
@@ -68,11 +68,8 @@ class Fold:
         kept = json.loads(text)
         if kept["state"] is None:
             raise StateError(kept["why"])
+        serialization.refuse_version("this study", kept["version"], serialization.VERSION)
         state = kept["state"]
-        if kept["version"] != serialization.VERSION:
-            from dikin.earlier import converted_state  # only where a state is older
-
-            state = converted_state(state, kept["version"])
         tuner = Tuner.restore(state, True) if checked else restore(state)
         kept["marks"] = kept["marks"] or [[kept["rounds"], n, seal]]
         return cls(tuner, n, seal, kept)

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from dikin import serialization
 from dikin.errors import BusyError, DikinError, StateError, StoreError
-from dikin.log_limit import silence
+from dikin.silence import silence
 from dikin.studies.database import Again, Database, Head, LostConnection, Record, Taken
 from dikin.studies.fold import Fold, loaded
 from dikin.studies.history import earlier_rounds

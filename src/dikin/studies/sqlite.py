@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from dikin.errors import ParameterError, StateError, StoreError, shown
-from dikin.files import Folder
+from dikin.files import make_file, refuse_link
 from dikin.studies.database import (
     RETRY_PAUSE,
     Again,
@@ -69,12 +69,13 @@ class Sqlite(Database):
         self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
         _refuse_inherited(self.name)
         try:
-            with Folder(self.path.parent) as folder:
-                for ending in BESIDE[1:]:  # SQLite follows no links either, but does not say why
-                    folder.refuse_link(f"{self.path.name}{ending}")
-                if not self._files:  # later it must be the same file
-                    with suppress(FileExistsError):  # its owner's alone, and so what is beside it
-                        folder.make_file(self.path.name)
+            if self.path.parent.is_symlink():
+                raise StoreError(f"its folder {self.path.parent} has become a link")
+            for ending in BESIDE[1:]:  # SQLite follows no links either, but does not say why
+                refuse_link(Path(f"{self.path}{ending}"))
+            if not self._files:  # later it must be the same file
+                with suppress(FileExistsError):  # its owner's alone, and so what is beside it
+                    make_file(self.path)
         except OSError as error:
             raise StoreError(f"{self.name} cannot be opened: {error}") from error
         before = self._files[0] if self._files else _identities(self._paths[:1])[0]

@@ -29,7 +29,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.open_queries import Query
-from dikin.players import Known, Player
+from dikin.players import Player
 from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Url = str | os.PathLike[str]
+Known = Mapping[str, Any] | None
 
 LONGEST_AGE = 1e9
 """Seconds: thirty years."""

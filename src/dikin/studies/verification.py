@@ -9,7 +9,7 @@ import numpy as np
 
 from dikin.engine.progress import Progress
 from dikin.errors import StateError
-from dikin.log_limit import silence
+from dikin.silence import silence
 from dikin.studies.fold import Fold
 from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Damage, Log, Row

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.errors import CurvatureError, ParameterError
+from dikin.errors import ParameterError
 from dikin.kernel import compilable
 from dikin.vectors import Array
 
@@ -141,7 +141,7 @@ def _curvature(sigmas: ArrayLike, first: float) -> Array:
         raise ParameterError(f"lambda_0 is {first}; wanted a positive number.")
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if bad.size:
-        raise CurvatureError(
+        raise ParameterError(
             f"sigma of round {bad[0] + 1} is {array[bad[0]]}; wanted a finite number >= 0."
         )
     return first + np.cumsum(array)

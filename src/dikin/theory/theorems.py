@@ -52,7 +52,6 @@ def regret(setting: Setting, sigmas: ArrayLike, nu: float, first: float | None =
     ------
     ParameterError
         If `sigmas` is not a vector of one or more rounds.
-    CurvatureError
         If a sigma is negative or not finite.
     """
     array = np.asarray(sigmas, dtype=np.float64)
@@ -98,7 +97,6 @@ def sharp_regret(setting: Setting, sigmas: ArrayLike, nu: float) -> float:
     ------
     ParameterError
         If `sigmas` is not a vector of three or more rounds.
-    CurvatureError
         If a sigma is negative or not finite.
     """
     shape = np.shape(sigmas)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from dikin.errors import UnknownNameError, did_you_mean
+from dikin.errors import ParameterError, did_you_mean
 from dikin.open_queries import Query
 from dikin.tuning.circumstances import Values
 from dikin.tuning.space import Params
@@ -75,7 +75,7 @@ class Trial(Query):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:
-            raise UnknownNameError(
+            raise ParameterError(
                 f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
             )
         return self.params[name]

@@ -258,7 +258,7 @@ class Tuner(Player[Trial]):
 
         Raises
         ------
-        ContextError, CovariateError
+        ContextError
             If a context or a covariate is missing, unknown or not finite.
         ParameterError
             If `n` is not a whole number of at least 1.
@@ -431,7 +431,7 @@ class Tuner(Player[Trial]):
             If the trial is not an open one of this tuner.
         LossError
             If the value or a metric is not a finite number, or a metric with a limit is missing.
-        CovariateError
+        ContextError
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
@@ -591,7 +591,7 @@ class Tuner(Player[Trial]):
         ------
         ParameterError
             If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError, ContextError, CovariateError
+        LossError
             As for `ask` and `tell`.
         """
         self._add(self.checked_trial(params, value, metrics, context, covariates, failed))

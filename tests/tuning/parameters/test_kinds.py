@@ -257,7 +257,7 @@ def test_a_kind_that_lacks_something_is_not_registered() -> None:
 
     with pytest.raises(ParameterError, match="define best, examples, to_unit"):
         dikin.register(Half)
-    assert "half" not in registry.parameter_kinds()
+    assert "half" not in registry.FOLDERS["tuning.parameters"].every()
 
 
 def test_it_is_drawn_and_described(tmp_path: Path) -> None:
