@@ -47,11 +47,10 @@ from dikin.studies.arguments import (
     seconds,
 )
 from dikin.studies.database import PATIENCE, Database, Record, open_database
-from dikin.studies.fold import Fold, text_of
+from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
-from dikin.studies.study_status import study_status
 from dikin.studies.verification import Verification, verify
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
@@ -538,16 +537,31 @@ class Study:
         self._report(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        def told(id: int, row: Row) -> bool:
-            return row.kind == "tell" and self._told_before(trial, id, row, answer)
+        def is_told(row: Row) -> bool:
+            """Raise an error if the trial has another answer."""
+            if row.kind != "tell":
+                return False
+            body = json.loads(row.body)
+            if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
+                raise QueryError(
+                    f"trial {row.ask} of this study asked about {body['point']}, got one about "
+                    f"{trial.point}: it belongs to another study. Nothing was changed."
+                )
+            if not same_answer(body, answer):
+                told = {part: body[part] for part in ANSWER if part in body}
+                raise AnsweredError(
+                    f"trial {row.ask} was already answered with {json.dumps(told)}, got "
+                    f"{json.dumps(answer, default=str)}. Nothing was changed."
+                )
+            return True
 
-        self._close(trial, "tell", told, lambda fold: _told(fold, trial, answer))
+        self._close(trial, "tell", is_told, lambda fold: _told(fold, trial, answer))
 
     def _close(
         self,
         trial: Query | int,
         kind: str,
-        is_closed: Callable[[int, Row], bool],
+        is_closed: Callable[[Row], bool],
         body_of: Callable[[Fold], dict[str, Any]],
     ) -> None:
         """Append a row that closes a trial, unless the row that has closed it says the same."""
@@ -559,29 +573,13 @@ class Study:
             if id not in ledger.fold.asked and 0 <= id < 2**63:  # the integers of a database
                 ledger.settle()
                 row = ledger.log.closing(id)
-                if row is not None and is_closed(id, row):
+                if row is not None and is_closed(row):
                     return row.n
             ledger.fold.tuner.require_open(trial)
             body = json.dumps(body_of(ledger.fold))
             return ledger.append([Record(kind, body, id, None, self.client, now())])
 
         ledger.write(act)
-
-    def _told_before(self, trial: Query | int, id: int, row: Row, answer: dict[str, Any]) -> bool:
-        """Raise an error unless a closed trial has this answer."""
-        body = json.loads(row.body)
-        if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
-            raise QueryError(
-                f"trial {id} of this study asked about {body['point']}, got one about "
-                f"{trial.point}: it belongs to another study. Nothing was changed."
-            )
-        if not same_answer(body, answer):
-            told = {part: body[part] for part in ANSWER if part in body}
-            raise AnsweredError(
-                f"trial {id} was already answered with {json.dumps(told)}, got "
-                f"{json.dumps(answer, default=str)}. Nothing was changed."
-            )
-        return True
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
@@ -614,7 +612,7 @@ class Study:
         return self._forget_older(age)
 
     def _forget(self, trial: Query | int) -> None:
-        self._close(trial, "forget", lambda _, row: row.kind == "forget", lambda _: {})
+        self._close(trial, "forget", lambda row: row.kind == "forget", lambda _: {})
 
     def _forget_older(self, age: float) -> int:
         ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
