@@ -31,10 +31,12 @@ FOR_STUDIES = {
 
 
 def members(cls: type) -> Iterator[str]:
-    """The public methods and properties that a class defines itself."""
+    """The public methods and properties that a class defines, and no base of another package."""
+    others = [base for base in cls.mro() if not base.__module__.startswith("dikin")]
     for name, member in vars(cls).items():
         plain = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         internal = name.startswith("_") or (cls is dikin.Tuner and name in FOR_STUDIES)
+        internal = internal or any(name in vars(base) for base in others)
         if not internal and isinstance(plain, FunctionType | property | cached_property):
             yield name
 

@@ -50,7 +50,7 @@ def _resolvers(kind: type) -> tuple[Any, Any]:
     """Return what the SDK calls for flags of one type, and its form for `async` hosts."""
 
     def resolve(self: TunerProvider, *given: Any, **named: Any) -> FlagResolutionDetails[Any]:
-        return self.resolve(kind, *given, **named)
+        return self._resolve(kind, *given, **named)
 
     async def resolve_async(*given: Any, **named: Any) -> FlagResolutionDetails[Any]:
         # In a thread: a study waits for a disk or for a service, and the event loop must not.
@@ -135,7 +135,7 @@ class TunerProvider(AbstractProvider):
     resolve_float_details, resolve_float_details_async = _resolvers(float)
     resolve_object_details, resolve_object_details_async = _resolvers(dict)
 
-    def resolve(
+    def _resolve(
         self,
         kind: type,
         flag_key: str,
