@@ -18,8 +18,7 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.errors import CheckFailedError
-from dikin.studies.spec import tuner_from_text
-from dikin.studies.tuner_options import tuner_from_options
+from dikin.studies.tuner_options import tuner_from_options, tuner_from_text
 from tables import scratch
 from tuning.parameters.test_kinds import LAWS
 

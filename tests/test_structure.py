@@ -16,7 +16,7 @@ from dikin import registry
 SRC = Path(dikin.__file__).parent
 
 LAYERS = (
-    "errors kernel feedback deprecation",
+    "errors kernel feedback",
     "vectors extras files registry silence",
     "arguments serialization",
     "rng open_queries plotting",
@@ -92,7 +92,7 @@ def test_an_import_that_points_up_is_caught(part: str, line: str, wrong: str | N
 
 PROJECT = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
 LAB = [re.split("[^a-z]", each)[0] for each in PROJECT["optional-dependencies"]["lab"]]
-HEAVY = [*LAB, "pandas", "sqlalchemy", "click"]
+HEAVY = [*LAB, "pandas", "click"]
 
 LOOP = """
 learner = dikin.Predictive(dikin.Box([0, 0], [10, 2]), seed=7)

@@ -8,7 +8,7 @@ import numpy as np
 
 import dikin
 from dikin.plotting.terminal import sparkline
-from dikin.studies.display import text
+from dikin.studies.commands import text
 
 
 def test_a_value_far_off_is_marked(tmp_path: Path) -> None:

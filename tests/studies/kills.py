@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import dikin
 from dikin.errors import BusyError, StoreError
-from dikin.studies.answers import ANSWER, answer_of
+from dikin.studies.arguments import ANSWER, answer_of
 from studies.small import folded, state_of
 
 CLIENTS = 4

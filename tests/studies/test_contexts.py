@@ -35,7 +35,7 @@ def test_another_declaration_is_another_tuner(file: str) -> None:
     for other in (None, {"region": ["eu", "us"]}, CONTEXT | {"load": (0, 2)}):
         with pytest.raises(errors.StudyExistsError, match=r"context.*'region': \['eu', 'us'\]"):
             dikin.Study(file, "a", tuner(other))
-    with pytest.raises(errors.StudyExistsError, match=r"the limits \[\], not \['p99"):
+    with pytest.raises(errors.StudyExistsError, match=r"limits \[\], not \['p99"):
         dikin.Study(file, "a", tuner(limits="p99_ms <= 200"))
 
 

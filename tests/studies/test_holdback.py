@@ -64,9 +64,7 @@ def test_another_holdback_is_another_study(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
     dikin.Study(file, "a", tuner()).close()
     for more in ({"holdback": 0.2}, {"guard": None}, {"control": {"price": 5}}):
-        with pytest.raises(
-            errors.StudyExistsError, match="exists with the (holdback|guard|control)"
-        ):
+        with pytest.raises(errors.StudyExistsError, match=f"the {next(iter(more))} "):
             dikin.Study(file, "a", tuner(**more))
     plain = dikin.Tuner(PARAMETERS, seed=1)
     with (

@@ -9,7 +9,7 @@ import pytest
 
 import dikin
 from dikin import errors, serialization
-from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_text
+from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_text
 
 
 class Counted(str):

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import count
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import unquote
 
 from starlette.datastructures import Headers, QueryParams
@@ -62,8 +62,8 @@ from dikin.studies.operations import (
     or_null,
     record,
 )
-from dikin.studies.spec import TUNER_EXAMPLE, tuner_from_spec
 from dikin.studies.study import Study
+from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_spec
 from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
@@ -456,12 +456,6 @@ def _json(body: bytes, status: int = 200) -> Response:
 
 OTHERS: dict[str, Operation] = {}
 """Operations of the service; each is a function of the service and of the visit."""
-After = Annotated[Any, Argument(TEXT | {"default": ""}, "Names after this one.")]
-Most = Annotated[
-    Any, Argument(WHOLE | {"minimum": 1, "maximum": 100, "default": 50}, "How many at most.")
-]
-Parameters = Annotated[Any, Argument(OBJECT, "Name and range of each parameter.")]
-State = Annotated[Any, Argument(OBJECT, "In place of all else: the result of `Tuner.state`.")]
 HEALTH = record(ok={"type": "boolean"})
 STUDIES = record(
     studies={
@@ -480,8 +474,16 @@ async def token(service: Service, visit: Visit) -> Any:
     return visit.access._asdict()
 
 
-@operation("GET", "/v1/studies", "read", STUDIES, table=OTHERS)
-async def list_(service: Service, visit: Visit, after: After = "", limit: Most = 50) -> Any:
+@operation(
+    "GET",
+    "/v1/studies",
+    "read",
+    STUDIES,
+    table=OTHERS,
+    after=Argument(TEXT | {"default": ""}, "Names after this one."),
+    limit=Argument(WHOLE | {"minimum": 1, "maximum": 100, "default": 50}, "How many at most."),
+)
+async def list_(service: Service, visit: Visit, after: str = "", limit: int = 50) -> Any:
     """Return the status of each study, in the order of their names."""
     names = [name for name in await service.names(visit.access) if name > after]
     found = await service.statuses(names[:limit])
@@ -492,9 +494,17 @@ async def list_(service: Service, visit: Visit, after: After = "", limit: Most =
     return {"studies": studies, "next": names[limit - 1] if len(names) > limit else None}
 
 
-@operation("PUT", STUDY, "admin", STATUS, table=OTHERS)
+@operation(
+    "PUT",
+    STUDY,
+    "admin",
+    STATUS,
+    table=OTHERS,
+    tuner=Argument(OBJECT, "Name and range of each parameter."),
+    state=Argument(OBJECT, "In place of all else: the result of `Tuner.state`."),
+)
 async def create(
-    service: Service, visit: Visit, tuner: Parameters = None, state: State = None, **more: Any
+    service: Service, visit: Visit, tuner: Any = None, state: Any = None, **more: Any
 ) -> Any:
     """Create a study (201); it may already exist with the same tuner (200).
 

@@ -1,14 +1,19 @@
-"""Checks of a client's arguments, shared by studies in a database and over HTTP."""
+"""Arguments of a client, checked, and as they will be read back from a row."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import unicodedata
 from typing import Any
 
-from dikin.arguments import whole
-from dikin.errors import ParameterError, shown
+from dikin.arguments import as_float, is_whole, true_or_false, whole
+from dikin.errors import ParameterError, UnknownQueryError, shown
+from dikin.open_queries import Query
+
+ANSWER = ("value", "failed", "metrics", "covariates")
+"""The parts of an answer, by their names in a row."""
 
 
 def printable(value: Any, what: str) -> str:
@@ -38,3 +43,36 @@ def first_and_last(first: Any, last: Any) -> tuple[int, int | None]:
 def own_name() -> str:
     """The default name of a client: its machine and its process."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def as_read(value: Any) -> Any:
+    """Return a value as it will be read back; the tuner refuses what it cannot use."""
+    if value is None or type(value) is float:
+        return value
+    if isinstance(value, dict):
+        return {name: as_read(value[name]) for name in sorted(value, key=str)}
+    number = as_float(value)
+    return value if number is None else number
+
+
+def answer_of(value: Any, metrics: Any, covariates: Any, failed: Any) -> dict[str, Any]:
+    """Return an answer without the parts that were left out."""
+    failed = true_or_false(failed, "failed")
+    more = {"metrics": as_read(metrics), "covariates": as_read(covariates), "failed": failed}
+    return {"value": as_read(value)} | {name: part for name, part in more.items() if part}
+
+
+def same_answer(row: dict[str, Any], answer: dict[str, Any]) -> bool:
+    """Return whether a row that tells has this answer."""
+    told = {part: row[part] for part in ANSWER if part in row}
+    # As text: as values 1.0 and true would be equal, and JSON has no NaN.
+    return json.dumps(told, sort_keys=True) == json.dumps(answer, sort_keys=True, default=str)
+
+
+def query_or_id(query: Any) -> Query | int:
+    """A query or an id, as passed to tell and forget; an error if it is neither."""
+    if isinstance(query, Query):
+        return query
+    if is_whole(query):
+        return int(query)
+    raise UnknownQueryError(f"pass the trial or its id, got {shown(query)}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,53 @@ import click
 from dikin.engine.progress import Progress
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
-from dikin.studies import display
+from dikin.plotting.curves import far_off
+from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operation_commands import commands
-from dikin.studies.spec import tuner_from_text
+from dikin.studies.operations import OPERATIONS, Argument, Operation
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import tuner_from_options, tuner_options
+from dikin.studies.tuner_options import (
+    VALUE,
+    by_name,
+    number_or_word,
+    tuner_from_options,
+    tuner_from_text,
+    tuner_options,
+)
+from dikin.tuning.recommendation import Recommendation
 from dikin.vectors import Table
+from dikin.worth.uplift import Uplift
 
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""
-
+MARGIN = 14
+"""The least width of the column of names."""
+EXAMPLES = {
+    "ask": ("shop", "shop --covariate load=0.7 --covariate hour=14", "shop --context region=eu"),
+    "tell": ("shop 17 512", "store 17 512 --metric p99_ms=187", "store 17 --failed"),
+    "add_trial": ("shop 480 --param price=5",),
+    "best": ("shop", "fleet --context region=eu --context load=0.7"),
+    "recommend": ("shop", "fleet --context region=eu --context load=0.7"),
+    "uplift": ("shop",),
+    "pause": ("shop",),
+    "resume": ("shop",),
+}
+"""The operations that have a command, and examples of it."""
+SHOWN: dict[str, Callable[[dict[str, Any]], str]] = {
+    "ask": lambda answer: json.dumps({part: answer[part] for part in ("id", "params")}),
+    "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
+    "add_trial": lambda answer: "added",
+    "best": lambda answer: json.dumps(answer["best"]),
+    "recommend": lambda answer: str(Recommendation.from_json(answer)),
+    "uplift": lambda answer: str(Uplift.from_json(answer)),
+    "pause": lambda answer: "paused: trials are at the best setting",
+    "resume": lambda answer: "exploring and learning",
+}
+"""What a command prints of an answer."""
+ONE = {"covariates": "covariate", "metrics": "metric", "params": "param"}
+"""The options that are repeated, for arguments of several values by name."""
+HIDDEN = ("n", "point")
+"""Arguments without an option."""
 
 url_option = click.option(
     "--url",
@@ -51,10 +88,16 @@ def study() -> None:
     """  # noqa: D301 - click reads the backspace character
 
 
-@study.command()
-@name_argument
+def command(
+    title: str | None = None, of: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Enter a command for one study, with the first words of a method of `Study` or its own."""
+    words = None if of is None else (inspect.getdoc(of) or "").partition("\n\nParameters")[0]
+    return lambda act: study.command(title, help=words)(name_argument(url_option(act)))
+
+
+@command()
 @click.argument("tuner", required=False)
-@url_option
 @tuner_options
 def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     """Create a study of a tuner.
@@ -96,8 +139,58 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-for _command in commands(url_option):
-    study.add_command(_command)
+# --- commands of operations ----------------------------------------------------------------------
+
+
+def _command(asked: Operation) -> click.Command:
+    given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
+    name = asked.name.replace("_", "-")
+    lines = "\n".join(f"  dikin study {name} {each}" for each in EXAMPLES[asked.name])
+    return click.Command(
+        name,
+        callback=_callback(asked, given),
+        params=[click.Argument(["name"]), *(_option(name, each) for name, each in given.items())],
+        help=f"{asked.words}\n\n\b\n{lines}",
+        context_settings={"ignore_unknown_options": True},  # a value may be negative
+    )
+
+
+def _is_named(argument: Argument) -> bool:
+    kinds = argument.schema.get("anyOf", [argument.schema])
+    return bool(kinds[0].get("type") == "object")
+
+
+def _option(name: str, argument: Argument) -> click.Parameter:
+    kind = argument.schema.get("type")
+    words = argument.schema["description"]
+    if name in ("id", "value"):
+        return click.Argument([name], type=int if name == "id" else float, required=name == "id")
+    if _is_named(argument):
+        flag, words = f"--{ONE.get(name, name)}", f"{words} May be repeated."
+        return click.Option([flag, name], multiple=True, metavar="NAME=VALUE", help=words)
+    return click.Option([f"--{name}"], is_flag=kind == "boolean", help=words)
+
+
+def _callback(asked: Operation, given: dict[str, Argument]) -> Callable[..., None]:
+    def run(name: str, url: str, **texts: Any) -> None:
+        sent = {
+            key: by_name(f"--{ONE.get(key, key)}", texts[key], VALUE, number_or_word)
+            if _is_named(each)
+            else texts[key]
+            for key, each in given.items()
+        }
+        with Study(url, name) as study:
+            answer = asked.act(study, **sent)
+        click.echo(SHOWN[asked.name](answer))
+
+    return run
+
+
+for _name in EXAMPLES:
+    study.add_command(url_option(_command(OPERATIONS[_name])))
+
+
+# --- other commands ------------------------------------------------------------------------------
 
 
 @study.command("list")
@@ -116,9 +209,7 @@ def list_(url: str) -> None:
             click.echo(f"{name}\tnot readable: {damage}")
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -130,16 +221,36 @@ def show(name: str, url: str, out: Path | None) -> None:
     With --out they are drawn to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
-        for line in display.text(study):
+        for line in text(study):
             click.echo(line)
         if out is not None:
             study.plot(out)
             click.echo(f"drawn into {out}")
 
 
-@study.command("open")
-@name_argument
-@url_option
+def text(study: Study) -> Iterator[str]:
+    """The summary and the curves, line by line, for a terminal."""
+    rounds = study.history()
+    lines = list(study.status().lines())
+    if len(rounds):
+        lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
+    shown = (*study.space.columns, "value") if len(rounds) else ()
+    over = {name: rounds[name] for name in shown}
+    margin = max(MARGIN, *(len(name) + 1 for name in [*over, *(name for name, _ in lines)]))
+    yield f"study {study.name}"
+    for name, fact in lines:
+        yield f"{name:<{margin}}{fact}"
+    if over:
+        yield f"{'':<{margin}}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
+    for name, values in over.items():
+        ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
+        yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
+    far = sum(int(far_off(values).sum()) for values in over.values())
+    if far:
+        yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"
+
+
+@command("open")
 def open_(name: str, url: str) -> None:
     """List the open trials: id, client, time, and the parameters by name."""
     with Study(url, name) as study:
@@ -150,10 +261,8 @@ def open_(name: str, url: str) -> None:
             )
 
 
-@study.command()
-@name_argument
+@command()
 @click.argument("ids", type=int, nargs=-1)
-@url_option
 @click.option(
     "--older-than",
     type=float,
@@ -179,9 +288,7 @@ def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) 
             study.forget(id)
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
 @click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
 def history(name: str, url: str, first: int, last: int | None) -> None:
@@ -193,9 +300,7 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
         click.echo(json.dumps(record))
 
 
-@study.command()
-@name_argument
-@url_option
+@command()
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -231,19 +336,14 @@ def _parts(study: Study) -> Iterator[Table]:
             bar.move(EXPORTED_AT_ONCE)
 
 
-@study.command()
-@name_argument
+@command(of=Study.trim)
 @click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
-@url_option
 def trim(name: str, before: int, url: str) -> None:
-    """Remove the history of the rounds before one; the tuner does not change."""
     with Study(url, name) as study:
         click.echo(f"{study.trim(before, progress=True)} rows removed")
 
 
-@study.command("skip-ids")
-@name_argument
-@url_option
+@command("skip-ids", Study.skip_ids)
 @click.option(
     "--count",
     type=click.IntRange(1),
@@ -252,33 +352,18 @@ def trim(name: str, before: int, url: str) -> None:
     help="How many ids to leave out: more than were asked since the backup.",
 )
 def skip_ids(name: str, url: str, count: int) -> None:
-    """Leave out ids of trials, once, after a study was restored from a backup.
-
-    Clients may still have trials that were asked after the backup was taken: no other trial gets
-    their ids. What the tuner asks for does not change.
-    """
     with Study(url, name) as restored:
         click.echo(f"the next trial has the id {restored.skip_ids(count):,}")
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.verify)
 def verify(name: str, url: str) -> None:
-    """Check every seal, compute the trials again, and print how far they are from the recorded."""
     with Study(url, name) as study:
         click.echo(str(study.verify(progress=True)))
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.rewind)
 def rewind(name: str, url: str) -> None:
-    """Remove the rows of a damaged study from the first one on that is not intact.
-
-    A damaged study can be read up to its last intact row. Afterwards it can be written again, and
-    no trial gets an id that was given before. Restore a copy instead if there is one.
-    """
     removed = Study.rewind(url, name)
     click.echo(f"{removed} rows removed" if removed else "all rows are intact: nothing was changed")
 
@@ -294,12 +379,9 @@ def convert(url: str) -> None:
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 
 
-@study.command()
-@name_argument
-@url_option
+@command(of=Study.delete)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(name: str, url: str, yes: bool) -> None:
-    """Remove a study."""
     if name not in Study.names(url):
         Study(url, name).close()  # refuses an unknown study; a damaged one can be removed
     if not yes:

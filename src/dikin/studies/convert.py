@@ -58,12 +58,8 @@ def _convert(database: Database, id: int, log: Log) -> None:
     rows = list(_intact(database, id, log.name, first, seal))
     learner, open_asks = old["learner"], old["asked"]
     is_tuner = "tuner" in learner and old.get("version", 2) in (VERSION, serialization.VERSION)
-    records = list(_records(_tuner_of(old) if is_tuner else None, open_asks, rows))
     keys = dict(_keys(database, id)) if database.has_table("dikin_keys") else {}
-    records = [
-        row._replace(key=keys.get(json.loads(row.body)["id"])) if row.kind == "ask" else row
-        for row in records
-    ]
+    records = list(_records(_tuner_of(old) if is_tuner else None, open_asks, rows, keys))
     begin = -len(records) - 1
     if is_tuner:
         tuner = _tuner_of(old)
@@ -123,20 +119,21 @@ def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
 
 
 def _records(
-    tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow]
+    tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow], keys: dict[int, str]
 ) -> Iterator[Record]:
     """Yield the rows of today for those of an old study, and for what was open before them."""
     told = {row[2]: json.loads(row[5]) for row in rows if row[1] == "tell"}
-    asks: list[tuple[int, str, int, str]] = [
-        (int(id), who, at, f'{{"point": {point}}}')
+    asked = [
+        (0, "ask", int(id), who, at, f'{{"point": {point}}}', "")
         for id, (who, at, point, *_) in open_asks.items()
     ]
-    for id, who, at, body in asks:
-        yield _ask(tuner, id, who, at, json.loads(body), told.get(id, {}))
-    for _, kind, query, who, at, text, _ in rows:
+    for _, kind, query, who, at, text, _ in asked + rows:
         body, client = json.loads(text), who.rpartition("#")[0]
         if kind == "ask":
-            yield _ask(tuner, query, who, at, body, told.get(query, {}))
+            fact = body if tuner is None else _earlier_fact(tuner, body, told.get(query, {}))
+            context = _plain_values(body.get("context")) or None
+            fact = {"id": query, "for": [context, None, None]} | fact
+            yield Record("ask", json.dumps(fact), None, keys.get(query), client, at)
         elif kind == "tell":
             body["paused"] = bool(body.pop("held", body.get("paused", False)))
             body.setdefault("value", body.get("loss"))
@@ -146,14 +143,6 @@ def _records(
             yield Record("forget", "{}", query, None, client, at)
         elif kind in ("hold", "pause", "resume"):
             yield Record(RENAMED.get(kind, kind), "{}", None, None, client, at)
-
-
-def _ask(
-    tuner: Tuner | None, id: int, who: str, at: int, asked: dict[str, Any], told: dict[str, Any]
-) -> Record:
-    body = {"id": id, "for": [_plain_values(asked.get("context")) or None, None, None]}
-    body |= asked if tuner is None else _earlier_fact(tuner, asked, told)
-    return Record("ask", json.dumps(body), None, None, who.rpartition("#")[0], at)
 
 
 def _earlier_tuner(state: dict[str, Any]) -> Tuner:

@@ -6,12 +6,14 @@ that begins with the exclusive right to write.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -28,6 +30,8 @@ RETRY_PAUSE = 0.02
 JITTER = 0.0005, 0.02
 """Seconds between two attempts to write while another client writes, drawn at random: whoever has
 waited long has no worse chance, which SQLite's own waits do not give."""
+CHARACTERS = 32
+"""Length of a seal."""
 
 
 class ReplacedFileError(StoreError):
@@ -258,11 +262,35 @@ class Database(ABC):
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        """Append rows; see `Log.append`."""
+        """Append rows after whatever is there, with one seal; durable when this returns.
+
+        `seen` is the last row that this client knows, the epoch, and how many may have come since.
+        With `control` they raise the epoch; `jump` numbers are left out before them. Return the
+        number of the first and the seal; None if too many rows have come, or the study is gone.
+        Raise `Taken` if there is a row of that key, or that closes that trial.
+        """
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
         """Return whether a table of this name exists."""
+
+
+# --- seals ---------------------------------------------------------------------------------------
+#
+# A seal is a digest of the seal before it, of the number of the first row, and of the rows, which
+# have one seal if they were appended together. So an altered, missing, duplicate or swapped row is
+# noticed. The client makes the digest of the rows, the statement that appends them the seal.
+
+
+def digest_of(rows: Sequence[Any]) -> str:
+    """Return the digest of the content of rows, each with the parts of a `Record` first."""
+    content = [tuple(row)[:6] for row in rows]
+    return sha256(json.dumps(content).encode()).hexdigest()
+
+
+def seal_after(before: str, first: int, digest: str) -> str:
+    """Return the seal of rows from number `first` on, after rows with the seal `before`."""
+    return sha256(f"{before} {first} {digest}".encode()).hexdigest()[:CHARACTERS]
 
 
 def open_database(url: str | os.PathLike[str], patience: float) -> Database:

@@ -21,7 +21,7 @@ from typing import TypeVar
 from dikin import serialization
 from dikin.errors import BusyError, DikinError, StateError, StoreError
 from dikin.silence import silence
-from dikin.studies.database import Again, Database, Head, LostConnection, Record
+from dikin.studies.database import Again, Database, Head, LostConnection, Record, Taken
 from dikin.studies.fold import Fold, loaded
 from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Damage, Log, Row
@@ -238,8 +238,6 @@ class Ledger:
         fold = self.fold
         if self.damage is not None:
             raise self.damage
-        if self.share_seconds and self._held_since is None:
-            self.hold()
         if self._held_since is not None:
             first = fold.n + 1 + jump
             if control:
@@ -252,7 +250,6 @@ class Ledger:
             head = Head(fold.n, self._epoch, slack)
             placed = self.log.append(rows, head, control=control, jump=jump)
             if placed is None:
-                self.alone = False
                 return None
             first, seal = placed
             self._epoch += control
@@ -269,11 +266,21 @@ class Ledger:
         self._unsaved += len(rows)
         return first
 
-    def until_placed(self, act: Callable[[], T | None]) -> T:
+    def write(self, act: Callable[[], T | None]) -> T:
         """Repeat what others were faster than, up to this client's patience."""
+        return self.call(lambda: self._until_placed(act))
+
+    def _until_placed(self, act: Callable[[], T | None]) -> T:
         deadline = time.monotonic() + self.database.patience
         while True:
-            result = act()
+            if self.share_seconds:
+                self.hold()
+            try:
+                result = act()
+            except Taken as taken:  # a row of that key, or that closes that trial, came first
+                if self._held_since is not None:  # and yet nobody else could write
+                    raise self.database.unavailable(LostConnection(str(taken))) from taken
+                result = None
             if result is not None:
                 self._save_snapshot()
                 return result
@@ -283,6 +290,8 @@ class Ledger:
                     f"{self.log.name!r}, for {self.database.patience:g} seconds. Nothing was "
                     "changed; try again, or give Study a longer patience"
                 )
+            self.alone = False
+            self.refresh()
 
     def _save_snapshot(self) -> None:
         others = len({who for who in self._writers if who != self.client})

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from dikin.errors import StateError, UnknownStudyError
 from dikin.serialization import refuse_version
-from dikin.studies.database import Database, Head, Record
-from dikin.studies.seals import digest_of, seal_after
+from dikin.studies.database import Database, Head, Record, digest_of, seal_after
 
 VERSION = 3
 """The version of the tables."""
@@ -151,30 +150,7 @@ class Log:
     def append(
         self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there; they are durable when this returns.
-
-        Parameters
-        ----------
-        rows : sequence of Record
-            The rows, which get one seal.
-        seen : Head
-            The last row that this client knows, the epoch, and how many may have come since.
-        control : bool
-            Whether they raise the epoch.
-        jump : int
-            Numbers to leave out before them.
-
-        Returns
-        -------
-        tuple or None
-            The number of the first and the seal; None if too many rows have come since, or the
-            study was deleted.
-
-        Raises
-        ------
-        Taken
-            If there is a row of that key, or an answer to that trial.
-        """
+        """Append rows after whatever is there; see `Database.append`."""
         return self.database.append(self.study, rows, seen, control=control, jump=jump)
 
     def page(self, after: int, upto: int | None = None) -> Page:
@@ -279,32 +255,37 @@ class Log:
         with self.database.transaction():
             if self.head()[2] != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
-            sql = "SELECT count(*) FROM dikin_row WHERE study = ? AND n <= ?"
-            count: int = self.database.run(sql, (self.study, row.n))[0][0]
-            self.database.run(
-                "DELETE FROM dikin_row WHERE study = ? AND n <= ?", (self.study, row.n)
-            )
+            count = self._remove("n <= ?", row.n)
             self._insert(beginning(content, row.seal, row.who, row.at), row.n, row.seal)
             self.database.change(
                 "UPDATE dikin_study SET base = ? WHERE id = ?", (row.n, self.study)
             )
         return count - 1
 
-    def rewind(self, n: int, seal: str) -> int:
-        """Remove the rows after one; return how many. No number is given again."""
-        with self.database.transaction():
-            self.lock()
-            head, epoch, _ = self.head()
-            sql = "SELECT count(*) FROM dikin_row WHERE study = ? AND n > ?"
-            count: int = self.database.run(sql, (self.study, n))[0][0]
-            self.database.run("DELETE FROM dikin_row WHERE study = ? AND n > ?", (self.study, n))
-            self.database.run("DELETE FROM dikin_snapshot WHERE study = ?", (self.study,))
-            self.database.change(
-                "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?", (n, seal, self.study)
-            )
-            skip = Record("skip", json.dumps({"removed": count}))
-            self.append([skip], Head(n, epoch), control=True, jump=max(0, head - n))
-        return count
+    def rewind(self) -> int:
+        """Remove the rows from the first damaged one on; return how many. No number is reused."""
+        row = self.beginning()
+        n, seal = row.n, row.seal
+        try:
+            for group in self.rows(n, seal):
+                n, seal = group[-1].n, group[-1].seal
+        except Damage:
+            with self.database.transaction():
+                self.lock()
+                head, epoch, _ = self.head()
+                count = self._remove("n > ?", n)
+                self.database.run("DELETE FROM dikin_snapshot WHERE study = ?", (self.study,))
+                self.database.change(
+                    "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?", (n, seal, self.study)
+                )
+                skip = Record("skip", json.dumps({"removed": count}))
+                self.append([skip], Head(n, epoch), control=True, jump=max(0, head - n))
+            return count
+        return 0
+
+    def _remove(self, where: str, n: int) -> int:
+        sql = f"DELETE FROM dikin_row WHERE study = ? AND {where} RETURNING 1"
+        return len(self.database.run(sql, (self.study, n)))
 
     # --- snapshots -----------------------------------------------------------------------------
 

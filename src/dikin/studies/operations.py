@@ -10,7 +10,7 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import numpy as np
 
@@ -169,68 +169,53 @@ class Argument:
         return value
 
 
-Context = Annotated[
-    Any,
-    Argument(
+def _whole(least: int, most: int, default: int, words: str) -> Argument:
+    return Argument(WHOLE | {"minimum": least, "maximum": most, "default": default}, words)
+
+
+ARGUMENTS = {
+    "context": Argument(
         or_null(NAMED),
         "A value for each context of the tuner, by name.",
         {"region": "eu", "hour": 14},
     ),
-]
-Covariates = Annotated[
-    Any,
-    Argument(
+    "covariates": Argument(
         or_null(NAMED),
         "Quantities that explain the value besides the setting, by name. The setting must not "
         "influence them.",
         {"load": 0.7, "kind": "batch"},
     ),
-]
-Metrics = Annotated[
-    Any,
-    Argument(
+    "metrics": Argument(
         or_null(NAMED),
         "Other measurements by name. Those with a limit are required.",
         {"p99_ms": 187.0},
     ),
-]
-Value = Annotated[Any, Argument(or_null(NUMBER), "The value that the setting gave.")]
-Failed = Annotated[Any, Argument(FLAG, "A timeout or a crash. There is no value then.")]
-Id = Annotated[Any, Argument(WHOLE, "The id of the trial, from `ask`.")]
-Point = Annotated[
-    Any,
-    Argument(or_null(NUMBERS), "The point from `ask`: an id of another study is then refused."),
-]
-Key = Annotated[
-    Any,
-    Argument(
+    "value": Argument(or_null(NUMBER), "The value that the setting gave."),
+    "failed": Argument(FLAG, "A timeout or a crash. There is no value then."),
+    "id": Argument(WHOLE, "The id of the trial, from `ask`."),
+    "point": Argument(
+        or_null(NUMBERS), "The point from `ask`: an id of another study is then refused."
+    ),
+    "key": Argument(
         TEXT,
         "A name of this request, unlike any other of the study: 1 to 150 printable characters. "
         "Sent again under it within a week, an ask gets the same trial, and a trial that is added "
         "counts once. An ask with another n, context or covariates under it is refused.",
         header="Idempotency-Key",
     ),
-]
-
-
-def _whole(least: int, most: int, default: int, words: str) -> Argument:
-    return Argument(WHOLE | {"minimum": least, "maximum": most, "default": default}, words)
-
-
-Count = Annotated[Any, Argument(or_null(WHOLE | {"minimum": 1}), "How many, for a list of trials.")]
-Limit = Annotated[Any, _whole(1, AT_ONCE, 100, "How many at most.")]
-First = Annotated[Any, _whole(1, 2**53, 1, "The first round.")]
-AfterRound = Annotated[Any, _whole(0, 2**53, 0, "Rounds after this one.")]
-AfterId = Annotated[Any, _whole(-1, 2**53, -1, "Ids after this one.")]
-OlderThan = Annotated[Any, Argument(NUMBER, "In place of an id: seconds since a trial was asked.")]
-Setting = Annotated[Any, Argument(SETTING, "The setting that was used, by name.")]
-Parameters = Annotated[Any, Argument(OBJECT, "Name and range of each, as for a new study.")]
-Constraints = Annotated[
-    Any,
-    Argument({"type": "array", "items": TEXT}, "Linear constraints.", ["ads + 3 * staff <= 100"]),
-]
-Smoothness = Annotated[Any, Argument(NUMBER, "The smoothness of the values.")]
-Lipschitz = Annotated[Any, Argument(NUMBER, "Or their Lipschitz constant.")]
+    "n": Argument(or_null(WHOLE | {"minimum": 1}), "How many, for a list of trials."),
+    "limit": _whole(1, AT_ONCE, 100, "How many at most."),
+    "first": _whole(1, 2**53, 1, "The first round."),
+    "older_than": Argument(NUMBER, "In place of an id: seconds since a trial was asked."),
+    "params": Argument(SETTING, "The setting that was used, by name."),
+    "parameters": Argument(OBJECT, "Name and range of each, as for a new study."),
+    "constraints": Argument(
+        {"type": "array", "items": TEXT}, "Linear constraints.", ["ads + 3 * staff <= 100"]
+    ),
+    "smoothness": Argument(NUMBER, "The smoothness of the values."),
+    "lipschitz": Argument(NUMBER, "Or their Lipschitz constant."),
+}
+"""The arguments of operations, by the names of the parameters of their functions."""
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -250,17 +235,17 @@ class Operation:
         right: str | None,
         answer: Schema | None,
         version: Callable[..., str] | None,
+        known: dict[str, Argument],
     ) -> None:
-        hints = get_type_hints(act, None, {"Study": Any}, include_extras=True)
-        own = {n: h.__metadata__[0] for n, h in hints.items() if hasattr(h, "__metadata__")}
         parameters = inspect.signature(act).parameters.values()
+        own = {p.name: known[p.name] for p in parameters if p.name in known}
         self.name, self.words = act.__name__.rstrip("_"), inspect.getdoc(act) or ""
         self.act, self.method, self.path, self.right = act, method, path, right
         self.answer, self.version = answer, version
         self.required = [p.name for p in parameters if p.name in own and p.default is p.empty]
         self.is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
         """True if it takes further arguments, which it checks itself."""
-        self.arguments: dict[str, Argument] = own
+        self.arguments = own
         self.headers = {n: a for n, a in own.items() if a.header}
         given = {n: a for n, a in own.items() if not a.header}
         has_body = method in ("POST", "PUT")
@@ -300,11 +285,12 @@ def operation(
     answer: Schema | None,
     version: Callable[..., str] | None = None,
     table: dict[str, Operation] = OPERATIONS,
+    **arguments: Argument,
 ) -> Callable[[Act], Act]:
-    """Enter a function into the table: its name, its arguments and its words."""
+    """Enter a function into the table: its name, its words, and its arguments by their names."""
 
     def enter(act: Act) -> Act:
-        entry = Operation(act, method, path, right, answer, version)
+        entry = Operation(act, method, path, right, answer, version, ARGUMENTS | arguments)
         table[entry.name] = entry
         return act
 
@@ -324,11 +310,7 @@ STUDY = "/v1/studies/{name}"
     {"anyOf": [TRIAL, record(queries={"type": "array", "items": TRIAL})]},
 )
 def ask(
-    study: Study,
-    context: Context = None,
-    n: Count = None,
-    covariates: Covariates = None,
-    key: Key = None,
+    study: Study, context: Any = None, n: Any = None, covariates: Any = None, key: Any = None
 ) -> Any:
     """Ask for a setting to use."""
     if isinstance(n, int) and n > AT_ONCE:
@@ -355,12 +337,12 @@ def _trial(trial: Trial) -> dict[str, Any]:
 @operation("POST", STUDY + "/tell", "play", record(told=WHOLE, rounds=WHOLE))
 def tell(
     study: Study,
-    id: Id,
-    value: Value = None,
-    metrics: Metrics = None,
-    covariates: Covariates = None,
-    failed: Failed = False,
-    point: Point = None,
+    id: Any,
+    value: Any = None,
+    metrics: Any = None,
+    covariates: Any = None,
+    failed: Any = False,
+    point: Any = None,
 ) -> Any:
     """Report the value of a trial, or that it failed.
 
@@ -404,12 +386,7 @@ def _object(value: Any, name: str) -> Any:
 
 
 @operation("POST", STUDY + "/forget", "play", record(forgotten=WHOLE))
-def forget(
-    study: Study,
-    id: Id = None,
-    older_than: OlderThan = None,
-    point: Point = None,
-) -> Any:
+def forget(study: Study, id: Any = None, older_than: Any = None, point: Any = None) -> Any:
     """Close a trial that will never be answered, or all old ones; repeating this is allowed.
 
     `forgotten` is the number of trials.
@@ -436,34 +413,23 @@ def resume(study: Study) -> Any:
 @operation("POST", STUDY + "/add_trial", "play", record(added=FLAG))
 def add_trial(
     study: Study,
-    params: Setting,
-    value: Value = None,
-    metrics: Metrics = None,
-    context: Context = None,
-    covariates: Covariates = None,
-    failed: Failed = False,
-    key: Key = None,
+    params: Any,
+    value: Any = None,
+    metrics: Any = None,
+    context: Any = None,
+    covariates: Any = None,
+    failed: Any = False,
+    key: Any = None,
 ) -> Any:
     """Learn from a trial that was not asked for, such as one of the past."""
     _refuse_nothing(value, failed)
-    study.add_trial(
-        params,
-        value,
-        metrics=metrics,
-        context=context,
-        covariates=covariates,
-        failed=failed,
-        key=key,
-    )
+    known = {"metrics": metrics, "context": context, "covariates": covariates}
+    study.add_trial(params, value, failed=failed, key=key, **known)
     return {"added": True}
 
 
 @operation("POST", STUDY + "/set_parameters", "admin", STATUS)
-def set_parameters(
-    study: Study,
-    parameters: Parameters,
-    constraints: Constraints = (),
-) -> Any:
+def set_parameters(study: Study, parameters: Any, constraints: Any = ()) -> Any:
     """Change the parameters: all of them, anew. Nothing that was learnt is lost."""
     entries = _object(parameters, "parameters") or {}
     kinds = {name: parameter_from_spec(name, each) for name, each in entries.items()}
@@ -481,13 +447,13 @@ def status(study: Study) -> Any:
 
 
 @operation("GET", STUDY + "/best", "read", record(best=SETTING))
-def best(study: Study, context: Context = None) -> Any:
+def best(study: Study, context: Any = None) -> Any:
     """Return the best setting, of a tuner with contexts that of one context."""
     return {"best": study.best_for(context)}
 
 
 @operation("GET", STUDY + "/recommend", "read", RECOMMENDATION)
-def recommend(study: Study, context: Context = None) -> Any:
+def recommend(study: Study, context: Any = None) -> Any:
     """Return the best setting with its expected value, intervals and what matters."""
     return study.recommend(context).to_json()
 
@@ -502,11 +468,7 @@ def uplift(study: Study) -> Any:
 
 
 @operation("GET", STUDY + "/certificate", "read", record(certificate=or_null(NUMBER)))
-def certificate(
-    study: Study,
-    smoothness: Smoothness = None,
-    lipschitz: Lipschitz = None,
-) -> Any:
+def certificate(study: Study, smoothness: Any = None, lipschitz: Any = None) -> Any:
     """Return the bound on the regret so far, if the values have the given constant."""
     constants = {"smoothness": smoothness, "lipschitz": lipschitz}
     given = {name: value for name, value in constants.items() if value is not None}
@@ -521,11 +483,7 @@ def certificate(
     "read",
     record(rounds={"type": "array", "items": ROUND}, next=or_null(WHOLE)),
 )
-def history(
-    study: Study,
-    first: First = 1,
-    limit: Limit = 100,
-) -> Any:
+def history(study: Study, first: Any = 1, limit: Any = 100) -> Any:
     """Return rounds, every seal checked; `next` is the round to continue from.
 
     If points are large, there are fewer than `limit`.
@@ -548,12 +506,9 @@ def _at_once(limit: int, size: int) -> int:
     STUDY + "/open",
     "read",
     record(queries={"type": "array", "items": OPEN_TRIAL}, total=WHOLE),
+    after=_whole(-1, 2**53, -1, "Ids after this one."),
 )
-def open_(
-    study: Study,
-    after: AfterId = -1,
-    limit: Limit = 100,
-) -> Any:
+def open_(study: Study, after: Any = -1, limit: Any = 100) -> Any:
     """Return the open trials, oldest first, with who asked each and when."""
     found = study.waiting(after, limit)
     return {"queries": _open_trials(found), "total": study.status().open.count}
@@ -590,11 +545,15 @@ def _seen(study: Study, **_: Any) -> str:
     return hashlib.sha256(repr((parts, s.space, s.first_round)).encode()).hexdigest()[:20]
 
 
-@operation("GET", STUDY + "/page", "read", OBJECT, _seen)
-def page(
-    study: Study,
-    after: AfterRound = 0,
-) -> Any:
+@operation(
+    "GET",
+    STUDY + "/page",
+    "read",
+    OBJECT,
+    _seen,
+    after=_whole(0, 2**53, 0, "Rounds after this one."),
+)
+def page(study: Study, after: Any = 0) -> Any:
     """Return all that the page shows: status, recommendation, open trials and the last rounds.
 
     For programs that poll: with the `ETag` of the last answer in `If-None-Match` the answer is 304

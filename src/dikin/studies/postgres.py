@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from dikin import extras
 from dikin.errors import ParameterError, StoreError
 from dikin.studies.database import (
+    CHARACTERS,
     Again,
     Database,
     Head,
@@ -23,9 +24,9 @@ from dikin.studies.database import (
     Record,
     Taken,
     Values,
+    digest_of,
     one_line,
 )
-from dikin.studies.seals import CHARACTERS, digest_of
 
 WAKES_EVERY = 0.1
 """Seconds between two looks at the clock during a wait, as in psycopg."""

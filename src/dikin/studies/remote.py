@@ -11,11 +11,12 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, NamedTuple, NoReturn
+from operator import itemgetter
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
@@ -38,8 +39,9 @@ from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.arguments import own_name, printable
+from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import UNIT, OpenQuery, Standing, Study, trial_of
+from dikin.studies.study import UNIT, OpenQuery, Study, trial_of
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
@@ -73,6 +75,13 @@ CODES = {
     if isinstance(kind, type) and issubclass(kind, DikinError)
 }
 """The errors of the library by their codes over HTTP."""
+READ: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "best": itemgetter("best"),
+    "recommend": Recommendation.from_json,
+    "certificate": lambda answer: number_or_nan(answer["certificate"]),
+}
+"""Operations that look, and what is made of their answers."""
+T = TypeVar("T")
 
 
 class NotAServiceError(StoreError):
@@ -81,15 +90,6 @@ class NotAServiceError(StoreError):
 
 class NoAnswerError(StoreError):
     """Nothing came in time; the request may have been carried out."""
-
-
-class HttpRequest(NamedTuple):
-    """A request, as it is sent, however often."""
-
-    method: str
-    path: str
-    body: bytes | None
-    headers: dict[str, str]
 
 
 class ServiceClient:
@@ -129,14 +129,17 @@ class ServiceClient:
         """The service's answer; the request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        request = HttpRequest(method, path, None if body is None else _as_json(body), headers or {})
+        try:
+            data = None if body is None else json.dumps(body).encode()
+        except (TypeError, ValueError, RecursionError) as reason:
+            raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
         attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
         while True:
             try:
-                self.status, content = self._send_once(request, attempt)
+                self.status, content = self._send_once(attempt, method, path, data, headers or {})
                 return content
             except NotAServiceError:
                 raise
@@ -153,16 +156,18 @@ class ServiceClient:
             time.sleep(pause)
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
-    def _send_once(self, request: HttpRequest, seconds: float) -> tuple[int, dict[str, Any]]:
+    def _send_once(
+        self, seconds: float, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, dict[str, Any]]:
         # As bytes: urllib3 would not encode text as UTF-8.
-        sent = {name: text.encode() for name, text in {**self.headers, **request.headers}.items()}
-        if request.body is not None:
+        sent = {name: text.encode() for name, text in (self.headers | headers).items()}
+        if body is not None:
             sent["Content-Type"] = b"application/json"
         try:
             answer = self._pool.request(
-                request.method,
-                self.url + request.path,
-                body=request.body,
+                method,
+                self.url + path,
+                body=body,
                 headers=sent,
                 redirect=False,
                 timeout=self._timeout(connect=min(CONNECT, seconds), read=seconds),
@@ -288,15 +293,8 @@ class RemoteStudy(Study):
     def resume(self) -> None:
         self._call("resume")
 
-    def add_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any = None,
-        *,
-        key: str | None = None,
-        **more: Any,
-    ) -> None:
-        key = key or secrets.token_hex(16)
+    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
+        key = more.pop("key", None) or secrets.token_hex(16)
         self._call("add_trial", params=params, value=value, key=key, **more)
 
     def set_parameters(
@@ -314,29 +312,16 @@ class RemoteStudy(Study):
     def summary(self) -> Status:
         return self.status()
 
-    def standing(self) -> Standing:
-        status = self.status()
-        return Standing(status.rounds, status.center, status.certificate)
+    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
+        found: T
+        found = READ[part](self._call(part, **given)) if given else getattr(self.status(), part)
+        return found
 
     @property
     def best(self) -> Params:
         if self._contexts:
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._contexts))
         return self.best_for()
-
-    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        best: Params = self._call("best", context=context)["best"]
-        return best
-
-    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        return Recommendation.from_json(self._call("recommend", context=context))
-
-    @property
-    def first_round(self) -> int:
-        return self.status().first_round
-
-    def certificate_for(self, **constants: float) -> float:
-        return number_or_nan(self._call("certificate", **constants)["certificate"])
 
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
@@ -368,16 +353,12 @@ class RemoteStudy(Study):
                 yield record
             begin = page["next"]
 
-    # --- where the database is -----------------------------------------------------------------
-
-    def verify(self, *, progress: bool = False) -> NoReturn:
-        raise _for_the_database("verified", "verify NAME")
-
-    def trim(self, before: int, *, progress: bool = False) -> NoReturn:
-        raise _for_the_database("trimmed", f"trim NAME --before {before}")
-
-    def skip_ids(self, count: int = 1_000_000) -> NoReturn:
-        raise _for_the_database("given other ids, after it was restored,", "skip-ids NAME")
+    @property
+    def _ledger(self) -> NoReturn:  # type: ignore[override]
+        raise ParameterError(
+            "studies are verified, trimmed and given other ids where the database is: dikin study "
+            "verify, trim or skip-ids NAME --url DATABASE"
+        )
 
 
 def names_at(url: str, token: str | None) -> list[str]:
@@ -401,12 +382,6 @@ def delete_at(url: str, name: str, token: str | None) -> None:
     except UnknownStudyError:
         if not service.repeated:  # otherwise the first attempt deleted it
             raise
-
-
-def _for_the_database(done: str, command: str) -> ParameterError:
-    return ParameterError(
-        f"a study is {done} where the database is: dikin study {command} --url DATABASE"
-    )
 
 
 def _id_and_point(query: Query | int) -> dict[str, Any]:
@@ -437,13 +412,6 @@ def _as_sent(name: str, given: Any) -> Any:
         return given
     word, error = NAMED[name]
     return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
-
-
-def _as_json(body: Any) -> bytes:
-    try:
-        return json.dumps(body).encode()
-    except (TypeError, ValueError, RecursionError) as reason:
-        raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
 
 
 def _read(data: bytes, kind: str) -> Any:

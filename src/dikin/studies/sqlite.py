@@ -24,8 +24,9 @@ from dikin.studies.database import (
     ReplacedFileError,
     Taken,
     Values,
+    digest_of,
+    seal_after,
 )
-from dikin.studies.seals import digest_of, seal_after
 
 BESIDE = ("", "-wal", "-shm", "-journal")
 """Suffixes of a database, of its log, of the index of the log, and of a log of another mode."""

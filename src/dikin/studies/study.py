@@ -7,13 +7,13 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from dikin.arguments import frozen, whole
 from dikin.engine.progress import Progress
@@ -35,15 +35,23 @@ from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format, save_figure
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
-from dikin.studies.answers import ANSWER, answer_of, as_read, query_or_id, same_answer
-from dikin.studies.arguments import first_and_last, own_name, printable, seconds
-from dikin.studies.database import PATIENCE, Database, Record, Taken, open_database
-from dikin.studies.fold import Asked, Fold, text_of
+from dikin.studies.arguments import (
+    ANSWER,
+    answer_of,
+    as_read,
+    first_and_last,
+    own_name,
+    printable,
+    query_or_id,
+    same_answer,
+    seconds,
+)
+from dikin.studies.database import PATIENCE, Database, Record, open_database
+from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
-from dikin.studies.study_status import study_status
-from dikin.studies.verification import Verification, intact_row, verify
+from dikin.studies.verification import Verification, verify
 from dikin.tuning.history import panels_of, to_frame, uplift_course
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -57,6 +65,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+Url = str | os.PathLike[str]
+Known = Mapping[str, Any] | None
 
 LONGEST_AGE = 1e9
 """Seconds: thirty years."""
@@ -71,7 +81,6 @@ LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
 UNIT = "\x1f"
 """A character that no key of a user's has: after a key under which several trials were asked."""
-IS_OVER_HTTP = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,14 +96,6 @@ class OpenQuery(Query):
     def setting(self) -> Params:
         """The setting by name."""
         return self.params
-
-
-class Standing(NamedTuple):
-    """The progress of a study at one instant."""
-
-    rounds: int
-    center: Array
-    certificate: float
 
 
 class Study:
@@ -159,11 +160,18 @@ class Study:
     >>> folder.cleanup()
     """
 
-    _service = False
-
-    def __new__(cls, url: Any, *_: Any, **__: Any) -> Study:
+    def __new__(
+        cls,
+        url: Url,
+        name: str,
+        tuner: Tuner | None = None,
+        *,
+        client: str | None = None,
+        patience: float | None = None,
+        token: str | None = None,
+    ) -> Study:
         """Return a study in a database, or at a service."""
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import RemoteStudy  # only where there is a service
 
             return object.__new__(RemoteStudy)
@@ -171,7 +179,7 @@ class Study:
 
     def __init__(
         self,
-        url: str | os.PathLike[str],
+        url: Url,
         name: str,
         tuner: Tuner | None = None,
         *,
@@ -189,7 +197,7 @@ class Study:
 
     def _open(
         self,
-        url: str | os.PathLike[str],
+        url: Url,
         tuner: Tuner | None,
         client: str,
         patience: float | None,
@@ -254,73 +262,61 @@ class Study:
         self._ledger.client = printable(client, "client")
 
     @classmethod
-    def names(cls, url: str | os.PathLike[str], *, token: str | None = None) -> list[str]:
+    def names(cls, url: Url, *, token: str | None = None) -> list[str]:
         """List the studies in a database, or those that a service lets this client see.
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database or service, as for `Study`.
-        token : str, optional
-            For a service, as for `Study`.
+        url, token
+            As for `Study`.
 
         Returns
         -------
         list of str
             Their names.
         """
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import names_at
 
-            return names_at(url, token)
+            return names_at(str(url), token)
         _refuse_token(token)
         with closing(open_database(url, PATIENCE)) as database:
             return names(database)
 
     @classmethod
-    def delete(cls, url: str | os.PathLike[str], name: str, *, token: str | None = None) -> None:
+    def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
         """Remove a study with its whole history; clients that have it open get an error.
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database or service, as for `Study`.
-        name : str
-            The study.
-        token : str, optional
-            For a service, as for `Study`.
+        url, name, token
+            As for `Study`.
 
         Raises
         ------
         UnknownStudyError
             If there is no such study.
-        ParameterError
-            If no study can have that name.
         """
         name = printable(name, "name")
-        if isinstance(url, str) and url.lower().startswith(IS_OVER_HTTP):
+        if _is_service(url):
             from dikin.studies.remote import delete_at
 
-            delete_at(url, name, token)
+            delete_at(str(url), name, token)
             return
         _refuse_token(token)
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, name)
-            with database.transaction():  # the study is not opened before: it may be damaged
-                log.delete()
+        with _log(open_database(url, PATIENCE), name) as log, log.database.transaction():
+            log.delete()  # the study is not opened before: it may be damaged
 
     @classmethod
-    def rewind(cls, url: str | os.PathLike[str], name: str) -> int:
+    def rewind(cls, url: Url, name: str) -> int:
         """Remove the rows of a damaged study from the first one on that is not intact.
 
         The study can be written again. No trial gets an id that was given before.
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database, as for `Study`.
-        name : str
-            The study.
+        url, name
+            As for `Study`.
 
         Returns
         -------
@@ -329,48 +325,33 @@ class Study:
 
         Raises
         ------
-        UnknownStudyError
-            If there is no such study.
         StateError
             If its beginning is damaged.
         """
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, printable(name, "name"))
-            place = intact_row(log)
-            return 0 if place is None else log.rewind(*place)
+        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
+            return log.rewind()
 
     @classmethod
     def rows(
-        cls, url: str | os.PathLike[str], name: str, first: int = 1, last: int | None = None
+        cls, url: Url, name: str, first: int = 1, last: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """Read rounds without the tuner: of a study that this version cannot continue, too.
 
         Parameters
         ----------
-        url : str or os.PathLike
-            The database, as for `Study`.
-        name : str
-            The study.
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        url, name
+            As for `Study`.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Yields
         ------
         dict
-            A round as in `records`, with points in the parameters that it had.
-
-        Raises
-        ------
-        UnknownStudyError
-            If there is no such study.
-        StateError
-            If rows were altered or damaged, after all rounds before them.
+            A round as in `records`, with points in the parameters that it had. Damaged rows raise
+            `StateError`, after all rounds before them.
         """
         first, last = first_and_last(first, last)
-        with closing(open_database(url, PATIENCE)) as database:
-            log = _found(database, printable(name, "name"))
+        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
             row = log.beginning()
             before = json.loads(json.loads(row.body)["content"])["rounds"]
             yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
@@ -388,12 +369,6 @@ class Study:
             "where it is needed, Study(url, name)"
         )
 
-    def __copy__(self) -> NoReturn:
-        self.__reduce__()
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        self.__reduce__()
-
     def __enter__(self) -> Self:
         return self
 
@@ -409,55 +384,41 @@ class Study:
 
     @overload
     def ask(
-        self,
-        context: Mapping[str, Any] | None = None,
-        *,
-        covariates: Mapping[str, Any] | None = None,
-        key: str | None = None,
+        self, context: Known = None, *, covariates: Known = None, key: str | None = None
     ) -> Trial: ...
 
     @overload
     def ask(
-        self,
-        context: Mapping[str, Any] | None = None,
-        *,
-        n: int,
-        covariates: Mapping[str, Any] | None = None,
-        key: str | None = None,
+        self, context: Known = None, *, n: int, covariates: Known = None, key: str | None = None
     ) -> list[Trial]: ...
 
     def ask(
         self,
-        context: Mapping[str, Any] | None = None,
+        context: Known = None,
         *,
         n: int | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        covariates: Known = None,
         key: str | None = None,
     ) -> Trial | list[Trial]:
-        """Ask for the next trial; it is in the database when this returns.
+        """Ask for the next trial, as `Tuner.ask`; it is in the database when this returns.
 
         Parameters
         ----------
-        context : mapping, optional
-            What is known of the round beforehand, for a tuner that was declared with a context.
-        n : int, optional
-            How many to ask for at once, for several machines that run at the same time.
-        covariates : mapping, optional
-            Quantities that explain the value besides the setting, by name: `Tuner.ask`.
+        context, n, covariates
+            As for `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
             week, because the answer was lost, returns the same trial.
 
         Returns
         -------
-        Trial, or list
-            Its id, and the setting to use by name in `params`. With `n` a list.
+        Trial, or list of Trial
+            The setting by name, and the id by which it is answered. A list with `n`.
 
         Raises
         ------
         ParameterError
-            If `n` is not a whole number of at least 1, or the key no text of 1 to 150 characters,
-            or the key was given to a request with another n, context or covariates.
+            If the key was given to a request with another n, context or covariates.
         ClosedQueryError
             If the trial of the key was answered and trimmed from the history.
         """
@@ -493,14 +454,12 @@ class Study:
                 if any(map(ledger.log.of_key, others)) or any(rows):
                     before = zip(rows, names, strict=True)
                     return [self._asked_before(*each, asked_for) for each in before]
-            if ledger.share_seconds:
-                ledger.hold()
-            elif tries or not ledger.alone:
+            if not tries and not ledger.alone and not ledger.share_seconds:
                 ledger.alone = not ledger.refresh()
             tries += 1
             return self._asked(asked_for, own, keys[0] is not None)
 
-        return ledger.call(lambda: ledger.until_placed(act))
+        return ledger.write(act)
 
     def _asked(
         self, asked_for: list[Any], keys: list[str | None], keyed: bool
@@ -524,14 +483,11 @@ class Study:
             body |= {"for": asked_for} if keyed else {}
             trials.append(trial)
             rows.append(Record("ask", json.dumps(body), None, key, self.client, at))
-        try:
-            first = ledger.append(rows, slack=0 if exact else SLACK)
-        except Taken:  # under this key, by another client at the same time
-            first = None
-        if first is None:
-            ledger.alone = False
-            return None
-        return trials if first == after + 1 else list(map(_numbered, trials, count(first)))
+        first = ledger.append(rows, slack=0 if exact else SLACK)
+        if first is None or first == after + 1:
+            return None if first is None else trials
+        bodies = (json.loads(row.body) for row in rows)
+        return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
     def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
         body = {} if row is None else json.loads(row.body)
@@ -557,11 +513,11 @@ class Study:
         trial: Query | int,
         value: Any = None,
         *,
-        metrics: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        metrics: Known = None,
+        covariates: Known = None,
         failed: bool = False,
     ) -> None:
-        """Answer a trial of any client; durable when this returns.
+        """Answer a trial of any client, as `Tuner.tell`; durable when this returns.
 
         The same answer again is accepted and changes nothing; a different answer is an error. So if
         you do not know whether a tell succeeded, tell again.
@@ -570,88 +526,60 @@ class Study:
         ----------
         trial : Trial, OpenQuery or int
             What was asked, or its id.
-        value : float
-            The value, as you measure it.
-        metrics : mapping, optional
-            Other measurements of the trial, by name. Those with a limit are required.
-        covariates : mapping, optional
-            Covariates that are known only now, by name.
-        failed : bool, default False
-            Whether the trial failed: a timeout, a crash. It has no value then.
+        value, metrics, covariates, failed
+            As for `Tuner.tell`.
 
         Raises
         ------
-        LossError
-            If the value or a metric is not a finite number, or a metric with a limit is missing.
         AnsweredError
             If the trial has another answer already.
         """
         self._report(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        ledger = self._ledger
-        ledger.call(lambda: ledger.until_placed(partial(self._tell, trial, answer)))
+        def is_told(row: Row) -> bool:
+            """Raise an error if the trial has another answer."""
+            if row.kind != "tell":
+                return False
+            body = json.loads(row.body)
+            if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
+                raise QueryError(
+                    f"trial {row.ask} of this study asked about {body['point']}, got one about "
+                    f"{trial.point}: it belongs to another study. Nothing was changed."
+                )
+            if not same_answer(body, answer):
+                told = {part: body[part] for part in ANSWER if part in body}
+                raise AnsweredError(
+                    f"trial {row.ask} was already answered with {json.dumps(told)}, got "
+                    f"{json.dumps(answer, default=str)}. Nothing was changed."
+                )
+            return True
 
-    def _tell(self, trial: Query | int, answer: dict[str, Any]) -> bool | None:
+        self._close(trial, "tell", is_told, lambda fold: _told(fold, trial, answer))
+
+    def _close(
+        self,
+        trial: Query | int,
+        kind: str,
+        is_closed: Callable[[Row], bool],
+        body_of: Callable[[Fold], dict[str, Any]],
+    ) -> None:
+        """Append a row that closes a trial, unless the row that has closed it says the same."""
         ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
-        if ledger.share_seconds:
-            ledger.hold()
-        if id not in ledger.fold.asked:
-            ledger.refresh()
-            if id not in ledger.fold.asked and self._told_before(trial, id, answer):
-                return True
-        fold = ledger.fold
-        row, _ = fold.tuner.checked_answer(trial, **answer)
-        known = {
-            "context": dict(row.context),
-            "covariates": dict(fold.tuner.require_open(id).covariates),
-        }
-        body = answer | {
-            "point": list(map(float, row.point)),
-            "expected": finite_or_none(row.expected),
-            "paused": row.paused,
-            "center": fold.asked[id].center,
-        }
-        if fold.tuner.comparison is not None:
-            body |= {"held_back": row.held_back}
-            body |= {"expected_control": finite_or_none(row.expected_control)}
-        body |= {"asked": {name: part for name, part in known.items() if part}}
-        return self._closed_by(Record("tell", json.dumps(body), id, None, self.client, now()))
 
-    def _closed_by(self, row: Record) -> bool | None:
-        """Append a row that closes a trial; None if another client may have closed it."""
-        try:
-            if self._ledger.append([row]) is not None:
-                return True
-        except Taken:
-            pass
-        self._ledger.refresh()
-        return None
+        def act() -> int | None:
+            if id not in ledger.fold.asked:
+                ledger.refresh()
+            if id not in ledger.fold.asked and 0 <= id < 2**63:  # the integers of a database
+                ledger.settle()
+                row = ledger.log.closing(id)
+                if row is not None and is_closed(row):
+                    return row.n
+            ledger.fold.tuner.require_open(trial)
+            body = json.dumps(body_of(ledger.fold))
+            return ledger.append([Record(kind, body, id, None, self.client, now())])
 
-    def _told_before(self, trial: Query | int, id: int, answer: dict[str, Any]) -> bool:
-        """Return whether a closed trial has this answer; raise an error if it has another."""
-        row = self._closing_row(id)
-        if row is None or row.kind != "tell":
-            return False
-        body = json.loads(row.body)
-        if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
-            raise QueryError(
-                f"trial {id} of this study asked about {body['point']}, got one about "
-                f"{trial.point}: it belongs to another study. Nothing was changed."
-            )
-        if not same_answer(body, answer):
-            told = {part: body[part] for part in ANSWER if part in body}
-            raise AnsweredError(
-                f"trial {id} was already answered with {json.dumps(told)}, got "
-                f"{json.dumps(answer, default=str)}. Nothing was changed."
-            )
-        return True
-
-    def _closing_row(self, id: int) -> Row | None:
-        if not 0 <= id < 2**63:  # the range of a database's integers
-            return None
-        self._ledger.settle()
-        return self._ledger.log.closing(id)
+        ledger.write(act)
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered; repeating this is allowed.
@@ -671,13 +599,6 @@ class Study:
         -------
         int
             Number of trials that are closed now: with `older_than` those that were open.
-
-        Raises
-        ------
-        ParameterError
-            If there are both a trial and a number of seconds, or the number is negative.
-        UnknownQueryError
-            If there is neither, or no such trial.
         """
         if older_than is None:
             self._forget(query_or_id(trial))
@@ -691,36 +612,18 @@ class Study:
         return self._forget_older(age)
 
     def _forget(self, trial: Query | int) -> None:
-        ledger = self._ledger
-        ledger.call(lambda: ledger.until_placed(partial(self._forget_one, trial)))
-
-    def _forget_one(self, trial: Query | int) -> bool | None:
-        ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
-        if ledger.share_seconds:
-            ledger.hold()
-        if id not in ledger.fold.asked:
-            ledger.refresh()
-            if id not in ledger.fold.asked:
-                row = self._closing_row(id)
-                if row is not None and row.kind == "forget":
-                    return True
-        ledger.fold.tuner.require_open(trial)
-        return self._closed_by(Record("forget", "{}", id, None, self.client, now()))
+        self._close(trial, "forget", lambda row: row.kind == "forget", lambda _: {})
 
     def _forget_older(self, age: float) -> int:
         ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
 
         def act() -> int | None:
-            fold = ledger.current()
-            older = (id for id, asked in fold.asked.items() if asked.at < before)
+            older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
             ids = list(islice(older, CLOSED_AT_ONCE))
             rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
-            try:
-                return len(ids) if not ids or ledger.append(rows) is not None else None
-            except Taken:
-                return None
+            return len(ids) if not ids or ledger.append(rows) is not None else None
 
-        while closed := ledger.call(lambda: ledger.until_placed(act)):
+        while closed := ledger.write(act):
             forgotten += closed
         return forgotten
 
@@ -729,9 +632,9 @@ class Study:
         params: Mapping[str, Any],
         value: Any = None,
         *,
-        metrics: Mapping[str, Any] | None = None,
-        context: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
+        metrics: Known = None,
+        context: Known = None,
+        covariates: Known = None,
         failed: bool = False,
         key: str | None = None,
     ) -> None:
@@ -739,20 +642,11 @@ class Study:
 
         Parameters
         ----------
-        params : mapping
-            The setting by name, inside the ranges.
-        value, metrics, context, covariates, failed
-            As for `ask` and `tell`.
+        params, value, metrics, context, covariates, failed
+            As for `Tuner.add_trial`.
         key : str, optional
             A key for this trial, unique within the study. Added again with the same key, because
             the answer was lost, it counts once.
-
-        Raises
-        ------
-        ParameterError
-            If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError
-            As for `ask` and `tell`.
         """
         answer = answer_of(value, metrics, covariates, failed)
         body: dict[str, Any] = {"params": params, "context": as_read(context)}
@@ -774,15 +668,8 @@ class Study:
 
         Parameters
         ----------
-        parameters : mapping
-            All parameters from now on.
-        constraints : sequence of str, optional
-            All constraints from now on.
-
-        Raises
-        ------
-        ParameterError
-            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
+        parameters, constraints
+            As for `Tuner.set_parameters`.
         """
         spec = Space(parameters, constraints).spec()
 
@@ -794,17 +681,9 @@ class Study:
         self._control("parameters", check, True)
 
     def pause(self) -> None:
-        """Use the best setting and learn nothing until `resume`.
-
-        This holds for all clients, and is durable when this returns. Repeating it is allowed.
-        """
         self._control("pause", lambda fold: None if fold.tuner.paused else {}, True)
 
     def resume(self) -> None:
-        """Explore and learn again; repeating this is allowed.
-
-        A guard that holds forgets what it has seen.
-        """
         self._control("resume", lambda fold: {} if fold.tuner.paused else None, True)
 
     def _control(
@@ -819,24 +698,21 @@ class Study:
         ledger, tries = self._ledger, 0 if key is None else 1
         key = key or ledger.key()
 
-        def act() -> bool | None:
+        def act() -> int | None:
             nonlocal tries
-            if ledger.share_seconds:
-                ledger.hold()
             tries += 1
             if tries > 1 and key is not None:
                 ledger.settle()
-                if ledger.log.of_key(key) is not None:
-                    return True
+                before = ledger.log.of_key(key)
+                if before is not None:
+                    return before.n
             body = body_of(ledger.current())
             if body is None:
-                return True
+                return 0
             row = Record(kind, json.dumps(body), None, key, self.client, now())
-            slack = 0 if control else None
-            placed = ledger.append([row], slack=slack, control=control, jump=jump)
-            return None if placed is None else True
+            return ledger.append([row], slack=0 if control else None, control=control, jump=jump)
 
-        ledger.call(lambda: ledger.until_placed(act))
+        ledger.write(act)
 
     def _share_commits(self, seconds: float) -> None:
         """For the service: let the rows of several calls share a commit, by `_flush` at last."""
@@ -852,21 +728,17 @@ class Study:
         ledger = self._ledger
         return ledger.call(lambda: look(ledger.current()))
 
-    def standing(self) -> Standing:
-        """Rounds, center and certificate at the same instant."""
-
-        def look(fold: Fold) -> Standing:
-            return Standing(fold.rounds, fold.tuner.center, fold.tuner.certificate)
-
+    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
+        """Read a part of the status, or the answer of an operation with arguments."""
         return self._read(look)
 
     def status(self) -> Status:
-        """The status of the study at this instant: a record that prints itself.
+        """Return the status: `summary`, with the age of open trials and more warnings.
 
         Returns
         -------
         Status
-            Rounds, best setting, its expected value, open trials and their age, warnings.
+            A record that prints itself.
         """
 
         def look(fold: Fold) -> Status:
@@ -878,126 +750,51 @@ class Study:
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
-        return self.standing().rounds
+        return self._look("rounds", lambda fold: fold.rounds)
 
     @property
     def first_round(self) -> int:
         """The first round that the history contains; the next one if it is empty."""
-        return self._read(lambda fold: int(fold.marks[0][0]) + 1)
+        return self._look("first_round", lambda fold: int(fold.marks[0][0]) + 1)
 
     @property
     def center(self) -> Array:
-        """The tuner's best values, in the order of its columns."""
-        return self.standing().center
+        return self._look("center", lambda fold: fold.tuner.center)
 
     @property
     def certificate(self) -> float:
-        """The bound on the regret so far; NaN if there is none."""
-        return self.standing().certificate
+        return self._look("certificate", lambda fold: fold.tuner.certificate)
 
-    def certificate_for(self, **constants: float) -> float:
-        """Bound the regret for values with a given constant: `Tuner.certificate_for`.
-
-        Parameters
-        ----------
-        **constants : float
-            One of `smoothness` and `lipschitz`.
-
-        Returns
-        -------
-        float
-            The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If a constant is unknown.
-        """
-        return self._read(lambda fold: fold.tuner.certificate_for(**constants))
+    def certificate_for(
+        self, *, smoothness: float | None = None, lipschitz: float | None = None
+    ) -> float:
+        given = {"smoothness": smoothness, "lipschitz": lipschitz}
+        return self._look("certificate", lambda f: f.tuner.certificate_for(**given), **given)
 
     @property
     def best(self) -> Params:
-        """The best setting by name; before anything was learnt, the start.
+        return self._look("best", lambda fold: fold.tuner.best)
 
-        Raises
-        ------
-        StateError
-            If the tuner has contexts: each has its own best setting, `best_for`.
-        """
+    def best_for(self, context: Known = None) -> Params:
+        return self._look("best", lambda fold: fold.tuner.best_for(context), context=context)
 
-        def look(fold: Fold) -> Params:
-            return fold.tuner.best
-
-        return self._read(look)
-
-    def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """Return the best setting in a context.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`; none for a tuner without.
-
-        Returns
-        -------
-        dict
-            The setting by name.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
-        """
-        return self._read(lambda fold: fold.tuner.best_for(context))
-
-    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and what matters.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`; none for a tuner without.
-
-        Returns
-        -------
-        Recommendation
-            A record that prints itself.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
-        """
-        return self._read(lambda fold: fold.tuner.recommend(context))
+    def recommend(self, context: Known = None) -> Recommendation:
+        return self._look("recommend", lambda fold: fold.tuner.recommend(context), context=context)
 
     @property
     def paused(self) -> bool:
         """Whether the tuner is paused, by `pause` or by its guard."""
-        return self.summary().paused
+        return self._look("paused", lambda fold: fold.tuner.paused)
 
     @property
     def uplift(self) -> Uplift:
-        """What a tuned round gains over the control, with an interval that is valid at any time.
-
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
-        """
         uplift = self.summary().uplift
         if uplift is None:
             raise StateError(NO_HOLDBACK)
         return uplift
 
     def summary(self) -> Status:
-        """The status of the tuner alone, as `Tuner.summary`; `status` adds the journal's part.
-
-        Returns
-        -------
-        Status
-            Rounds, best setting, recent mean, gain over the control.
-        """
-        return self._read(lambda fold: fold.tuner.summary())
+        return self._look("status", lambda fold: fold.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
@@ -1012,17 +809,12 @@ class Study:
         after : int, default -1
             Only ids after this one.
         limit : int, optional
-            How many at most.
+            Number of trials at most.
 
         Returns
         -------
         list of OpenQuery
             The trials, with who asked each and when.
-
-        Raises
-        ------
-        ParameterError
-            If `after` is no whole number, or `limit` none of at least 0.
         """
         after = whole(after, "after", -1, "ids are counted from 0")
         most = None if limit is None else whole(limit, "limit", 0, "how many at most")
@@ -1031,7 +823,8 @@ class Study:
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            return [open_query(fold.tuner, *each) for each in islice(later, limit)]
+            found = ((fold.tuner.require_open(id), asked) for id, asked in islice(later, limit))
+            return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
 
         return self._read(look)
 
@@ -1043,29 +836,18 @@ class Study:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read the rounds as a table, and check their seals.
+        """Read rounds as a table, and check their seals.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
         numpy.ndarray
-            A structured array with the columns round, the name of each value, value (NaN for a
-            failure), expected, paused (nothing was learnt from the round), failed, and the best
-            setting when the trial was asked (`best.` before each name); then the metrics
-            (`metric.`), the contexts (`context.`) and the covariates (`covariate.` before each
-            name); with a holdback held_back and expected_control, NaN where no coin decided the
-            round; and time and client, when and by whom the value was reported.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            The columns of `Tuner.history`, with the best setting when the trial was asked, and time
+            and client, when and by whom the value was reported. Damaged rows raise `StateError`.
         """
         first, last = first_and_last(first, last)
         status = self.summary()
@@ -1073,14 +855,12 @@ class Study:
             return table_of(rounds, Space.from_spec(status.space), status)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read some rounds as plain values.
+        """Read rounds as plain values; for many rounds `history` takes less memory.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
@@ -1090,12 +870,7 @@ class Study:
             known), paused and center (the best setting when it was asked); with a holdback
             held_back and expected_control (None where no coin decided the round); and failed,
             metrics and covariates where they were reported, context and covariates of the ask
-            under `asked`. For many rounds `history` takes less memory.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            under `asked`.
         """
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
@@ -1110,53 +885,25 @@ class Study:
             for mark in reversed(fold.marks)
             if mark[0] < max(first, 1) or mark is fold.marks[0]
         )
-        with closing(self._ledger.database.another()) as database:
-            log = _found(database, self.name)
+        with _log(self._ledger.database.another(), self.name) as log:
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read the rounds as a pandas DataFrame.
+        """Read rounds as a pandas DataFrame, one row a round.
 
         Parameters
         ----------
-        first : int, default 1
-            The first round.
-        last : int, optional
-            The last round; the newest by default.
+        first, last : int, optional
+            The first and the last round; all by default.
 
         Returns
         -------
         pandas.DataFrame
-            The data of `history`, one row per round.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
+            The data of `history`.
         """
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history.
-
-        Each parameter over the rounds with the explored range, the value and its recent mean, the
-        best setting over the contexts and, with a holdback, the gain of tuning over the control.
-
-        Parameters
-        ----------
-        path : str or os.PathLike, optional
-            A file to write, ending in .png, .svg or .pdf; none by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        StateError
-            If no round has been told yet.
-        """
         if path is not None:
             figure_format(path)  # checked before the history is read
         rounds = self.history()
@@ -1186,18 +933,13 @@ class Study:
         Returns
         -------
         Verification
-            The number of rows, all intact, and the largest difference between a setting that was
-            asked and the one that this machine computes in its place, in shares of the range.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or damaged.
+            Number of rows, all intact, and the largest difference between a setting that was asked
+            and the one that this machine computes in its place, in shares of the range. Damaged
+            rows raise `StateError`.
         """
         self._flush()
         upto = self._read(lambda fold: fold.n)
-        with closing(self._ledger.database.another()) as database:
-            log = _found(database, self.name)
+        with _log(self._ledger.database.another(), self.name) as log:
             if self._ledger.damage is not None:
                 raise self._ledger.damage
             return verify(log, upto, progress)
@@ -1207,12 +949,11 @@ class Study:
 
         Clients may still have trials that were asked after the backup was taken. Without this,
         their ids would be given again, and an answer told by its id would count for another trial.
-        What the tuner asks for does not change; which rounds a holdback gives to the control does.
 
         Parameters
         ----------
         count : int, default 1_000_000
-            How many ids to leave out: more than were asked since the backup.
+            Number of ids to leave out: more than were asked since the backup.
 
         Returns
         -------
@@ -1224,9 +965,7 @@ class Study:
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
-        """Remove the history of early rounds from a database.
-
-        The tuner, its open trials and everything that it will ask for do not change.
+        """Remove the history of early rounds from a database; the tuner does not change.
 
         Parameters
         ----------
@@ -1238,18 +977,20 @@ class Study:
         Returns
         -------
         int
-            How many rows of the journal were removed.
-
-        Raises
-        ------
-        StateError
-            If another client trimmed the study at the same time.
+            Number of rows that were removed.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
         self._flush()
         self._read(lambda fold: None)
-        with closing(self._ledger.database.another()) as database:
-            return trim(_found(database, self.name), before, progress)
+        with _log(self._ledger.database.another(), self.name) as log:
+            return trim(log, before, progress)
+
+
+for _same in (
+    *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
+    *("summary", "plot", "pause", "resume"),
+):
+    getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
 
 
 def trim(log: Log, before: int, progress: bool) -> int:
@@ -1281,21 +1022,30 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
     return Trial(id, space.params(point), point, expected, fact["paused"], *parts)
 
 
-def _numbered(trial: Trial, id: int) -> Trial:
-    """Return a trial with another id."""
-    known = trial.expected, trial.paused, trial.covariates, trial.context, trial.held_back
-    return Trial(id, trial.params, trial.point, *known)
-
-
-def open_query(tuner: Tuner, id: int, asked: Asked) -> OpenQuery:
-    """Return an open trial with who asked it and when."""
-    trial = tuner.require_open(id)
-    return OpenQuery(id, trial.point, trial.params, asked.who, clock(asked.at))
+def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of an answer: all that is known of its round."""
+    row, _ = fold.tuner.checked_answer(trial, **answer)
+    asked = fold.tuner.require_open(trial)
+    known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
+    body = answer | {
+        "point": list(map(float, row.point)),
+        "expected": finite_or_none(row.expected),
+        "paused": row.paused,
+        "center": fold.asked[asked.id].center,
+    }
+    if fold.tuner.comparison is not None:
+        body |= {"held_back": row.held_back}
+        body |= {"expected_control": finite_or_none(row.expected_control)}
+    return body | {"asked": {name: part for name, part in known.items() if part}}
 
 
 def clock(microseconds: int) -> datetime:
     """Return a time, clipped to Python's calendar in case its client's clock was wrong."""
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
+
+
+def _is_service(url: Any) -> bool:
+    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
 
 
 def _refuse_token(token: str | None) -> None:
@@ -1305,27 +1055,24 @@ def _refuse_token(token: str | None) -> None:
         )
 
 
-def _found(database: Database, name: str) -> Log:
-    log = Log(database, name)
-    if not log.find():
-        raise _unknown_study(database, name)
-    return log
+@contextmanager
+def _log(database: Database, name: str) -> Iterator[Log]:
+    """Give the rows of a study that must exist, over a connection that is closed at the end."""
+    with closing(database):
+        log = Log(database, name)
+        if not log.find():
+            raise _unknown_study(database, name)
+        yield log
 
 
 def _unknown_study(database: Database, name: str) -> UnknownStudyError:
-    path = database.path
+    path, create = database.path, "To create one, give a tuner: Study(url, name, tuner)"
+    create += ", or dikin study create"
     if path is not None and not path.exists():
+        where = f"there is no file {path}"
         if re.fullmatch(r"[\w.-]+:\d+", path.name):
-            return UnknownStudyError(
-                f"there is no file {path}; for a service, did you mean http://{path.name}?"
-            )
-        return UnknownStudyError(
-            f"there is no file {path}, so no study {name!r}. To create one, give a tuner: "
-            "Study(url, name, tuner), or dikin study create"
-        )
+            return UnknownStudyError(f"{where}; for a service, did you mean http://{path.name}?")
+        return UnknownStudyError(f"{where}, so no study {name!r}. {create}")
     known = names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
-    return UnknownStudyError(
-        f"{database.name} has no study {name!r}.{others} To create one, give a tuner: "
-        "Study(url, name, tuner), or dikin study create"
-    )
+    return UnknownStudyError(f"{database.name} has no study {name!r}.{others} {create}")

@@ -13,7 +13,6 @@ from dikin.silence import silence
 from dikin.studies.fold import Fold
 from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Damage, Log, Row
-from dikin.tuning.space import Space
 
 ROUNDING = 1e-9
 """Differences below this share of a range are those of other digits."""
@@ -79,23 +78,6 @@ def _difference(fold: Fold, row: Row) -> float | None:
     known = tuner.contexts.checked(body["context"] or None), body["covariates"]
     trial, take_back = tuner.draft(*known, row.n, body.get("draw"))
     take_back()
-    return distance(tuner.space, trial.point.tolist(), body["point"])
-
-
-def distance(space: Space, one: list[float], other: list[float]) -> float:
-    """Return the largest distance of two settings in shares of the ranges."""
-    widths = [axis.high - axis.low for axis in space.axes]
-    apart = np.abs(np.subtract(one, other)) / np.maximum(widths, 1e-300)
+    widths = [axis.high - axis.low for axis in tuner.space.axes]
+    apart = np.abs(trial.point - body["point"]) / np.maximum(widths, 1e-300)
     return float(apart.max(initial=0.0))
-
-
-def intact_row(log: Log) -> tuple[int, str] | None:
-    """Return number and seal of the last row before damage; None if all are intact."""
-    row = log.beginning()
-    place = row.n, row.seal
-    try:
-        for group in log.rows(*place):
-            place = group[-1].n, group[-1].seal
-    except Damage:
-        return place
-    return None
