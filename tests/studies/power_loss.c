@@ -104,15 +104,23 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-int mknodat(int at, const char *name, mode_t mode, dev_t device) {
+static int made(int failed, int at, const char *name) {
     char path[PATH_MAX];
     struct stat status;
-    int failed = REAL(mknodat, int (*)(int, const char *, mode_t, dev_t))(at, name, mode, device);
     if (!failed && record >= 0 && !fstatat(at, name, &status, 0)) {
         resolve(at, name, path);
         if (below(path)) note('C', status.st_ino, 0, path, strlen(path));
     }
     return failed;
+}
+
+int mknod(const char *name, mode_t mode, dev_t device) {
+    return made(REAL(mknod, int (*)(const char *, mode_t, dev_t))(name, mode, device), AT_FDCWD, name);
+}
+
+int mknodat(int at, const char *name, mode_t mode, dev_t device) {
+    return made(
+        REAL(mknodat, int (*)(int, const char *, mode_t, dev_t))(at, name, mode, device), at, name);
 }
 
 #define PWRITE(name)                                                                               \
