@@ -84,9 +84,11 @@ class Round(NamedTuple):
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
+        then = memo.state.numbers  # which may be the numbers that are discounted now
+        stiff = self.plan.dim / memo.asked[1] - then.rate * then.curvature
         discount(self.plan, round, state)
         if not measuring(state.numbers):
-            learn(self, round, memo, loss, curvature, state)
+            learn(self, round, memo, loss, curvature, stiff, state)
             return
         learn_size(self, round, memo, loss, state)
         if not measuring(state.numbers):
@@ -94,11 +96,18 @@ class Round(NamedTuple):
 
 
 @compilable
-def learn(k: Round, round: int, memo: Memo, loss: float, sigma: float, state: LearnerState) -> None:
+def learn(
+    k: Round,
+    round: int,
+    memo: Memo,
+    loss: float,
+    sigma: float,
+    stiff: float,
+    state: LearnerState,
+) -> None:
     """Take in an answer."""
     plan, n, then, size = k.plan, state.numbers, memo.state.numbers, k.geometry.size
     _, trace, unit = memo.asked
-    stiff = plan.dim / trace - then.rate * then.curvature
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / (REACH * REACH)
