@@ -7,7 +7,7 @@ QUIET := --quiet --disable-pip-version-check
 RUN := OPENBLAS_NUM_THREADS=1 $(BIN)/python
 
 .PHONY: help test lint reproduce page paper docs dist clean price traffic program oppertune examples revenue \
-	flags serve-demo beginning absurd outside worth attack kills torture power-loss load bench \
+	flags serve-demo beginning rows absurd outside worth attack kills torture power-loss load bench \
 	mutants known-mutants
 .DELETE_ON_ERROR:
 
@@ -86,6 +86,11 @@ serve-demo: $(READY) ## Serve three running studies, to look at the page
 BEGINNING = $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
 beginning: $(READY) ## Measure the cost of the first rounds beside pycma, four minutes
 	$(RUN) benchmarks/beginning.py $(BEGINNING)
+
+ROWS := $(RUN) evidence/rows.py --rounds 4000 --games 16 --seed 101 --rivals rows,cma
+rows: $(READY) ## Tune 62 kinds of games beside pycma, 45 minutes, and write docs/rows
+	$(ROWS) --kinds still --out docs/rows/still.csv
+	$(ROWS) --kinds moving --out docs/rows/moving.csv
 
 absurd: $(READY) ## Measure the cost of absurd values, ten minutes
 	$(RUN) benchmarks/absurd.py $(BEGINNING)

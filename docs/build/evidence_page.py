@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from statistics import fmean, geometric_mean
+from statistics import fmean, geometric_mean, median
 
 import outside_page
 import revenue
@@ -29,7 +29,7 @@ def parts(docs: Path) -> dict[str, str]:
     return {
         "loops": _loops(docs / "examples"),
         "outside": _outside(docs / "outside"),
-        "first": _first(docs / "beginning" / "beginning.csv"),
+        "first": _first(docs / "rows"),
         "faults": _faults(docs / "beginning" / "faults.csv"),
         "worth": _worth(docs / "worth"),
         "durable": _durable(docs),
@@ -89,21 +89,28 @@ def _outside(folder: Path) -> str:
     return table("problems in which dikin costs least | while tuning | setting in the end", lines)
 
 
-def _first(file: Path) -> str:
-    costs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
-    for row in read_csv(file):
-        kind = " ".join(row[name] for name in ("d", "squared", "condition", "noise"))
-        place = costs.setdefault((row["start"], row["rounds"], row["player"]), {})
-        place.setdefault(kind, []).append(float(row["cost"]))
-    mean = {place: geometric_mean(map(fmean, kinds.values())) for place, kinds in costs.items()}
-    lines = [
-        [f"{start}, {int(rounds):,} rounds"]
-        + [f"{mean[start, rounds, player]:.3f}" for player in (TUNER, CMA)]
-        + [f"{mean[start, rounds, TUNER] / mean[start, rounds, CMA]:.2f}"]
-        for start, rounds, player in mean
-        if player == TUNER
-    ]
-    return table("start and rounds | dikin.Tuner | CMA-ES (pycma) | ratio", lines)
+def _first(folder: Path) -> str:
+    lines = []
+    for file, words in (("still", "nothing changes"), ("moving", "optimum or level moves")):
+        games: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = {}
+        for row in read_csv(folder / f"{file}.csv"):
+            kinds = games.setdefault((row["rounds"], row["rival"]), {})
+            kinds.setdefault(row["kind"], []).append((float(row["cost"]), float(row["final"])))
+        for rounds in dict.fromkeys(place[0] for place in games):
+            ours, theirs = games[rounds, "rows"], games[rounds, "cma"]
+            cost = [
+                geometric_mean(fmean(g[0] for g in k) for k in p.values()) for p in (ours, theirs)
+            ]
+            final = [
+                geometric_mean(max(median(g[1] for g in k), 1e-12) for k in p.values())
+                for p in (ours, theirs)
+            ]
+            line = [f"{words}, {int(rounds):,} rounds"]
+            for one, other in (cost, final):
+                line += [f"{one:.2g}", f"{other:.2g}", f"{one / other:.2f}"]
+            lines.append(line)
+    head = "kinds and rounds | cost of a round: dikin.Tuner | CMA-ES | ratio"
+    return table(f"{head} | last setting: dikin.Tuner | CMA-ES | ratio", lines)
 
 
 def _faults(file: Path) -> str:
