@@ -67,9 +67,11 @@ def ctrl_c() -> None:
 
 
 def play(study: dikin.Study, value: float) -> None:
-    """A round, with a context where the tuner has one."""
-    context = {"region": "eu"} if study.status().contexts else None
-    study.tell(study.ask(context, covariates={"load": 0.5}), value)
+    """A round, with a context and a limited metric where the tuner has them."""
+    status = study.status()
+    context = {"region": "eu"} if status.contexts else None
+    metrics = {"p99_ms": 150.0} if status.limits else None
+    study.tell(study.ask(context, covariates={"load": 0.5}), value, metrics=metrics)
 
 
 def agrees(url: str, study: dikin.Study) -> None:
