@@ -158,12 +158,12 @@ class Postgres(Database):
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        kinds, bodies, asks, keys, whos, times = (list(each) for each in zip(*rows, strict=True))
+        kinds, bodies, asks, keys, clients, times = (list(each) for each in zip(*rows, strict=True))
         most = 2**62 if seen.slack is None else seen.n + seen.slack
         least = -(2**62) if seen.slack is None else seen.n
         values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
         values += [study, seen.epoch, least, most, len(rows)]
-        given = (*values, kinds, bodies, asks, keys, whos, times)
+        given = (*values, kinds, bodies, asks, keys, clients, times)
         if self._inside:
             placed = self._run(APPEND, given)[0]
         else:
