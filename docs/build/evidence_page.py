@@ -29,7 +29,7 @@ def parts(docs: Path) -> dict[str, str]:
     return {
         "loops": _loops(docs / "examples"),
         "outside": _outside(docs / "outside"),
-        "first": _first(docs / "rows"),
+        "rows": _rows(docs / "rows"),
         "faults": _faults(docs / "beginning" / "faults.csv"),
         "worth": _worth(docs / "worth"),
         "durable": _durable(docs),
@@ -89,7 +89,7 @@ def _outside(folder: Path) -> str:
     return table("problems in which dikin costs least | while tuning | setting in the end", lines)
 
 
-def _first(folder: Path) -> str:
+def _rows(folder: Path) -> str:
     lines = []
     for file, words in (("still", "nothing changes"), ("moving", "optimum or level moves")):
         games: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = {}

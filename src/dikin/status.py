@@ -93,7 +93,7 @@ class Status:
     ] = None
     uplift: Annotated[
         Uplift | None,
-        "What a tuned round gains over the control, with an interval that is valid at any time.",
+        "Gain of a tuned round over the control, with an interval that may be read at any time.",
     ] = None
     guard: Annotated[
         float | None, "The share of the control's value by which tuned rounds may be worse."

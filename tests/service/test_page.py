@@ -313,7 +313,7 @@ def test_the_gain_is_the_first_number(
     shape = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     window = Window(chromium, compared.url, **shape)
     page = window.open("/#/study/pays")
-    page.get_by_text("valid at any time").first.wait_for(timeout=120_000)
+    page.get_by_text("may be read at any time").first.wait_for(timeout=120_000)
     first = page.evaluate("document.body.innerText")
     assert first.index("Gain over the control") < first.index("Rounds")
     assert "held back" in first

@@ -74,7 +74,12 @@ def test_in_a_browser(chromium: Any, written: Path, width: int, scheme: str) -> 
     page.get_by_role("heading", name=NAME, level=1).wait_for()
     page.locator("figure.hue-value path.line[d^=M]").wait_for(state="attached")
     said = page.evaluate("document.body.innerText")
-    for words in ("Gain over the control", "valid at any time", "p99_ms <= 200", "Failed trials"):
+    for words in (
+        "Gain over the control",
+        "may be read at any time",
+        "p99_ms <= 200",
+        "Failed trials",
+    ):
         assert words in said
     names = page.get_by_role("table", name="Best setting").get_by_role("rowheader")
     assert names.all_inner_texts() == ["price", "<b>&", "p99_ms <= 200"]

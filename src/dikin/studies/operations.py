@@ -460,7 +460,7 @@ def recommend(study: Study, context: Any = None) -> Any:
 
 @operation("GET", STUDY + "/uplift", "read", PLAIN[Uplift])
 def uplift(study: Study) -> Any:
-    """Return the gain of a tuned round over the control, with an interval valid at any time."""
+    """Return the gain of a tuned round over the control, with an interval to read at any time."""
     found = study.status().uplift
     if found is None:
         raise ParameterError(NO_HOLDBACK)

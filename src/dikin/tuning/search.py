@@ -50,7 +50,7 @@ BOTH = 64
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 FEW, BEGINNING = 3, 16
-"""Values before the first is learnt, and those of which absurd ones are told by the later ones."""
+"""Values before the first is learnt, and those that later ones may show to be absurd."""
 
 
 class Set(Protocol):
@@ -189,6 +189,8 @@ def _fits(x: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
     if not rows:
         return False
     settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
+    if not np.ptp(values) > 0.0:  # all the same, as most of 0 or 1: nothing is known of the rest
+        return True
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
     away = np.linalg.norm(settings - x, axis=1)
     near, width = int(np.argmin(away)), float(gaps.max())
@@ -281,7 +283,7 @@ class Search:
         cells = max(contexts, 1) * self.choices
         self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[tuple[Any, ...]] = []
-        """The first rows, of which absurd ones are told by those that follow."""
+        """The first rows, which those that follow may show to be absurd."""
         self.absurd: list[bool] = []
         self.ordinary: deque[tuple[Array, float]] = deque(maxlen=50)
         """The last values that are not far, each with its setting and its context."""
@@ -557,7 +559,7 @@ class Search:
         return self.left_out == before
 
     def _begin(self, place: Place) -> None:
-        """Learn a first row; all of them anew where it tells that others are absurd, or are not."""
+        """Learn a first row, and all of them anew where it changes which are absurd."""
         if len(self.first) < FEW:
             return
         before, self.absurd = self.absurd, self._find_absurd()
@@ -890,9 +892,9 @@ class Search:
 
     @property
     def absurd_values(self) -> set[float]:
-        """Those of the first values that turned out to be absurd."""
-        told = zip(self.first, self.absurd, strict=False)
-        return {value for (_, value, *_), absurd in told if absurd}
+        """The first values that turned out to be absurd."""
+        judged = zip(self.first, self.absurd, strict=False)
+        return {value for (_, value, *_), absurd in judged if absurd}
 
     def start_at(self, y: Array, picks: tuple[int, ...]) -> None:
         """Begin at another centre, with what is known."""

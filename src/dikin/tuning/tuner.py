@@ -805,7 +805,7 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def uplift(self) -> Uplift:
-        """The gain of a tuned trial over the control, with an interval that is valid at any time.
+        """The gain of a tuned trial over the control, with an interval to read at any time.
 
         Raises
         ------

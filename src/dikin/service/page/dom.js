@@ -143,7 +143,7 @@ export function upliftText(uplift) {
   if (!isNumber(low) || !isNumber(high)) return { value: "–", sure: "not known yet" };
   const format = formatFor(high - low);
   const signed = (x) => `${x > 0 ? "+" : ""}${format(x)}`;
-  const sure = `${Math.round(100 * uplift.confidence)} %: ${signed(low)} to ${signed(high)}${unit}, valid at any time`;
+  const sure = `${Math.round(100 * uplift.confidence)} %: ${signed(low)} to ${signed(high)}${unit}, may be read at any time`;
   return { value: `${signed(mean)}${unit}`, sure };
 }
 
