@@ -31,11 +31,10 @@ from scipy.signal import cont2discrete
 from scipy.stats import gamma
 
 import dikin
-from outside.games import Outcome, Task, take_turns
-from outside.players import NGOPT, TPE_, all_players, last_tenth
+from evidence.games import Outcome, Task, take_turns
+from evidence.rivals import NGOPT, PLAYERS, TPE_, Array, last_tenth
 
-Array = np.typing.NDArray[np.float64]
-
+TITLE, GAMES, WORKERS, LEAST = "Pendulum", 8, 1, 1e-2
 ROUNDS = 300
 FIRST_SEED = 73_000
 STEP, STEPS = 0.02, 1_000
@@ -43,7 +42,7 @@ MASS, LENGTH, WIDTH, FRICTION, GRAVITY = 0.0804, 0.147, 0.005, 2.2e-3, 9.81
 FIRST_STATE = np.array([4.0, 0.0, 0.1, -0.01])
 NOISE = 0.0006
 FALL = 30.0
-"""About twice what the best gains are charged: then the pendulum is falling, and is caught."""
+"""About twice the charge of the best gains: then the pendulum is falling, and is caught."""
 LOW = np.array([-3.5, -7.0, -62.5, -5.0])
 HIGH = np.array([-1.5, -4.0, -12.5, -1.0])
 FIRST_LOW = np.array([-3.0, -6.0, -50.0, -4.0])
@@ -58,7 +57,7 @@ TV_GP = "TV-GP-UCB"
 
 
 def friction(t: int) -> float:
-    """Of the joint, in a round."""
+    """Return the friction of the joint in a round."""
     if t <= 50:
         return FRICTION
     if t < 100:
@@ -68,7 +67,7 @@ def friction(t: int) -> float:
 
 @cache
 def plant(t: int) -> tuple[Array, Array]:
-    """The matrices of a step: position, speed, angle and its speed; a cart with a lag of 1 s."""
+    """Return the matrices of a step: position, speed, angle, its speed; a lag of 1 s."""
     inertia = MASS * LENGTH**2 * (1 / 4 + 1 / 12) + MASS * WIDTH**2 / 16
     lever = 0.5 * MASS * LENGTH / inertia
     a = np.array(
@@ -86,7 +85,7 @@ def plant(t: int) -> tuple[Array, Array]:
 
 @cache
 def best_gains(t: int) -> tuple[float, ...]:
-    """By the discrete Riccati equation."""
+    """Return the best gains, by the discrete Riccati equation."""
     a, b = plant(t)
     p = solve_discrete_are(a, b, 10 * np.eye(4), np.eye(1))
     return tuple(np.linalg.solve(b.T @ p @ b + np.eye(1), b.T @ p @ a)[0].tolist())
@@ -94,7 +93,7 @@ def best_gains(t: int) -> tuple[float, ...]:
 
 @njit  # type: ignore[untyped-decorator]
 def simulate(closed: Any, gains: Any, first: Any, noise: Any) -> float:
-    """The mean of 10 |x|^2 + u^2 over all steps, or that of a fall."""
+    """Return the mean of 10 |x|^2 + u^2 over all steps, or the charge of a fall."""
     state, total = first.copy(), 0.0
     for step in range(len(noise)):
         u = (gains * state).sum()
@@ -110,14 +109,14 @@ def simulate(closed: Any, gains: Any, first: Any, noise: Any) -> float:
 
 
 def charge(gains: Array, t: int, noise: Array) -> float:
-    """What a controller is charged in a round."""
+    """Return the charge of a controller in a round."""
     a, b = plant(t)
     return float(simulate(a - b @ gains[None], gains, FIRST_STATE, noise))
 
 
 @cache
 def least_charge(t: int) -> float:
-    """Of the best gains, without noise."""
+    """Return the charge of the best gains, without noise."""
     return charge(np.array(best_gains(t)), t, np.zeros((STEPS, 4)))
 
 
@@ -125,7 +124,7 @@ def least_charge(t: int) -> float:
 
 
 class Guess(NamedTuple):
-    """A trial of the rival: what was played, as a tuner's trial has it."""
+    """A trial of the rival, with its point as a tuner's trial has it."""
 
     point: Array
 
@@ -174,7 +173,7 @@ class TimeVaryingGP:
         return cho_factor(covariance, lower=True), scaled, points, (1 - self.epsilon) ** (ages / 2)
 
     def _plausible(self, length: float) -> float:
-        """The logarithm of the likelihood, and of the prior of the length scale."""
+        """Return the logarithm of the likelihood, plus that of the prior of the length scale."""
         (root, lower), scaled, _, _ = self._data(length)
         fit = -0.5 * scaled @ cho_solve((root, lower), scaled) - np.log(np.diag(root)).sum()
         return float(fit + gamma.logpdf(length, 6, scale=0.3))
@@ -190,7 +189,7 @@ class TimeVaryingGP:
 # --- games -------------------------------------------------------------------------------------
 
 
-def play(task: Task) -> Outcome:
+def run(task: Task) -> Outcome:
     """One game."""
     logging.getLogger("dikin").setLevel(logging.ERROR)
     tuned, seed = TUNED[task.problem], FIRST_SEED + task.game
@@ -203,7 +202,7 @@ def play(task: Task) -> Outcome:
     if task.player == TV_GP:
         player = TimeVaryingGP(tuned, seed)
     else:
-        player = all_players(task.rounds)[task.player](ranges, False, seed)
+        player = PLAYERS[task.player](ranges, False, seed, task.rounds)
 
     def answer(trial: Any, round: int) -> tuple[float, float]:
         gains = np.array([*best_gains(round)[: 4 - tuned], *trial.point])
@@ -217,7 +216,7 @@ def play(task: Task) -> Outcome:
 
 def tasks(games: range) -> list[Task]:
     """Every game."""
-    players = [name for name in all_players(ROUNDS) if name != NGOPT] + [TV_GP]
+    players = [name for name in PLAYERS if name != NGOPT] + [TV_GP]
     found = [
         Task(problem, ROUNDS, player, game)
         for game in games

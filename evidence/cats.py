@@ -2,7 +2,7 @@
 
 Issue 2891 of github.com/VowpalWabbit/vowpal_wabbit, "CATs fails to converge with fixed context and
 simple convex reward function": a setting in [0, 1], the squared distance to a fixed target as the
-cost, no noise. The report speaks of a target of 0 and of one of 0.5: both are played. The third
+cost, no noise. The report speaks of a target of 0 and of one of 0.5: both are here. The third
 problem has contexts: one of four users, drawn at random, each with another target.
 
 CATS has no default for its number of actions: a player for each of 24 settings, those that the
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 import dikin
-from outside.games import Outcome, Task
-from outside.players import NGOPT, ONE_TUNER, TPE_, all_players, contextual, last_tenth
+from evidence.games import Outcome, Task
+from evidence.rivals import NGOPT, PLAYERS, TPE_, OneEach, OneTuner, last_tenth
 
+TITLE, GAMES, WORKERS, LEAST = "CATS", 8, 1, 1e-6
 ROUNDS = 5_000
 FIRST_SEED = 71_000
 TARGETS = {
@@ -29,15 +30,16 @@ TARGETS = {
     "four users": {"a": 0.1, "b": 0.35, "c": 0.6, "d": 0.85},
 }
 START = 0.25
-"""Where the players begin that have a start; CATS begins with exploring everywhere."""
+"""The start of the players that have one; CATS begins with exploring everywhere."""
 SETTINGS = [*product((8, 32, 128), (0.01, 0.03, 0.1, 0.2), (0.05, 0.2))]
 """Actions, bandwidth, epsilon."""
 CATS = {f"CATS {a}, bandwidth {b:g}, epsilon {e:g}": (a, b, e) for a, b, e in SETTINGS}
 SLOW = {TPE_, NGOPT}
+ONE_TUNER = "dikin.Tuner, contexts"
 
 
 class Cats:
-    """Vowpal Wabbit's CATS: one learner, told the context as a feature."""
+    """Vowpal Wabbit's CATS: one learner, with the context as a feature."""
 
     def __init__(self, actions: int, bandwidth: float, epsilon: float, seed: int) -> None:
         from vowpalwabbit import Workspace
@@ -48,7 +50,7 @@ class Cats:
         )
 
     def ask(self, context: str) -> Any:
-        """The action, and the density with which it was drawn."""
+        """Return the action, and the density with which it was drawn."""
         return self._workspace.predict(f"| {context}")
 
     def tell(self, context: str, trial: Any, value: float) -> None:
@@ -59,12 +61,13 @@ class Cats:
 def _player(task: Task, contexts: list[str], seed: int) -> Any:
     if task.player in CATS:
         return Cats(*CATS[task.player], seed)
-    return contextual(
-        task.player, {"x": dikin.Real(0, 1, start=START)}, contexts, seed, task.rounds
-    )
+    parameters = {"x": dikin.Real(0, 1, start=START)}
+    if task.player == ONE_TUNER:
+        return OneTuner(parameters, contexts, seed)
+    return OneEach(PLAYERS[task.player], parameters, contexts, seed, task.rounds)
 
 
-def play(task: Task) -> Outcome:
+def run(task: Task) -> Outcome:
     """One game."""
     targets, seed = TARGETS[task.problem], FIRST_SEED + task.game
     player = _player(task, [*targets], seed)
@@ -80,7 +83,7 @@ def play(task: Task) -> Outcome:
 
 def tasks(games: range) -> list[Task]:
     """Every game; the players of a whole grid are many, and quick."""
-    players = [name for name in all_players(ROUNDS) if name not in SLOW]
+    players = [name for name in PLAYERS if name not in SLOW]
     return [
         Task(problem, ROUNDS, player, game)
         for game in games

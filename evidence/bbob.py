@@ -3,7 +3,7 @@
 Of its ten functions without noise, four are convex, or convex but for what the suite does to make
 them less regular (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
 the sphere, the step ellipsoid, the ellipsoid with condition 10^4, and the sum of different powers.
-They are played with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
+They come with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
 Gallagher's functions are left out: their level sets are far from convex.
 
 Settings lie in [-5, 5]^d, the start is 0, as COCO proposes; game i is instance i. A round costs the
@@ -26,14 +26,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dikin
-from outside.games import Outcome, Task, take_turns
-from outside.players import NGOPT, TPE_, all_players
+from evidence.games import Outcome, Task, take_turns
+from evidence.rivals import NGOPT, PLAYERS, TPE_
 
+TITLE, GAMES, WORKERS, LEAST = "bbob-noisy", 2, 1, 1e-3
 DIMENSIONS = 2, 5, 20
 MIDDLE = 5
 SHORT, LONG = 1_000, 10_000
 FIRST_SEED = 70_000
-LEAST = 1e-8
+SOLVED = 1e-8
 """Excess below which COCO calls a function solved, and adds no noise."""
 MODERATE, SEVERE = "moderate", "severe"
 KINDS = "Gaussian", "uniform", "Cauchy"
@@ -46,7 +47,7 @@ SHAPES = {
 }
 """The number of each function with Gaussian noise; the next two are those with the other kinds."""
 RAISED = {MODERATE: 10.0, SEVERE: 1000.0}
-"""What the Cauchy noise of COCO adds to every value."""
+"""The Cauchy noise of COCO adds this to every value."""
 VALUE, LOGARITHM = "value", "logarithm"
 LONG_GAMES = 2
 """Long games are played of these numbers only: they take ten times as long."""
@@ -55,7 +56,7 @@ SLOW = {NGOPT, TPE_}
 
 
 class Function(NamedTuple):
-    """One function of the suite, and what players are told of it."""
+    """One function of the suite, and the form of its values that players get."""
 
     shape: str
     strength: str
@@ -90,7 +91,7 @@ def _evaluate(number: int, d: int, instance: int) -> Any:
 
 
 class Measured:
-    """A function of the suite: noisy values, and what a setting truly costs."""
+    """A function of the suite: noisy values, and the true cost of a setting."""
 
     def __init__(self, function: Function, instance: int) -> None:
         first = SHAPES[function.shape, function.strength]
@@ -101,7 +102,7 @@ class Measured:
         self.start = self.excess(np.zeros(function.d))
 
     def _clean(self, x: Any) -> float:
-        """The value without noise: the first one that comes twice."""
+        """Return the value without noise: the first one that comes twice."""
         seen: set[float] = set()
         while True:
             value = float(self._repeating(x))
@@ -110,30 +111,30 @@ class Measured:
             seen.add(value)
 
     def excess(self, x: Any) -> float:
-        """What a setting costs above the best one."""
+        """Return the cost of a setting above that of the best one."""
         return max(self._clean(x) - self.least, 0.0)
 
 
 def best_point(problem: Any) -> Any:
-    """Where a function is least: COCO writes it into a file of the present folder."""
+    """Return where a function is least: COCO writes it into a file of the present folder."""
     with TemporaryDirectory() as folder, chdir(folder):
         problem._best_parameter("print")
         return np.loadtxt(next(Path(folder).iterdir()))
 
 
 def told(function: Function, value: float, least: float) -> float:
-    """A measured value as players are told it; all are told the same."""
-    return value if function.told == VALUE else log(max(value - least, LEAST))
+    """Return a measured value in the form that all players get."""
+    return value if function.told == VALUE else log(max(value - least, SOLVED))
 
 
-def play(task: Task) -> Outcome:
+def run(task: Task) -> Outcome:
     """One game."""
     # Values that are far off are lines in the log: here they are the problem.
     logging.getLogger("dikin").setLevel(logging.ERROR)
     function = PROBLEMS[task.problem]
     measured = Measured(function, task.game + 1)
     ranges = {f"x{i}": dikin.Real(-5, 5, start=0.0) for i in range(function.d)}
-    player = all_players(task.rounds)[task.player](ranges, False, FIRST_SEED + task.game)
+    player = PLAYERS[task.player](ranges, False, FIRST_SEED + task.game, task.rounds)
 
     def answer(trial: Any, round: int) -> tuple[float, float]:
         value = float(measured.noisy(trial.point))
@@ -150,7 +151,7 @@ def tasks(games: range) -> list[Task]:
         Task(name, rounds, player, game)
         for game, rounds in product(games, (SHORT, LONG))
         for name, function in PROBLEMS.items()
-        for player in all_players(rounds)
+        for player in PLAYERS
         if _has_time(player, rounds, function)
         and (rounds == SHORT or (function.told == VALUE and game < LONG_GAMES))
     ]
@@ -160,5 +161,5 @@ def tasks(games: range) -> list[Task]:
 
 
 def _has_time(player: str, rounds: int, function: Function) -> bool:
-    """The two slowest players play short games of five settings, values told as they are."""
+    """Return whether the game is run: those of the two slowest players are short and few."""
     return player not in SLOW or (rounds, function.d, function.told) == (SHORT, MIDDLE, VALUE)

