@@ -20,7 +20,7 @@ from evidence.games import FOLDER, Task, read_games, run_missing
 from evidence.orderings import OPEN, orderings_of
 
 PARTS = ("price", "traffic", "program", "oppertune", "bbob", "cats", "pendulum", "postgres",
-         "pricing", "rows")  # fmt: skip
+         "pricing", "rows", "faults")  # fmt: skip
 TOGETHER = ("postgres", "program")
 """Parts whose players take turns on one machine: a game is run again by all of them."""
 
@@ -49,7 +49,6 @@ def main() -> None:
     )
     parser.add_argument("--again", action="store_true", help="run the tuner's games again")
     parser.add_argument("--workers", type=int, help="processes, instead of the usual number")
-    parser.add_argument("--only", default="", help="problems with this text in their names")
     parser.add_argument("--out", type=Path, default=FOLDER, help="for the CSV (docs/games)")
     chosen = parser.parse_args()
     # Finished games are kept when the command is ended, not only when it is interrupted.
@@ -57,16 +56,13 @@ def main() -> None:
     name, part = chosen.part, import_module(f"evidence.{chosen.part}")
     workers, forget = chosen.workers or part.WORKERS, set[str]()
 
-    def tasks(games: int) -> list[Task]:
-        return [task for task in part.tasks(range(games)) if chosen.only in task.problem]
-
     if chosen.again:
         players = {task.player for task in part.tasks(range(1))}
         forget = {each for each in players if name in TOGETHER or each.startswith("dikin")}
-    games = tasks(chosen.games or part.GAMES)
+    games = part.tasks(range(chosen.games or part.GAMES))
     found = run_missing(name, part.run, games, workers, chosen.out, forget)
     if chosen.most:
-        more = undecided(tasks(chosen.most), name, part.LEAST, chosen.out)
+        more = undecided(part.tasks(range(chosen.most)), name, part.LEAST, chosen.out)
         found = run_missing(name, part.run, more, workers, chosen.out)
     print(f"{len(found):,} games in {chosen.out / name}.csv")
 

@@ -1,4 +1,4 @@
-"""Synthetic games: still ones, ones in which something moves, and ones with absurd values.
+"""Synthetic games: still ones, and ones in which something moves; `faults` has absurd values.
 
 A kind is written d-shape-noise-world-faults, such as 2-bowl30-normal.05-drift-none. A round costs
 f(x_t) - f*, in units of that of the start, at most 10. The second number is the cost of the setting
@@ -19,13 +19,10 @@ from evidence.games import Outcome, Task
 from evidence.rivals import CMA_ES, PLAYERS, TUNER, Array, Parameters, PyCMA
 
 TITLE, GAMES, WORKERS, LEAST = "Rows", 16, 2, 1e-9
-CAP, MARKS, FIRST_SEED, FAULT_ROUNDS, FAULT_GAMES = 10.0, (200, 1000, 4000), 101, 1000, 6
+CAP, MARKS, FIRST_SEED = 10.0, (200, 1000, 4000), 101
 SHAPES = ("bowl1", "bowl30", "abs1", "abs30", "huber", "norm30")
 NOISES = ("none", "normal.05", "normal.5", "student.1")
 WORLDS = ("drift", "circle", "walk", "jump", "season", "level_walk", "level_jumps")
-FAULTS = ("mixed", "above", "around", "bursts", "zero", "missing")
-SHARES = ("0.05", "0.1")
-BURST = 20
 
 
 class Kind(NamedTuple):
@@ -51,14 +48,6 @@ STILL = [Kind(*each) for each in product((2, 5), SHAPES, NOISES)]
 MOVING = [
     Kind(2, "bowl1", noise, world) for world, noise in product(WORLDS, ("normal.05", "normal.3"))
 ]
-SPOILT = [
-    Kind(5, "bowl30", "normal.3"),
-    Kind(2, "bowl30", "normal.05"),
-    Kind(2, "abs1", "normal.1"),
-    Kind(3, "bowl1", "normal.1", "jump"),
-    Kind(2, "whole", "normal.1"),
-]
-"""Kinds that are also run with faults: `whole` is a bowl of whole numbers from 0 to 20."""
 
 
 class Game:
@@ -84,7 +73,8 @@ class Game:
         angle = rng.uniform(0.0, 2.0 * np.pi)
         self.way = np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(max(d - 2, 0))])[:d]
         self.level, self.phase, self.moves = 0.0, angle, np.random.default_rng(rng.integers(2**32))
-        self.faults = faults(kind.faults, np.random.default_rng([*seed, 7]), self)
+        self.faults: dict[int, tuple[float, float]] = {}
+        """A factor and an addition by round: absurd values."""
 
     @property
     def parameters(self) -> Parameters:
@@ -142,34 +132,6 @@ class Game:
         return factor * float(self.scale * (regret + self.level + self.offset)) + added
 
 
-def faults(name: str, chance: np.random.Generator, game: Game) -> dict[int, tuple[float, float]]:
-    """Return factor and addition by round: exactly a share of the rounds, bursts on average.
-
-    A size is 0.3 of the excess of the start, plus about the noise, in units of the values.
-    """
-    what, _, share = name.partition("@")
-    if not share:
-        return {}
-    size, rounds = 0.5 * game.scale, FAULT_ROUNDS
-    hit = np.flatnonzero(chance.permutation(rounds) < round(float(share) * rounds))
-    if what == "bursts":
-        begins = chance.permutation(rounds // BURST)[: round(float(share) * rounds / BURST)]
-        hit = np.sort((BURST * begins[:, None] + np.arange(BURST)).ravel())
-    found: dict[int, tuple[float, float]] = {}
-    constant = game.scale * game.offset + chance.choice([-60.0, 60.0]) * size
-    for t in hit.tolist():
-        normal, other = chance.normal(), chance.random() < 0.5
-        found[t] = {
-            "mixed": (40.0, 0.0) if other else (0.0, constant),
-            "above": (1.0, 50.0 * size * abs(normal)),
-            "around": (1.0, 200.0 * size * normal),
-            "bursts": (1.0, 100.0 * size),
-            "zero": (0.0, 0.0),
-            "missing": (0.0, -999_999.0),
-        }[what]
-    return found
-
-
 class CautiousCMA(PyCMA):
     """CMA-ES with a first step of 0.2 of each range."""
 
@@ -178,9 +140,13 @@ class CautiousCMA(PyCMA):
 
 def run(task: Task) -> dict[Task, Outcome]:
     """One game, read at every mark up to its rounds."""
+    return outcomes(Game(Kind.of(task.problem), (FIRST_SEED, task.game)), task, MARKS)
+
+
+def outcomes(game: Game, task: Task, marks: tuple[int, ...]) -> dict[Task, Outcome]:
+    """Run one game, and read it at the marks."""
     logging.getLogger("dikin").setLevel(logging.ERROR)  # an absurd value is a line in the log
-    kind, seed = Kind.of(task.problem), 1000 * FIRST_SEED + task.game
-    game, total = Game(kind, (FIRST_SEED, task.game)), 0.0
+    seed, total = 1000 * FIRST_SEED + task.game, 0.0
     make = CautiousCMA if task.player == CMA_ES else PLAYERS[task.player]
     player, found = make(game.parameters, False, seed, task.rounds), {}
     for t in range(1, task.rounds + 1):
@@ -189,19 +155,13 @@ def run(task: Task) -> dict[Task, Outcome]:
         regret = game.regret(game.point(trial.point))
         total += min(regret, CAP)
         player.tell(trial, game.measured(t - 1, regret))
-        if t == task.rounds or (t in MARKS and kind.faults == "none"):
+        if t in (*marks, task.rounds):
             best = game.point([player.best[name] for name in game.parameters])
             found[task._replace(rounds=t)] = Outcome(total / t, game.regret(best))
     return found
 
 
 def tasks(games: range) -> list[Task]:
-    """Every game; those with faults are shorter and fewer."""
-    few = [game for game in games if game < FAULT_GAMES]
-    cases = ["none", *map("@".join, product(FAULTS, SHARES))]
-    spoilt = [kind._replace(faults=case) for kind in SPOILT for case in cases]
-    both, rounds = (TUNER, CMA_ES), MARKS[-1]
-    return [
-        *(Task(str(k), FAULT_ROUNDS, p, g) for k in spoilt for p in both for g in few),
-        *(Task(str(k), rounds, p, g) for k in (*STILL, *MOVING) for p in both for g in games),
-    ]
+    """Every game."""
+    kinds, both = (*STILL, *MOVING), (TUNER, CMA_ES)
+    return [Task(str(k), MARKS[-1], player, g) for k in kinds for player in both for g in games]
