@@ -16,7 +16,7 @@ power of the attack: the largest share of the certificate that these games show 
 linear losses whose constants are 0 the certificate of `Predictive` has the regret itself
 for its mean: a ratio of about 1 is right there.
 
-    python benchmarks/attack.py [--only LEARNER] [--out FOLDER] [--page PAGE]
+    python -m evidence.attack [--only LEARNER] [--out FOLDER]
 """
 
 from __future__ import annotations
@@ -34,16 +34,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-
-from report import Block, publish_blocks
-
 import dikin
 from dikin.domains.base import Array, Domain
 from dikin.engine.progress import Progress
 from dikin.environments.base import linear_minimiser
-from dikin.experiments.tables import fields, write_csv
 from dikin.rng import Generator
+from evidence.games import ROOT, write_table
 
 ROUNDS, GAMES, AGAIN, LAST, FIRST_SEED = 80, 8, 6, 25, 41_000
 SUSPECT, BROKEN = 2.0, 3.5
@@ -357,31 +353,11 @@ def summary(name: str, own: list[Line]) -> Summary:
     return Summary(name, *counts, round(line.ratio, 3), caught(plays), ", ".join(tight[1:7]))
 
 
-def block(lines: list[Line], found: list[Summary]) -> Block:
-    head = [
-        "attack: learner",
-        *("cells", "played again", "broken", "certificate / regret", "caught"),
-        "where it is tightest",
-    ]
-    rows = [
-        [
-            each.learner,
-            *(f"{each.cells:,}", str(each.again), str(each.broken), f"{each.ratio:.2f}"),
-            f"{each.caught:g}" if each.caught else "none",
-            each.where,
-        ]
-        for each in found
-    ]
-    broken = sum(line.broken for line in lines)
-    note = f"{len(lines):,} cells, {GAMES} games of {ROUNDS} rounds each: {broken} broken."
-    return Block("attack", head, rows, [note])
-
-
 def main() -> None:
+    """Attack, and write the two CSVs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", help="the cells of this learner alone")
-    parser.add_argument("--out", type=Path, help="a folder for the CSVs")
-    parser.add_argument("--page", type=Path, help="a page whose table is written anew")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "attack", help="for the CSVs")
     arguments = parser.parse_args()
     logging.disable()  # of clipped losses, thousands
     warnings.simplefilter("ignore")
@@ -398,11 +374,8 @@ def main() -> None:
         for name in learners:
             found.append(summary(name, [line for line in lines if line.learner == name]))
             progress.move(LAST)
-    if arguments.out is not None:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        write_csv(arguments.out / "cells.csv", fields(*Line._fields), lines)
-        write_csv(arguments.out / "learners.csv", fields(*Summary._fields), found)
-    publish_blocks([block(lines, found)], arguments.page)
+    write_table(arguments.out / "cells.csv", "make attack", Line._fields, lines)
+    write_table(arguments.out / "learners.csv", "make attack", Summary._fields, found)
     if any(line.broken for line in lines):
         sys.exit(1)
 

@@ -171,7 +171,10 @@ class Falling(Process):
         speeds = self.chance.standard_normal((TRAJECTORIES, len(z)))
         root = np.ascontiguousarray(axes * sizes)
         self.draw = np.minimum(mean + root @ truncated(UPPER - mean, root, z, speeds), UPPER)
-        return self.draw[0] + STEPS @ self.draw[1:]
+        return np.asarray(self.draw[0] + STEPS @ self.draw[1:])
+
+    def mean(self) -> Array:
+        return np.mean([self.demand() for _ in range(100)], axis=0)
 
 
 NAMES = ("UCB", "Thompson sampling", "GP-UCB", "GP-TS", "GP-TS-M")

@@ -4,7 +4,7 @@ Coverage: in how many loops is the true gain outside an interval that is printed
 round 5,000? Guard: when does it hold, and how often without reason? Power: how many rounds does it
 take to see a gain? About four minutes on one core.
 
-    python benchmarks/uplift_coverage.py [--loops N] [--out FOLDER] [--page PAGE]
+    python -m evidence.worth [--loops N] [--out FOLDER]
 
 The loops of a kind are simulated together, as arrays, by formulas that are written here once more;
 `tests/worth/test_coverage.py` compares them with `dikin.worth` number by number.
@@ -13,7 +13,6 @@ The loops of a kind are simulated together, as arrays, by formulas that are writ
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import product
@@ -24,15 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaln, lambertw
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-
-from report import Block, publish_blocks
-
-from dikin.experiments.tables import fields, write_csv
 from dikin.worth import rounds_to_see
 from dikin.worth.estimate import MEMORY, QUANTILE, RARE, ROUNDS, STEP, TIMES, WINDOW
 from dikin.worth.holdback import LOST_ALPHA, PRIOR
 from dikin.worth.sums import AGAIN, ALIKE, ANSWERS, FEWEST, NARROWEST
+from evidence.games import ROOT, write_table
 
 LOOPS, LENGTH, SEED, ALPHA = 2000, 5000, 26_000, 0.05
 FORECAST = 64
@@ -380,35 +375,6 @@ def cover(name: str, loops: int, rounds: int = LENGTH) -> Coverage:
     return Coverage(name, q, loops, float(np.median(begins)), *shares, *ends)
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def wide(half: float) -> str:
-    return f"{half:.{1 if half < 10 else 0}f} %"
-
-
-def coverage_block(rows: list[Coverage]) -> Block:
-    """Return the table of coverage."""
-    head = [
-        f"coverage: outside at any time, {rows[0].loops:,} loops each",
-        *("begins", "outside", "in per cent", "fixed time", "printed at the end"),
-        *("half width", "the oracle's"),
-    ]
-    lines = [
-        [
-            f"{row.kind}: {KINDS[row.kind].about}",
-            f"{row.begins:,.0f}" if row.begins < inf else "never",
-            *(percent(share) for share in row[4:8]),
-            *(wide(half) for half in row[8:]),
-        ]
-        for row in rows
-    ]
-    above = [row.kind for row in rows if row.missed > ALPHA]
-    where = f"more in {', '.join(above)}" if above else "held in all kinds"
-    return Block("coverage", head, lines, [f"At most 5 % of the loops are wanted: {where}."])
-
-
 # --- guard ---------------------------------------------------------------------------------------
 
 LIMIT, HARM_AT, HARM_LOOPS = 0.02, 1000, 500
@@ -483,31 +449,6 @@ def _from_harm(harm: float, t: int) -> float:
     return harm if t >= HARM_AT else 4.0
 
 
-def guard_block(rows: list[Held]) -> Block:
-    """Return the table of the guard."""
-    head = [
-        f"guard: limit {100 * LIMIT:g} %",
-        *("held back", "loops", "held", "rounds until held, median", "95 % of the loops"),
-    ]
-    lines = [
-        [
-            row.kind,
-            f"{100 * row.holdback:g} %",
-            f"{row.loops:,}",
-            percent(row.held),
-            *("" if "harmless" in row.kind else _count(x) for x in (row.median, row.most)),
-        ]
-        for row in rows
-    ]
-    worst = max(row.held for row in rows if "harmless" in row.kind)
-    note = f"Held without reason in at most {percent(worst)} of the loops; 5 % are allowed."
-    return Block("guard", head, lines, [note])
-
-
-def _count(rounds: float) -> str:
-    return f"{rounds:,.0f}" if np.isfinite(rounds) else "not within these rounds"
-
-
 # --- power ---------------------------------------------------------------------------------------
 
 GAINS, NOISES, EXPLAINED = (1.0, 2.0, 5.0, 10.0), (5.0, 20.0, 50.0), (0.0, 0.5, 0.9)
@@ -531,33 +472,19 @@ def power_rows() -> list[Power]:
     ]
 
 
-def power_block(rows: list[Power]) -> Block:
-    """Return the table of rounds."""
-    head = ["power: rounds to see a gain in four of five loops", *(f"{gain:g} %" for gain in GAINS)]
-    lines = [
-        [
-            f"{100 * q:g} % held back, noise {noise:g} %, R² = {share:g}",
-            *(f"{row.rounds:,}" for row in rows if row[:3] == (q, noise, share)),
-        ]
-        for q, noise, share in dict.fromkeys(row[:3] for row in rows)
-    ]
-    return Block("power", head, lines, [])
-
-
 def main() -> None:
+    """Simulate, and write the three CSVs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--loops", type=int, default=LOOPS, help=f"of each kind ({LOOPS})")
-    parser.add_argument("--out", type=Path, help="a folder for the CSVs")
-    parser.add_argument("--page", type=Path, help="a page whose tables are written anew")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "worth", help="for the CSVs")
     chosen = parser.parse_args()
-    covered = [cover(name, chosen.loops) for name in KINDS]
-    guarded, power = guard_rows(chosen.loops), power_rows()
-    if chosen.out is not None:
-        chosen.out.mkdir(parents=True, exist_ok=True)
-        write_csv(chosen.out / "coverage.csv", fields(*Coverage._fields), covered)
-        write_csv(chosen.out / "guard.csv", fields(*Held._fields), guarded)
-        write_csv(chosen.out / "power.csv", fields(*Power._fields), power)
-    publish_blocks([coverage_block(covered), guard_block(guarded), power_block(power)], chosen.page)
+    tables: dict[str, tuple[Any, list[Any]]] = {
+        "coverage": (Coverage, [cover(name, chosen.loops) for name in KINDS]),
+        "guard": (Held, guard_rows(chosen.loops)),
+        "power": (Power, power_rows()),
+    }
+    for name, (row, rows) in tables.items():
+        write_table(chosen.out / f"{name}.csv", "make worth", row._fields, rows)
 
 
 if __name__ == "__main__":
