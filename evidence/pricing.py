@@ -174,7 +174,7 @@ class Falling(Process):
         return np.asarray(self.draw[0] + STEPS @ self.draw[1:])
 
     def mean(self) -> Array:
-        return np.mean([self.demand() for _ in range(100)], axis=0)
+        return np.asarray(np.mean([self.demand() for _ in range(100)], axis=0))
 
 
 NAMES = ("UCB", "Thompson sampling", "GP-UCB", "GP-TS", "GP-TS-M")

@@ -79,7 +79,7 @@ class Fleet:
     def __init__(self, servers: Sequence[subprocess.Popen[str]]) -> None:
         self.servers = servers
         self.ports = [int(self._line(server)) for server in servers]
-        self._own = threading.local()
+        self._own, self._connections = threading.local(), list[HTTPConnection]()
 
     @classmethod
     @contextmanager
@@ -90,9 +90,13 @@ class Fleet:
         # A session of its own: Ctrl-C is for the clients, and the end of its input for the server.
         pipes |= {"stderr": subprocess.DEVNULL, "start_new_session": True}
         servers = [subprocess.Popen(command, **pipes) for _ in NAMES]
+        fleet = None
         try:
-            yield cls(servers)
+            fleet = cls(servers)
+            yield fleet
         finally:
+            for connection in fleet._connections if fleet else ():
+                connection.close()
             for server in servers:
                 server.communicate(timeout=HUNG)  # closes its input, and waits
 
@@ -113,6 +117,7 @@ class Fleet:
         own = vars(self._own).setdefault("connections", {})
         if place not in own:
             own[place] = HTTPConnection("127.0.0.1", self.ports[place], timeout=HUNG)
+            self._connections.append(own[place])
         begin = time.perf_counter()
         own[place].request("GET", "/")
         answer = own[place].getresponse()

@@ -188,10 +188,10 @@ def _table(part: Part) -> str:
     columns: dict[str, dict[str, dict[int, float]]] = {}
     known: dict[str, list[str]] = {}
     for measure in part.measures:
-        for task, found in part.games.items():
+        for task, costs in part.games.items():
             length = f", {task.rounds:,} rounds" if len(part.lengths) > 1 else ""
             players = columns.setdefault(f"{task.problem}{length}, {WHEN[measure]}", {})
-            players.setdefault(task.player, {})[task.game] = getattr(found, measure)
+            players.setdefault(task.player, {})[task.game] = getattr(costs, measure)
     for name, players in columns.items():
         if TOLD in players:
             known.setdefault(TOLD, []).append(_number(fmean(columns[name].pop(TOLD).values())))

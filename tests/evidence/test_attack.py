@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+from evidence import attack
 
 
-@pytest.fixture(scope="module")
-def attack() -> Any:
-    sys.path.insert(0, str(BENCHMARKS))
-    import attack
-
-    sys.path.remove(str(BENCHMARKS))
-    return attack
-
-
-def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own(attack: Any) -> None:
+def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own() -> None:
     cells = list(attack.cells())
     assert len(set(cells)) == len(cells) == 1485
     starts = sorted(cell.seed for cell in cells)
     assert len(set(starts)) == len(starts)
 
 
-def test_a_certificate_that_is_too_small_is_broken(
-    attack: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
 
     One broken cell is enough for the program to fail. These are 3 of the cells, of which
@@ -50,10 +38,8 @@ def test_a_certificate_that_is_too_small_is_broken(
     assert any(line.broken and line.games == attack.AGAIN * attack.GAMES for line in lines)
 
 
-def test_the_best_point_of_a_game_is_no_worse_than_others(attack: Any) -> None:
+def test_the_best_point_of_a_game_is_no_worse_than_others() -> None:
     """On the disc, against a scan; the rounds weigh as a memory would have it."""
-    import numpy as np
-
     for name in attack.GAMES_OF:
         cell = attack.Cell("Predictive lipschitz", "disc", name, "at once", "known", "bursts")
         game = attack.Game(cell, 5)
