@@ -18,7 +18,8 @@ from dikin.domains.ball import Ball
 from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Pattern
 from dikin.experiments.reproduce.plan import TABLES, Row, RowPattern
-from dikin.learners.adaptive import AdaptiveSchedule, sharp_schedule
+from dikin.learners.adaptive import Schedule, sharp_schedule
+from dikin.theory.schedules import regularisation
 from dikin.vectors import Array
 
 DISC = Ball(2)
@@ -64,18 +65,22 @@ def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
     return np.asarray(table.constant / scale / (4 * metric))
 
 
-def _totals(schedule: AdaptiveSchedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
+def _totals(schedule: Schedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
     """S before each of these rounds.
 
     Between two of them dS/dt = sigma + lambda(S) is solved by the mid-point rule: a step is short
     against t, and S changes little in it.
     """
+
+    def added(total: float) -> float:
+        return regularisation(total, schedule.target, schedule.order)
+
     totals = np.empty(len(rounds))
     totals[0] = total = schedule.first
     for i, (start, end) in enumerate(pairwise(rounds.tolist()), start=1):
         sigma = pattern.at(int((start + end) / 2)) / scale
-        middle = total + (end - start) / 2 * (sigma + schedule.regularisation(total + sigma))
-        total += (end - start) * (sigma + schedule.regularisation(middle))
+        middle = total + (end - start) / 2 * (sigma + added(total + sigma))
+        total += (end - start) * (sigma + added(middle))
         totals[i] = total
     return totals
 
