@@ -50,7 +50,7 @@ from dikin.learners.parameters import LIPSCHITZ, optional_horizon, parameter
 from dikin.silence import warn
 from dikin.theory import schedules
 from dikin.theory.certificate import RANGE, Account, Part
-from dikin.theory.schedules import SMOOTH, regularisation
+from dikin.theory.schedules import SMOOTH
 
 TOTAL, RATE, SPENT, HELD = range(4)
 """The numbers of the state: S_t, eta_{t+1}, and two sums of the certificate."""
@@ -79,6 +79,12 @@ class Schedule(NamedTuple):
     trust: float = 1.0  # 1 to use the curvature of answers, 0 to ignore it
     assumed: float = 0.0  # curvature that every round has, also the next one
     least: float = 0.0  # a round with less curvature is thrown away
+
+    def regularisation(self, total: float) -> float:
+        """lambda_t from S_{t-1} + sigma_t = total: line 4."""
+        if self.target == 0.0:
+            return 0.0
+        return schedules.regularisation(total, self.target, self.order)
 
     def rate(self, total: float, round: int) -> float:
         """eta_t from S_{t-1} = total: line 6."""
@@ -124,9 +130,8 @@ class BarrierKernel(NamedTuple):
         d, beta, lipschitz, reach = right.dim, right.smoothness, right.lipschitz, right.reach
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= right.least else 0.0
-        sigma, lam = right.trust * curvature + right.assumed, 0.0
-        if right.target > 0.0:
-            lam = regularisation(numbers[TOTAL] + sigma, right.target, right.order)  # line 4
+        sigma = right.trust * curvature + right.assumed
+        lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
         slope = d / reach * (loss + 0.5 * lam * played_square)  # line 5
         added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
@@ -147,8 +152,12 @@ class BarrierKernel(NamedTuple):
 class BarrierFTRL(KernelLearner):
     """Follow the regularised leader with a barrier. Subclasses supply the schedule."""
 
+    @property
+    def _schedule(self) -> Schedule:
+        right: Schedule = self._kernel.schedule
+        return right
+
     def _follow(self, right: Schedule) -> None:
-        self._schedule = right
         numbers = [right.first, right.rate(right.first, 1), 0.0, right.first]
         state = LearnerState(numbers, np.zeros(self.geometry.size), self.geometry.start())
         self._start(BarrierKernel(self.geometry, right), state)
@@ -164,7 +173,7 @@ class BarrierFTRL(KernelLearner):
                 "the centre is so close to the boundary that rounding decides where it is: the "
                 "certificate is NaN until it is farther inside. The learner itself continues.",
                 CertificateWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
             return None
         y, weight = geometry.vector(iterate), right.kappa / numbers[RATE]
@@ -252,7 +261,7 @@ class Adaptive(BarrierFTRL):
                 f"{self.horizon}: below that, its constants allow hardly any learning, and the "
                 "certificate grows like T. The default constants='sharp' hold for every T.",
                 SlowLearnerWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         self._follow(paper_schedule(self.order, dim, nu, constant, self.horizon, lambda_0))
 
@@ -274,7 +283,7 @@ class Adaptive(BarrierFTRL):
                 "measures plain lengths, as in the paper: it learns little along short sides. "
                 "Use Predictive, which makes sides equal, or choose units in which they are",
                 SlowLearnerWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
 

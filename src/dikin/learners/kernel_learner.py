@@ -77,7 +77,7 @@ class CompiledParts:
 class KernelLearner(Learner):
     """A learner whose rounds are those of a kernel."""
 
-    def _start(self, kernel: LearnerKernel, state: LearnerState, more_rows: int = 0) -> None:
+    def _start(self, kernel: Any, state: LearnerState, more_rows: int = 0) -> None:
         """Begin with a kernel, its first state, and rows of its metric beside the geometry's."""
         self._kernel, self._state = kernel, state
         self._metric_form = self.geometry.metric_size + more_rows, self.geometry.size
@@ -117,7 +117,15 @@ class KernelLearner(Learner):
         return CompiledParts(self._kernel, state, self._metric_form[0])
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
-        """Continue from the `compiled_parts` after so many rounds."""
+        """Continue from a later state.
+
+        Parameters
+        ----------
+        parts
+            The result of `compiled_parts`, after some rounds.
+        rounds
+            The number of these rounds.
+        """
         numbers = from_values(self._state.numbers, parts.state.numbers)
         self._state = parts.state._replace(numbers=numbers)
         self.rounds += rounds

@@ -213,7 +213,8 @@ INDENT: Any = {"initial_indent": 8 * " ", "subsequent_indent": 8 * " "}
 
 def _typed(part: Parameter) -> str:
     """The type and default of an argument, as in docstrings."""
-    words = " or ".join(TYPES.get(word, word) for word in part.annotation.split(" | "))
+    annotation = inspect.formatannotation(part.annotation).strip("'")
+    words = " or ".join(TYPES.get(word, word) for word in annotation.split(" | "))
     if part.default is REQUIRED:
         return words
     if part.default is None:

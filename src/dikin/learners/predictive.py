@@ -521,5 +521,5 @@ def _checked_start(domain: Domain, start: ArrayLike) -> Array:
     if room < EDGE:
         raise DomainError(f"{where} the barrier is too steep to leave; {advice}")
     if room < NEAR:
-        warn(f"{where} steps are small; {advice}", SlowLearnerWarning, stacklevel=5)
+        warn(f"{where} steps are small; {advice}", SlowLearnerWarning, stacklevel=4)
     return point

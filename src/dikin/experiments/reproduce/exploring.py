@@ -19,7 +19,6 @@ from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Pattern
 from dikin.experiments.reproduce.plan import TABLES, Row, RowPattern
 from dikin.learners.adaptive import Schedule, sharp_schedule
-from dikin.theory.schedules import regularisation
 from dikin.vectors import Array
 
 DISC = Ball(2)
@@ -71,16 +70,12 @@ def _totals(schedule: Schedule, pattern: Pattern, scale: float, rounds: Array) -
     Between two of them dS/dt = sigma + lambda(S) is solved by the mid-point rule: a step is short
     against t, and S changes little in it.
     """
-
-    def added(total: float) -> float:
-        return regularisation(total, schedule.target, schedule.order)
-
     totals = np.empty(len(rounds))
     totals[0] = total = schedule.first
     for i, (start, end) in enumerate(pairwise(rounds.tolist()), start=1):
         sigma = pattern.at(int((start + end) / 2)) / scale
-        middle = total + (end - start) / 2 * (sigma + added(total + sigma))
-        total += (end - start) * (sigma + added(middle))
+        middle = total + (end - start) / 2 * (sigma + schedule.regularisation(total + sigma))
+        total += (end - start) * (sigma + schedule.regularisation(middle))
         totals[i] = total
     return totals
 
