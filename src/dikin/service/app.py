@@ -35,7 +35,6 @@ from dikin.errors import (
     StateError,
     StoreError,
     UnknownStudyError,
-    did_you_mean,
     shortened,
     shown,
 )
@@ -223,20 +222,11 @@ class Service:
             client = None if asked.method == "GET" else _client(visit)
             body, version = await self.studies.do(str(visit.study), act, client)
         except UnknownStudyError as error:
-            raise await self._unknown(visit) from error
+            raise _unknown(visit) from error
         headers = {} if version is None else {"etag": version, "cache-control": "no-cache"}
         if body is None:
             return Response(status_code=304, headers=headers)
         return Response(body, headers=headers, media_type="application/json")
-
-    async def _unknown(self, visit: Visit) -> UnknownStudyError:
-        """Return the error, without names of studies that this visitor may not see."""
-        names = await self.names(visit.access)
-        others = await asyncio.to_thread(did_you_mean, str(visit.study), names) if names else ""
-        return UnknownStudyError(
-            f"there is no study {visit.study!r}.{others} To create one: PUT /v1/studies/NAME, or "
-            "dikin.Study(url, name, tuner)"
-        )
 
     # --- its body --------------------------------------------------------------------------------
 
@@ -341,11 +331,6 @@ class Service:
 
     # --- studies ---------------------------------------------------------------------------------
 
-    def check_store(self) -> None:
-        """Refuse a store that cannot be read or created."""
-        Study.names(self.store)
-        open_database(self.store, limits.PATIENCE).check_folder()
-
     async def names(self, access: Access | None) -> list[str]:
         """Return the studies that a visitor may see, in order."""
         names = await self.studies.apart(Study.names, self.store)
@@ -393,6 +378,14 @@ def _decoded(name: str) -> str:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
         raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
+
+
+def _unknown(visit: Visit) -> UnknownStudyError:
+    """Return the error, without the names of studies that this visitor may not see."""
+    return UnknownStudyError(
+        f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
+        "dikin.Study(url, name, tuner)"
+    )
 
 
 def _utf8(header: str) -> str:
@@ -556,7 +549,7 @@ async def delete(service: Service, visit: Visit) -> Any:
     try:
         await service.studies.apart(Study.delete, service.store, str(visit.study))
     except UnknownStudyError as error:
-        raise await service._unknown(visit) from error
+        raise _unknown(visit) from error
     return Response(status_code=204)
 
 
