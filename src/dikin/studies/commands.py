@@ -273,9 +273,9 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    The columns are round, one for each name, value, expected, paused, failed, the best setting by
-    name (best.NAME), and the metrics (metric.NAME), contexts (context.NAME) and covariates
-    (covariate.NAME); with a holdback also held_back and expected_control.
+    The columns are round, the parameters, value, expected, paused, failed, the best setting
+    (best.NAME), the metrics (metric.NAME), contexts (context.NAME) and covariates (covariate.NAME).
+    A study with a holdback also has held_back and expected_control.
     """
     with Study(url, name) as study:
         rounds = study.history()
@@ -299,7 +299,7 @@ def rewind(name: str, url: str) -> None:
 def convert(url: str) -> None:
     """Convert the studies of an earlier version in a database, as opening one does.
 
-    Their tuners learn anew from all rows. The old tables stay as they are; the earlier version
+    Their tuners learn anew from all rows. The old tables stay as they are. The earlier version
     refuses to open them.
     """
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")

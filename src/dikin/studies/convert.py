@@ -2,7 +2,7 @@
 
 Their rows are facts too: every trial that was asked is opened again, every answer is told again,
 and today's tuner learns from them. Ids, times, clients and keys stay. The old tables stay as they
-are; the version that wrote them refuses to open them.
+are. The version that wrote them refuses to open them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _convert(database: Database, id: int, log: Log) -> None:
 
 
 def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterator[OldRow]:
-    """Yield the old rows up to the first that is not the one that was written."""
+    """Yield the old rows up to the first that was altered."""
     sql = (
         "SELECT number, kind, query, client, time, body, seal FROM dikin_events WHERE study = ? "
         "AND number > ? ORDER BY number"
@@ -109,7 +109,7 @@ def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
 def _records(
     tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow], keys: dict[int, str]
 ) -> Iterator[Record]:
-    """Yield the rows of today for those of an old study, and for what was open before them."""
+    """Yield the rows of today for those of an old study, and for its open trials before them."""
     told = {row[2]: json.loads(row[5]) for row in rows if row[1] == "tell"}
     asked = [
         (0, "ask", int(id), who, at, f'{{"point": {point}}}', "")

@@ -75,11 +75,11 @@ T = TypeVar("T")
 
 
 class NotAServiceError(StoreError):
-    """Something else answers at the address; repeating the request does not help."""
+    """Something else answers at the address. Repeating the request does not help."""
 
 
 class NoAnswerError(StoreError):
-    """Nothing came in time; the request may have been carried out."""
+    """No answer came in time. The request may have been carried out."""
 
 
 class ServiceClient:
@@ -116,7 +116,7 @@ class ServiceClient:
         *,
         patience: float | None = None,
     ) -> dict[str, Any]:
-        """Return the service's answer; repeat the request while it is unavailable or busy."""
+        """Return the service's answer. The request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
         # As bytes: urllib3 would not encode text as UTF-8.
@@ -204,7 +204,7 @@ class ServiceClient:
 
 
 class RemoteStudy(Study):
-    """A study behind a service; see `Study`."""
+    """A study behind a service. See `Study`."""
 
     def _open(
         self,
