@@ -178,7 +178,8 @@ def refuse_version(what: str, version: object, current: int) -> None:
         advice = (
             "upgrade dikin"
             if version > current
-            else "continue with the dikin that wrote it, or start again with this one"
+            else "continue with the dikin that wrote it, or start again with this one. A saved "
+            "file has no rounds to learn from; a study has them, and is converted when it is opened"
         )
         raise StateError(
             f"{what} has version {version}, this dikin reads version {current}: {advice}. "

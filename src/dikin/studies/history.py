@@ -147,16 +147,12 @@ def earlier_rounds(log: Log, fold: Fold) -> None:
     tuner.recall(rounds[::-1])
 
 
-def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
-    """Write the parts of a table as CSV, floats with every bit, no cell a formula."""
+def write_csv(table: Table, file: SupportsWrite[str]) -> None:
+    """Write a table as CSV, floats with every bit, no cell a formula."""
     out = csv.writer(file, lineterminator="\n")
-    begun = False
-    for part in parts:
-        if not begun:
-            out.writerow(map(_cell, part.dtype.names or ()))
-            begun = True
-        for row in part:
-            out.writerow(map(_cell, row.tolist()))
+    out.writerow(map(_cell, table.dtype.names or ()))
+    for row in table:
+        out.writerow(map(_cell, row.tolist()))
 
 
 def _cell(value: Any) -> str:
