@@ -185,7 +185,7 @@ class OpenStudy:
             self._study = Study(
                 self._owner.store, self.name, client="dikin serve", patience=patience
             )
-            self._study._share_commits(min(patience / 2, limits.LONGEST_TURN))
+            self._study._share_commits()
         return self._study
 
     def close(self) -> None:
