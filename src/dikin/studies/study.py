@@ -619,7 +619,7 @@ class Study:
             fold.tuner.checked_trial(**body)
             return body
 
-        self._control("add", check, key=None if key is None else printable(key, "key"))
+        self._control("add", check, key=key and f"add {printable(key, 'key')}")
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
