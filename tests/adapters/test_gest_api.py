@@ -73,11 +73,10 @@ def test_a_refused_batch_changes_nothing() -> None:
     for wrong in (
         [measured(first, 1.0), measured(told, 1.0)],  # was told before
         [measured(first, 1.0), measured(second | {"_id": 99}, 1.0)],  # was never suggested
-        [measured(first, 1.0), measured(first, 2.0)],  # twice
         [measured(first, 1.0), second],  # no objective
         [measured(first, 1.0), measured(second, "much")],  # no number
     ):
-        with pytest.raises(ValueError, match=r"Nothing was changed|must be a number, got 'much'"):
+        with pytest.raises(dikin.DikinError, match=r"Nothing was changed|number, got 'much'"):
             generator.ingest(wrong)
         assert generator.tuner.state() == before
 
@@ -190,7 +189,7 @@ def test_options_are_those_of_a_tuner() -> None:
         ({"variables": {"x": {3}}}, "the variable 'x': Levels needs two or more values"),
         (
             {"variables": {"x": ContinuousVariable(domain=[0, 1], dtype=(float, (3,)))}},
-            "the variable 'x': a tuner plays single numbers, got dtype=",
+            "the variable 'x': a tuner chooses single numbers, got dtype=",
         ),
         (
             {"variables": {"x": ContinuousVariable(domain=[0, inf])}},
