@@ -32,7 +32,7 @@ from dikin.experiments.reproduce.results import (
     count_verdicts,
     refuse_broken_bounds,
 )
-from dikin.experiments.store import Store
+from dikin.experiments.runner import Store
 from dikin.experiments.tables import read_csv
 from dikin.vectors import Array
 from experiments.reproduce import small
