@@ -92,7 +92,7 @@ def test_who_sees_no_context_is_given_none() -> None:
         dikin.play(dikin.PseudoLine(DISC, 9, 2.0, loss_range=ridge.loss_range), ridge, 9)
     plain = dikin.FromFunction(DISC, lambda t, x: 0.0, loss_range=(-1, 1))
     with pytest.raises(errors.FeedbackError, match="does not offer a gradient"):
-        plain.answer_gradient(np.zeros(2))
+        plain.answer(np.zeros(2), dikin.learners.AOGD.feedback)
 
 
 def test_contexts_pass_through_understated() -> None:

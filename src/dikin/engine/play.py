@@ -38,12 +38,6 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
 
     No more curvature is told than a learner's assumptions admit: understating is safe.
     """
-    answer: Any = {
-        Feedback.VALUE: environment.answer,
-        Feedback.PAIR: environment.answer_pair,
-        Feedback.GRADIENT: environment.answer_gradient,
-        Feedback.CONTEXT: environment.answer,
-    }[learner.feedback]
     needs_context = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
@@ -52,7 +46,7 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
             sums = environment.sums.copy()
             query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
-                loss, curvature = answer(query.point)
+                loss, curvature = environment.answer(query.point, learner.feedback)
                 learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:

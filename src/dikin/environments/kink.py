@@ -12,18 +12,16 @@ the losses is smallest at theta.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments import patterns
-from dikin.environments.base import Environment, add
+from dikin.environments.base import Environment, add, displacement_sums, two_signs
 from dikin.environments.patterns import Decaying, FlatFirst
-from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import ParameterError
 
 
@@ -73,6 +71,8 @@ class SharpMinimum(Environment):
 
     comparator_sums = 1
     smoothness = inf
+    sharpness: ClassVar[float]
+    """The number k of g."""
 
     def __init__(
         self,
@@ -98,16 +98,11 @@ class SharpMinimum(Environment):
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         slope = lipschitz - pattern.sigma * far - tilt
         high = (slope + tilt) * far + pattern.sigma / 2 * far**2
-        a, kink = self._direction(), self._kink()
+        a, kink = self._direction(), self.sharpness
         self.kernel: SharpKernel = SharpKernel(
             theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
-
-    @staticmethod
-    @abstractmethod
-    def _kink() -> float:
-        """The number k of g."""
 
     def best(self) -> tuple[Array, float]:
         total = self.total(1) - self.rounds * self.kernel.middle
@@ -153,9 +148,7 @@ class Kink(SharpMinimum):
     0.5
     """
 
-    @staticmethod
-    def _kink() -> float:
-        return 1.0
+    sharpness = 1.0
 
 
 class Distance(SharpMinimum):
@@ -175,6 +168,4 @@ class Distance(SharpMinimum):
     0.5
     """
 
-    @staticmethod
-    def _kink() -> float:
-        return 0.0
+    sharpness = 0.0

@@ -184,8 +184,9 @@ def _without(*names: str) -> Columns[Line]:
 REPORTED, REPORTED_PREDICTIVE = _without("losses"), _without("exploring", "certificate")
 # For a terminal of eighty characters.
 LONG = "exploring", "certificate's slope", "certificate", "games"
-SHOWN: Columns[Line] = _without("losses", *LONG) | {"verdict": lambda line: line.side}
-SHOWN_PREDICTIVE: Columns[Line] = _without("regret", *LONG) | {"verdict": lambda line: line.side}
+SIDE: Columns[Line] = {"verdict": lambda line: line.side}
+SHOWN: Columns[Line] = {**_without("losses", *LONG), **SIDE}
+SHOWN_PREDICTIVE: Columns[Line] = {**_without("regret", *LONG), **SIDE}
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
     "in the table": lambda s: f"{s.curve.proved:.2f}",
