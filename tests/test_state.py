@@ -220,7 +220,7 @@ def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(8, "continue with the dikin that wrote it"), (10, "upgrade dikin")]
+    ("version", "advice"), [(8, "continue with the dikin"), (10, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
     text = saved.read_text().replace('"version": 9', f'"version": {version}')
