@@ -25,12 +25,9 @@ from dikin.environments.base import Environment
 from dikin.errors import CertificateWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.plotting.notebook import columns_table, pairs_table
 
 Advance = Callable[[int], None]
 """Plays that many rounds."""
-SHOWN = 6
-"""Checkpoints in the table of a notebook."""
 
 
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
@@ -96,21 +93,6 @@ class Run:
             f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
             f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {how})"
         )
-
-    def _repr_html_(self) -> str:
-        how = "compiled" if self.compiled else "plain Python"
-        facts = {
-            "rounds": f"{self.checkpoints[-1]:,}",
-            "total loss": f"{self.total_loss:.6g}",
-            "time": f"{self.seconds:.2g} s, {how}",
-        }
-        few = np.unique(np.linspace(0, len(self.checkpoints) - 1, SHOWN).round().astype(int))
-        table = {
-            "after round": [f"{self.checkpoints[i]:,}" for i in few],
-            "regret": [f"{self.regret[i]:.6g}" for i in few],
-            "certificate": [f"{self.certificate[i]:.6g}" for i in few],
-        }
-        return f"<div>{pairs_table(facts.items())}{columns_table(table)}</div>"
 
     @property
     def total_loss(self) -> float:

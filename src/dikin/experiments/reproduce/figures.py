@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce.plan import SHAPES
 from dikin.experiments.reproduce.results import Line, Measured, Scaling
-from dikin.plotting.formulas import maths
 from dikin.plotting.publication import (
     BAND,
     COLOURS,
@@ -94,7 +94,7 @@ def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
     """Write the title of a panel, and the exponents of its curves in their colours."""
-    axes.set_title(maths(label), fontsize=SMALL, loc="left", pad=12)
+    axes.set_title(_maths(label), fontsize=SMALL, loc="left", pad=12)
     for place, (curve, colour) in enumerate(curves):
         text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
         style: dict[str, Any] = {"ha": "left" if place == 0 else "right", "va": "bottom"}
@@ -226,5 +226,12 @@ def _rows(axes: Any, lines: list[Line]) -> None:
     exponents = [line.curve.proved for line in lines]
     ends = [height - 0.44 for height in heights], [height + 0.44 for height in heights]
     axes.vlines(exponents, *ends, color=INK, lw=1.2, label="proved")
-    axes.set_yticks(heights, [maths(line.row.label) for line in lines], fontsize=LEAST_TEXT)
+    axes.set_yticks(heights, [_maths(line.row.label) for line in lines], fontsize=LEAST_TEXT)
     axes.tick_params(axis="y", length=0)
+
+
+def _maths(label: str) -> str:
+    """Return the label of a row with its formula as a figure has it."""
+    text = re.sub(r"\^\(?([-./\w]+)\)?", r"^{\1}", label).replace("sigma", r"\sigma")
+    text = re.sub(r"(?<=\d) (?=t)", r"\\,", text)
+    return re.sub(r"\\sigma.*|T\^\S+", r"$\g<0>$", text)
