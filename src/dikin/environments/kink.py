@@ -66,12 +66,40 @@ class SharpKernel(NamedTuple):
         add(sums, 1, offset * self.offset)
 
 
-class SharpMinimum(Environment):
-    """Losses with a Lipschitz constant and a curvature pattern. Subclasses set k."""
+class Kink(Environment):
+    """Losses with a kink across one plane: every step across it is paid for, none along it.
+
+    Parameters
+    ----------
+    domain : Domain
+        The set to play on.
+    lipschitz : float or pattern
+        The largest slope of a loss, in loss per unit of length, positive. A pattern such as
+        `Decaying` makes later losses less steep, but for the addition of the curvature.
+    curvature : float or pattern, default 0.0
+        The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
+        part of the Lipschitz constant.
+    seed : int, optional
+        Fixes the minimum, the plane and the noise. Without one they differ every time.
+    depth : float, default 0.2
+        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
+
+    Raises
+    ------
+    ParameterError
+        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
+        If `lipschitz` is not positive or `depth` not in its range.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> Kink(Ball(2), lipschitz=2.0, curvature=0.5, seed=1).curvature(7)
+    0.5
+    """
 
     comparator_sums = 1
     smoothness = inf
-    sharpness: ClassVar[float]
+    sharpness: ClassVar[float] = 1.0
     """The number k of g."""
 
     def __init__(
@@ -117,41 +145,7 @@ class SharpMinimum(Environment):
         yield cls(domain, Decaying(2.0, 0.4), curvature=Decaying(most, 0.5), seed=seed)
 
 
-class Kink(SharpMinimum):
-    """Losses with a kink across one plane: every step across it is paid for, none along it.
-
-    Parameters
-    ----------
-    domain : Domain
-        The set to play on.
-    lipschitz : float or pattern
-        The largest slope of a loss, in loss per unit of length, positive. A pattern such as
-        `Decaying` makes later losses less steep, but for the addition of the curvature.
-    curvature : float or pattern, default 0.0
-        The strong convexity of the losses: a number, or a pattern such as `Decaying`. It uses up a
-        part of the Lipschitz constant.
-    seed : int, optional
-        Fixes the minimum, the plane and the noise. Without one they differ every time.
-    depth : float, default 0.2
-        How far the minimum is from the centre, as a share of the inradius, from 0 to 0.85.
-
-    Raises
-    ------
-    ParameterError
-        If the curvature alone would make the losses steeper than 0.8 `lipschitz`.
-        If `lipschitz` is not positive or `depth` not in its range.
-
-    Examples
-    --------
-    >>> from dikin import Ball
-    >>> Kink(Ball(2), lipschitz=2.0, curvature=0.5, seed=1).curvature(7)
-    0.5
-    """
-
-    sharpness = 1.0
-
-
-class Distance(SharpMinimum):
+class Distance(Kink):
     """Losses that are the distance to a point: steep in every direction, so no step is free.
 
     Parameters
