@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import dikin
-from dikin.errors import BusyError, ParameterError
+from dikin.errors import ParameterError
 from dikin.files import OWNERS_ALONE, replace_file, replacing
 
 
@@ -90,18 +90,6 @@ def test_what_is_no_path_is_refused(path: object) -> None:
         learner().save(path)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="path"):
         dikin.load(path)  # type: ignore[arg-type]
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        replace_file(tmp_path / "nowhere" / "file", b"")
-
-
-def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
-    """It may also be an `OSError`, which is given the path of the file otherwise."""
-    with pytest.raises(BusyError, match="try again"), replacing(tmp_path / "history.csv"):
-        raise BusyError("others wait; try again")
-    assert not list(tmp_path.iterdir())
 
 
 # --- many at once --------------------------------------------------------------------------------
