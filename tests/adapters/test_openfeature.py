@@ -69,6 +69,8 @@ def test_flags_of_a_key_are_one_trial() -> None:
     host, same = client(TunerProvider(tuned, "revenue")), visit("a")
     found = [
         host.get_float_details("price", -1.0, same),
+        host.get_float_details("wait", -1.0, same),
+        host.get_boolean_details("banner", False, same),
         host.get_integer_details("results", -1, same),
         host.get_string_details("size", "none", same),
         host.get_object_details("traffic", {}, same),
@@ -76,9 +78,9 @@ def test_flags_of_a_key_are_one_trial() -> None:
     ]
     assert tuned.asked == 1
     trial = tuned.open_queries[0]
-    assert [each.value for each in found[:-1]] == [
-        trial["price"], trial["results"], trial["size"], trial["traffic"],
-    ]  # fmt: skip
+    names = ("price", "wait", "banner", "results", "size", "traffic")
+    assert [each.value for each in found[:-1]] == [trial[name] for name in names]
+    assert [type(each.value) for each in found[:4]] == [float, float, bool, int]
     assert found[-1].value == trial.params
     assert {each.flag_metadata["trial"] for each in found} == {trial.id}
     assert {each.reason for each in found} == {Reason.SPLIT}
@@ -243,16 +245,6 @@ def test_failures_and_metrics_are_attributes_of_the_event() -> None:
 
 
 # --- types ---------------------------------------------------------------------------------------
-
-
-def test_each_parameter_has_its_types() -> None:
-    host, same = client(TunerProvider(dikin.Tuner(PARAMETERS, seed=7), "revenue")), visit("a")
-    assert type(host.get_float_value("results", -1.0, same)) is float  # a whole number is one too
-    assert type(host.get_float_value("wait", -1.0, same)) is float
-    found = host.get_boolean_details("banner", False, same)
-    assert found.error_code is None
-    assert found.value in (True, False)
-    assert type(found.value) is bool
 
 
 def test_the_host_may_write_into_an_object() -> None:
