@@ -470,15 +470,11 @@ class Study:
             self._refuse_more(fold)
         values, known = tuner.contexts.checked(context), tuner.covariates.checked(covariates)
         trials, rows, exact, after = list[Trial](), list[Record](), ledger.exact, fold.n
-        center, at = tuner.center_in(values).tolist(), now()
+        at = now()
         for id, key in enumerate(keys, after + 1):
             # Several clients would draw with the same number: then it is one of its own.
             draw = None if exact else secrets.randbits(63)
-            ledger.changing = True
-            trial, take_back = tuner.draft(values, known, id, draw)
-            body = tuner.ask_fact(trial) | {"center": center}
-            take_back()
-            ledger.changing = False
+            trial, body = tuner.draft(values, known, id, draw)
             body |= {} if exact else {"draw": draw, "after": after}
             body |= {"for": asked_for} if keyed else {}
             trials.append(trial)
@@ -575,7 +571,7 @@ class Study:
                 row = ledger.log.closing(id)
                 if row is not None and is_closed(row):
                     return row.n
-            ledger.fold.tuner.require_open(trial)
+            ledger.fold.tuner.open_trial(trial)
             body = json.dumps(body_of(ledger.fold))
             return ledger.append([Record(kind, body, id, None, self.client, now())])
 
@@ -823,7 +819,7 @@ class Study:
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            found = ((fold.tuner.require_open(id), asked) for id, asked in islice(later, limit))
+            found = ((fold.tuner.open_trial(id), asked) for id, asked in islice(later, limit))
             return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
 
         return self._read(look)
@@ -1019,13 +1015,13 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
     point = frozen(fact["point"], "point", 1)
     parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
     expected = number_or_nan(fact["expected"])
-    return Trial(id, space.params(point), point, expected, fact["paused"], *parts)
+    return Trial(id, point, space.params(point), expected, fact["paused"], *parts)
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row, _ = fold.tuner.checked_answer(trial, **answer)
-    asked = fold.tuner.require_open(trial)
+    row = fold.tuner.checked_answer(trial, **answer)
+    asked = fold.tuner.open_trial(trial)
     known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
     body = answer | {
         "point": list(map(float, row.point)),
@@ -1033,7 +1029,7 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
         "paused": row.paused,
         "center": fold.asked[asked.id].center,
     }
-    if fold.tuner.comparison is not None:
+    if fold.tuner.control is not None:
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
     return body | {"asked": {name: part for name, part in known.items() if part}}
