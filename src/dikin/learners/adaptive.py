@@ -251,7 +251,7 @@ def paper_schedule(
 
 def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
     """The coefficient, the target and the scale."""
-    target = schedules.Setting(order, dim, constant).target
+    target = schedules.target(order, dim, constant)
     scale = 0.5 / dim if order == schedules.SMOOTH else dim ** (-4.0 / 3.0)
     return (constant + 1.0) ** (order - 1), target, scale
 
