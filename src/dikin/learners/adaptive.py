@@ -207,7 +207,7 @@ def paper_schedule(
 
 def _common(order: int, dim: int, constant: float) -> Schedule:
     target, coefficient = (
-        schedules.Setting(order, dim, constant).target,
+        schedules.target(order, dim, constant),
         (constant + 1.0) ** (order - 1),
     )
     if order == SMOOTH:
