@@ -17,7 +17,8 @@ from math import isqrt, sqrt
 import numpy as np
 
 import dikin
-from dikin.tuning.search import Cube, Search
+from dikin.tuning.search import Search
+from dikin.tuning.sets import Cube
 from dikin.vectors import Array
 from evidence.guard import Guard
 
@@ -151,7 +152,7 @@ class Policy(Search):
     def forecast(self, y: Array) -> tuple[float, Array, Array]:
         """Level, slope and curvature at y."""
         f, model = self.model.features, self.model
-        m, here = model.average()[0], y - model.c
+        m, here = model.average[0], y - model.c
         return model.offset + float(f.row(here) @ m), f.gradient(m, here), f.curvature(m)
 
 

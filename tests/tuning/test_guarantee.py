@@ -18,7 +18,7 @@ import dikin
 from dikin.errors import ParameterError
 from dikin.tuning import guarantee
 from dikin.tuning.guarantee import Certificate, Floor, Play, exploring_price, play
-from dikin.tuning.search import Cube, Cut
+from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
 M = np.array([[0.3, 0.2], [-0.1, 0.25]])
