@@ -208,6 +208,20 @@ def test_rules_of_the_virtual_learner_by_a_search() -> None:
     assert floor.rate == pytest.approx(min(wanted, 0.9 / (d * 0.4)), rel=1e-4)
 
 
+@pytest.mark.parametrize("constants", [(inf, 1.0), (3.0, inf)])
+@pytest.mark.parametrize("rare", [0.0, 1e-300, 1.0])
+def test_values_that_are_mostly_the_same_leave_exploring_finite(
+    constants: tuple[float, float], rare: float
+) -> None:
+    floor = Floor(Cube(2), *constants, inf)
+    for t in range(300):
+        floor.learn(rare * (t % 60 == 40))
+        y, factor = floor.shape(Y, M)
+        assert np.isfinite([*y, *factor.ravel(), floor.rate]).all()
+    assert np.linalg.det(factor) > 1e-6
+    assert (floor.rounds > 0) == (rare == 1.0)
+
+
 # --- in the tuner --------------------------------------------------------------------------------
 
 
