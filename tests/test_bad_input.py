@@ -99,7 +99,7 @@ LOSSES: list[Refusal] = [
 ]
 
 CURVATURES: list[Refusal] = [
-    (-0.25, errors.ParameterError, ValueError, ["-0.25", "not negative", "tell 0"]),
+    (-0.25, errors.ParameterError, ValueError, ["-0.25", "not negative", "Report 0"]),
     (-1e-300, errors.ParameterError, ValueError, ["-1e-300", "not negative"]),
     (math.nan, errors.ParameterError, ValueError, ["nan", "finite"]),
     (math.inf, errors.ParameterError, ValueError, ["inf", "finite"]),

@@ -152,10 +152,9 @@ class Forgetful(dikin.Predictive):
     """Does not write down which forecast a query was asked with."""
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        numbers = memo.state.numbers.copy()
+        numbers = memo.numbers.copy()
         numbers.own = NONE
-        state = memo.state._replace(numbers=numbers)
-        return super()._memo_state(memo._replace(state=state))
+        return super()._memo_state(memo._replace(numbers=numbers))
 
 
 @pytest.mark.parametrize("arguments", FORECASTING, ids=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
@@ -26,3 +27,9 @@ def silence() -> Iterator[None]:
         yield
     finally:
         SILENCE.now = before
+
+
+def warn(words: str, category: type[Warning], stacklevel: int) -> None:
+    """Warn, unless the thread is silent; `stacklevel` as for `warnings.warn` in the caller."""
+    if not SILENCE.now:
+        warnings.warn(words, category, stacklevel=stacklevel + 1)

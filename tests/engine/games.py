@@ -20,6 +20,7 @@ from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
 from dikin.errors import DikinError
+from dikin.learners.kernel_learner import KernelLearner
 
 
 class Game(NamedTuple):
@@ -154,7 +155,8 @@ def playable(game: Game, world: Environment) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return game.learner().compiled_parts() is not None
+            learner = game.learner()
+        return isinstance(learner, KernelLearner) and learner.compiled_parts() is not None
     except (DikinError, TypeError):
         return False  # not on such a domain, or built from other things
 

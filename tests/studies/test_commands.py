@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin.plotting.terminal import BLOCKS
 from dikin.studies import study as study_module
-from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_options, tuner_from_text
+from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
 from studies.small import command
 
 FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
@@ -61,9 +61,7 @@ def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_flags_describe_parameters(params: list[str], parameters: dict[str, Any]) -> None:
-    made = tuner_from_options(tuple(params), maximize=False)
-    assert made is not None
-    assert made.space.parameters == parameters
+    assert by_name("--param", tuple(params), RANGE, parameter) == parameters
 
 
 def test_a_study_by_flags_or_by_json(store: str) -> None:

@@ -25,6 +25,7 @@ from dikin.environments.base import Environment
 from dikin.errors import CertificateWarning, NotSavableError, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
+from dikin.learners.kernel_learner import KernelLearner
 from dikin.plotting.notebook import columns_table, pairs_table
 
 Advance = Callable[[int], None]
@@ -218,8 +219,11 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     None if learner or environment has no kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
-    losses, parts = environment.kernel, learner.compiled_parts()
-    if not compiles(losses) or learner.may_restart or parts is None:
+    losses = environment.kernel
+    if not isinstance(learner, KernelLearner) or not compiles(losses) or learner.may_restart:
+        return None
+    parts = learner.compiled_parts()
+    if parts is None:
         return None
     units, size = UnitConversion.of(learner), learner.geometry.size
     loop = compiled_loop(parts.kernel, losses)

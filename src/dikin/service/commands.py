@@ -96,7 +96,8 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     from dikin.service.app import Service
 
     service = Service(url, **limits)
-    service.check_store()  # fail now and not at the first client
+    Study.names(url)  # fail now and not at the first client
+    open_database(url, PATIENCE).check_folder()
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(

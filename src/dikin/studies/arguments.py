@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 from dikin.arguments import as_float, is_whole, true_or_false, whole
@@ -49,7 +50,7 @@ def as_read(value: Any) -> Any:
     """Return a value as it will be read back; the tuner refuses what it cannot use."""
     if value is None or type(value) is float:
         return value
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: as_read(value[name]) for name in sorted(value, key=str)}
     number = as_float(value)
     return value if number is None else number

@@ -18,19 +18,17 @@ from dikin.files import replacing
 from dikin.plotting.curves import far_off
 from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Argument, Operation
+from dikin.studies.operations import OPERATIONS, Call, Schema
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import (
     VALUE,
-    by_name,
     number_or_word,
+    option,
     tuner_from_options,
     tuner_from_text,
     tuner_options,
 )
-from dikin.tuning.recommendation import Recommendation
 from dikin.vectors import Table
-from dikin.worth.uplift import Uplift
 
 EXPORTED_AT_ONCE = 20_000
 """Rounds."""
@@ -40,27 +38,24 @@ EXAMPLES = {
     "ask": ("shop", "shop --covariate load=0.7 --covariate hour=14", "shop --context region=eu"),
     "tell": ("shop 17 512", "store 17 512 --metric p99_ms=187", "store 17 --failed"),
     "add_trial": ("shop 480 --param price=5",),
-    "best": ("shop", "fleet --context region=eu --context load=0.7"),
     "recommend": ("shop", "fleet --context region=eu --context load=0.7"),
-    "uplift": ("shop",),
-    "pause": ("shop",),
-    "resume": ("shop",),
 }
-"""The operations that have a command, and examples of it."""
-SHOWN: dict[str, Callable[[dict[str, Any]], str]] = {
-    "ask": lambda answer: json.dumps({part: answer[part] for part in ("id", "params")}),
+"""Examples of a command."""
+SHOWN: dict[str, Callable[[Any], str]] = {
+    "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
     "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
-    "add_trial": lambda answer: "added",
+    "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),
-    "recommend": lambda answer: str(Recommendation.from_json(answer)),
-    "uplift": lambda answer: str(Uplift.from_json(answer)),
-    "pause": lambda answer: "paused: trials are at the best setting",
-    "resume": lambda answer: "exploring and learning",
+    "recommend": str,
+    "uplift": str,
+    "pause": lambda _: "paused: trials are at the best setting",
+    "resume": lambda _: "exploring and learning",
+    "trim": "{} rows removed".format,
+    "skip_ids": "the next trial has the id {:,}".format,
+    "verify": str,
 }
-"""What a command prints of an answer."""
-ONE = {"covariates": "covariate", "metrics": "metric", "params": "param"}
-"""The options that are repeated, for arguments of several values by name."""
-HIDDEN = ("n", "point")
+"""The commands that call a study, and what each prints of the answer."""
+HIDDEN = ("n", "point", "progress")
 """Arguments without an option."""
 
 url_option = click.option(
@@ -98,7 +93,6 @@ def command(
 
 @command()
 @click.argument("tuner", required=False)
-@tuner_options
 def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     """Create a study of a tuner.
 
@@ -139,55 +133,47 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-# --- commands of operations ----------------------------------------------------------------------
+create.params += tuner_options()
 
 
-def _command(asked: Operation) -> click.Command:
-    given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
-    name = asked.name.replace("_", "-")
-    lines = "\n".join(f"  dikin study {name} {each}" for each in EXAMPLES[asked.name])
+# --- commands that call a study ------------------------------------------------------------------
+
+
+def _command(call: Call) -> click.Command:
+    title = call.name.replace("_", "-")
+    lines = "\n".join(f"  dikin study {title} {each}" for each in EXAMPLES.get(call.name, ()))
+    given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
+    more = {"progress": True} if "progress" in call.arguments else {}
+
+    def run(name: str, url: str, **sent: Any) -> None:
+        sent = {n: x for n, x in sent.items() if x is not None}
+        with Study(url, name) as study:
+            answer = call.act(study, **sent | more)
+        click.echo(SHOWN[call.name](answer))
+
     return click.Command(
-        name,
-        callback=_callback(asked, given),
-        params=[click.Argument(["name"]), *(_option(name, each) for name, each in given.items())],
-        help=f"{asked.words}\n\n\b\n{lines}",
+        title,
+        callback=run,
+        params=[
+            click.Argument(["name"]),
+            *(_parameter(*each, each[0] in call.required) for each in given.items()),
+        ],
+        help=f"{call.words}\n\n\b\n{lines}",
         context_settings={"ignore_unknown_options": True},  # a value may be negative
     )
 
 
-def _is_named(argument: Argument) -> bool:
-    kinds = argument.schema.get("anyOf", [argument.schema])
-    return bool(kinds[0].get("type") == "object")
-
-
-def _option(name: str, argument: Argument) -> click.Parameter:
-    kind = argument.schema.get("type")
-    words = argument.schema["description"]
+def _parameter(name: str, schema: Schema, required: bool) -> click.Parameter:
     if name in ("id", "value"):
-        return click.Argument([name], type=int if name == "id" else float, required=name == "id")
-    if _is_named(argument):
-        flag, words = f"--{ONE.get(name, name)}", f"{words} May be repeated."
-        return click.Option([flag, name], multiple=True, metavar="NAME=VALUE", help=words)
-    return click.Option([f"--{name}"], is_flag=kind == "boolean", help=words)
+        return click.Argument([name], type=int if name == "id" else float, required=required)
+    found = option(name, schema, VALUE, number_or_word)
+    found.required = required
+    return found
 
 
-def _callback(asked: Operation, given: dict[str, Argument]) -> Callable[..., None]:
-    def run(name: str, url: str, **texts: Any) -> None:
-        sent = {
-            key: by_name(f"--{ONE.get(key, key)}", texts[key], VALUE, number_or_word)
-            if _is_named(each)
-            else texts[key]
-            for key, each in given.items()
-        }
-        with Study(url, name) as study:
-            answer = asked.act(study, **sent)
-        click.echo(SHOWN[asked.name](answer))
-
-    return run
-
-
-for _name in EXAMPLES:
-    study.add_command(url_option(_command(OPERATIONS[_name])))
+for _name in SHOWN:
+    _call = OPERATIONS[_name] if _name in OPERATIONS else Call(getattr(Study, _name))
+    study.add_command(url_option(_command(_call)))
 
 
 # --- other commands ------------------------------------------------------------------------------
@@ -334,32 +320,6 @@ def _parts(study: Study) -> Iterator[Table]:
             expected = part["round"][-1] + 1 if len(part) else 0
             yield part
             bar.move(EXPORTED_AT_ONCE)
-
-
-@command(of=Study.trim)
-@click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
-def trim(name: str, before: int, url: str) -> None:
-    with Study(url, name) as study:
-        click.echo(f"{study.trim(before, progress=True)} rows removed")
-
-
-@command("skip-ids", Study.skip_ids)
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    help="How many ids to leave out: more than were asked since the backup.",
-)
-def skip_ids(name: str, url: str, count: int) -> None:
-    with Study(url, name) as restored:
-        click.echo(f"the next trial has the id {restored.skip_ids(count):,}")
-
-
-@command(of=Study.verify)
-def verify(name: str, url: str) -> None:
-    with Study(url, name) as study:
-        click.echo(str(study.verify(progress=True)))
 
 
 @command(of=Study.rewind)

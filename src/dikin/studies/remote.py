@@ -14,20 +14,16 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
-from math import isfinite
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
-from dikin.arguments import frozen, real_number
+from dikin.arguments import frozen
 from dikin.errors import (
     AccessError,
     BusyError,
-    ContextError,
-    CovariateError,
     DikinError,
-    LossError,
     ParameterError,
     StateError,
     StoreError,
@@ -38,7 +34,7 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.arguments import own_name, printable
+from dikin.studies.arguments import as_read, own_name, printable
 from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
 from dikin.studies.study import UNIT, OpenQuery, Study, trial_of
@@ -62,12 +58,6 @@ FIRST_ATTEMPT = 1 / 8
 """The share of the time limit that the first attempt may take; each further one twice as much."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
-NAMED = {
-    "context": ("context", ContextError),
-    "metrics": ("metric", LossError),
-    "covariates": ("covariate", CovariateError),
-}
-"""Arguments that are given by name: the word for one, and the error of one that cannot be sent."""
 
 CODES = {
     error_code(kind): kind
@@ -129,10 +119,7 @@ class ServiceClient:
         """The service's answer; the request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
-        try:
-            data = None if body is None else json.dumps(body).encode()
-        except (TypeError, ValueError, RecursionError) as reason:
-            raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
+        data = None if body is None else _as_json(body)
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
@@ -253,12 +240,12 @@ class RemoteStudy(Study):
     def _call(self, operation: str, **given: Any) -> dict[str, Any]:
         """Send a request for an operation with the arguments that are not None."""
         asked = OPERATIONS[operation]
-        sent = {name: _as_sent(name, value) for name, value in given.items() if value is not None}
-        headers = {a.header: sent.pop(n) for n, a in asked.headers.items() if n in sent}
+        sent = {name: value for name, value in given.items() if value is not None}
+        headers = {header: sent.pop(n) for n, header in asked.headers.items() if n in sent}
         path = self._path + asked.path.partition("{name}")[2]
         if asked.method == "POST":
             return self.service.send("POST", path, sent if asked.in_body else None, headers)
-        texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in sent.items()}
+        texts = {n: v if isinstance(v, str) else _as_json(v).decode() for n, v in sent.items()}
         return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
     # --- rounds --------------------------------------------------------------------------------
@@ -294,15 +281,15 @@ class RemoteStudy(Study):
         self._call("resume")
 
     def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
-        key = more.pop("key", None) or secrets.token_hex(16)
-        self._call("add_trial", params=params, value=value, key=key, **more)
+        more["key"] = more.get("key") or secrets.token_hex(16)
+        self._call("add_trial", params=params, **as_read({"value": value} | more))
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        spec = Space(parameters, constraints).spec()
-        status = self._call("set_parameters", **spec)
-        self._space = Space.from_spec(status["space"])
+        space = Space(parameters, constraints)
+        self._call("set_parameters", **space.spec())
+        self._space = space
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -314,6 +301,7 @@ class RemoteStudy(Study):
 
     def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
         found: T
+        given = {name: as_read(value) for name, value in given.items()}
         found = READ[part](self._call(part, **given)) if given else getattr(self.status(), part)
         return found
 
@@ -391,27 +379,11 @@ def _id_and_point(query: Query | int) -> dict[str, Any]:
     return {"id": query.id, "point": query.point.tolist()}
 
 
-def _plain(value: Any, what: str, error: type[DikinError]) -> Any:
-    """A number as a JSON value."""
-    if isinstance(value, bool | str | None):  # refused there, in the same words as elsewhere
-        return value
-    number = real_number(value, what, error)
-    if not isfinite(number):  # JSON cannot represent it
-        raise error(
-            f"the {what} must be a finite number, got {number}. Tell a number, or forget the "
-            "query if its value was lost. Nothing was changed."
-        )
-    return number
-
-
-def _as_sent(name: str, given: Any) -> Any:
-    """Return an argument as JSON: a value as a number, others by name."""
-    if name == "value":
-        return _plain(given, "value", LossError)
-    if name not in NAMED or not isinstance(given, Mapping):  # refused there
-        return given
-    word, error = NAMED[name]
-    return {each: _plain(part, f"{word} {each!r}", error) for each, part in given.items()}
+def _as_json(value: Any) -> bytes:
+    try:
+        return json.dumps(value).encode()
+    except (TypeError, ValueError, RecursionError) as reason:
+        raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
 
 
 def _read(data: bytes, kind: str) -> Any:
