@@ -10,27 +10,20 @@ import dikin
 from dikin.arguments import positive
 from dikin.domains.base import Array
 from dikin.domains.dense import DenseGeometry
-from dikin.learners.parameters import Parameter
+from dikin.learners.parameters import parameter
 
 
 @dikin.register
 class Climber(dikin.Learner):
     """Tries a normal step from the best point so far, and stays where the loss was least."""
 
-    step = Parameter("The size of a step, as a share of the domain's radius.", positive)
+    step: float = parameter(
+        "The size of a step, as a share of the domain's radius.", positive, default=0.3
+    )
     kept = ("_best", "_least")
 
-    def __init__(
-        self,
-        domain: dikin.Domain,
-        step: float = 0.3,
-        *,
-        loss_range: tuple[float, float] | None = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.step = step  # checked, as it is declared above
-        self._best, self._least = np.zeros(domain.dim), inf
+    def _begin(self) -> None:
+        self._best, self._least = np.zeros(self.domain.dim), inf
 
     def _form(self) -> DenseGeometry:
         return DenseGeometry(self.domain, self.units.radius)  # works with chart vectors
@@ -47,7 +40,6 @@ class Climber(dikin.Learner):
     def _learn(self, memo: Array, loss: float, curvature: float) -> None:
         if loss < self._least:
             self._best, self._least = memo, loss
-        self.rounds += 1
 
     @classmethod
     def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Self]:

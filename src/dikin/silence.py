@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
@@ -17,12 +18,15 @@ SILENCE = _Silence()
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Let learners say nothing in this thread: no warning, no line in a log.
-
-    Unlike filters of warnings this changes nothing for other threads.
-    """
+    """Suppress the warnings and the log of learners in this thread alone."""
     before, SILENCE.now = SILENCE.now, True
     try:
         yield
     finally:
         SILENCE.now = before
+
+
+def warn(words: str, category: type[Warning], stacklevel: int) -> None:
+    """Warn, unless the thread is silent; `stacklevel` as for `warnings.warn` in the caller."""
+    if not SILENCE.now:
+        warnings.warn(words, category, stacklevel=stacklevel + 1)

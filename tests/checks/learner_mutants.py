@@ -151,8 +151,8 @@ class Hasty(AdaptiveSmooth):
 class Clipping(AdaptiveSmooth):
     """Takes any loss for the nearest one of its range."""
 
-    def _scaled_loss(self, loss: Any) -> float:
-        return super()._scaled_loss(float(np.clip(loss, *self.units.loss_range)))
+    def _scaled_answer(self, loss: Any) -> float:
+        return super()._scaled_answer(float(np.clip(loss, *self.units.loss_range)))
 
 
 class UncheckedQueries(OpenQueries):
@@ -172,7 +172,8 @@ class FirstComeFirstServed(AdaptiveSmooth):
     """Closes the oldest query, whichever is answered."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._learn(self._open.find(query, self._again)[1], self._scaled_loss(loss), 0.0)
+        self._learn(self._open.find(query, self._again)[1], self._scaled_answer(loss), 0.0)
+        self.rounds += 1
         del self._open[min(self._open)]
 
 
@@ -221,7 +222,7 @@ class PresentCentre(AdaptiveSmooth):
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         before = self._state
-        y, was = (self.geometry.vector(state.iterate) for state in (before, memo.state))
+        y, was = (self.geometry.vector(each.iterate) for each in (before, memo))
         super()._learn(memo, loss, curvature)
         step = self._state.linear - before.linear
         added = self._state.numbers[TOTAL] - before.numbers[TOTAL]
@@ -250,7 +251,7 @@ class Unsigned(AdaptiveSmooth):
     """Takes no credit for the regulariser at the centre."""
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        held, y = self._state.numbers[HELD], self.geometry.vector(memo.state.iterate)
+        held, y = self._state.numbers[HELD], self.geometry.vector(memo.iterate)
         super()._learn(memo, loss, curvature)
         self._state.numbers[SPENT] += 0.5 * (self._state.numbers[HELD] - held) * float(y @ y)
 
@@ -261,7 +262,7 @@ class Faint(AdaptiveSmooth):
     _late = False
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        self._late |= memo.state is not self._state
+        self._late |= memo.iterate is not self._state.iterate
         super()._learn(memo, loss, curvature)
 
     @property

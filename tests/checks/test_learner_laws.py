@@ -93,7 +93,7 @@ def test_learner_without_a_range_keeps_the_laws(kind: str) -> None:
     known = case.make(0)
 
     def make(domain: dikin.Domain, seed: int) -> dikin.Learner:
-        return known._anew(domain, known.arguments() | {"loss_range": None}, seed)
+        return type(known)(domain, **known.arguments() | {"loss_range": None}, seed=seed)
 
     for law in laws_of(learner).values():
         law(partial(make, case.domain), 0)

@@ -17,6 +17,7 @@ from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
 from dikin.errors import DikinError, SlowLearnerWarning
+from dikin.learners.kernel_learner import KernelLearner
 
 
 class Game(NamedTuple):
@@ -125,7 +126,8 @@ def playable(game: Game, world: Environment) -> bool:
     if "curvature" in wanted and world.smoothness == 0.0:
         return False
     try:
-        return game.learner().compiled_parts() is not None
+        learner = game.learner()
+        return isinstance(learner, KernelLearner) and learner.compiled_parts() is not None
     except (DikinError, TypeError, StopIteration):
         return False  # not on such a domain, or built from other things
 

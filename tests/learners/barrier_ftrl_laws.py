@@ -13,7 +13,7 @@ from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
 from dikin.errors import CertificateWarning
 from dikin.learners.adaptive import RATE, TOTAL, BarrierFTRL, Schedule
-from dikin.learners.kernel_learner import LearnerState
+from dikin.learners.kernel_learner import LearnerState, Memo
 from dikin.open_queries import Query
 from domains.geometry_laws import Direction
 
@@ -23,11 +23,11 @@ DIGITS = 1e-9
 """Relative slack of an equality between numbers that are exact except for rounding."""
 
 
-def _shift(schedule: Schedule, state: LearnerState) -> float:
+def _shift(schedule: Schedule, state: LearnerState | Memo) -> float:
     return float(state.numbers[RATE] * (state.numbers[TOTAL] + schedule.assumed))
 
 
-def _direction(learner: BarrierFTRL, state: LearnerState, noise: Array) -> Direction:
+def _direction(learner: BarrierFTRL, state: LearnerState | Memo, noise: Array) -> Direction:
     """The direction that a learner explores from a state."""
     schedule = learner._schedule
     shift = _shift(schedule, state)
@@ -90,14 +90,17 @@ def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:
     after = learner._state
     sigma = schedule.trust * learner.units.curvature(_counted_curvature(learner)) + schedule.assumed
     lam = after.numbers[TOTAL] - before.numbers[TOTAL] - sigma
-    trace = _direction(learner, memo.state, np.ones(learner.geometry.size)).trace
-    y = learner.geometry.vector(memo.state.iterate)
+    trace = _direction(learner, memo, np.ones(learner.geometry.size)).trace
+    y = learner.geometry.vector(memo.iterate)
     return Surrogate(y, after.linear - before.linear, sigma, lam, schedule.reach**2 * trace)
 
 
 def _price_paid(schedule: Schedule, surrogate: Surrogate) -> float:
     y = surrogate.y
-    return schedule.price(surrogate.sigma, surrogate.trace) - surrogate.lam / 2 * float(y @ y)
+    d, tau = schedule.dim, surrogate.trace
+    price = schedule.smoothness * tau / d / 2 + schedule.lipschitz * np.sqrt(tau / d)
+    price += (schedule.smoothness - surrogate.sigma) * tau / (d + 2) / 2
+    return float(price) - surrogate.lam / 2 * float(y @ y)
 
 
 def _loss_variation(learner: BarrierFTRL) -> float:

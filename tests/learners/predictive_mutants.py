@@ -36,9 +36,9 @@ class ForecastsAfterwards(Mutant):
     """The forecast looks at the loss."""
 
     def before(self, memo: Memo, loss: float) -> tuple[Memo, float]:
-        numbers = memo.state.numbers.copy()
+        numbers = memo.numbers.copy()
         numbers.mixture += 0.1 * (loss - expectation(self._plan, numbers))
-        return memo._replace(state=memo.state._replace(numbers=numbers)), loss
+        return memo._replace(numbers=numbers), loss
 
 
 class LeavesTheBestPointOut(Mutant):
@@ -76,7 +76,7 @@ class LearnsFromFaults(Mutant):
     """A fault counts as much as the level admits."""
 
     def before(self, memo: Memo, loss: float) -> tuple[Memo, float]:
-        then = memo.state.numbers
+        then = memo.numbers
         expected = expectation(self._plan, then)
         known = self._ranged or measuring(then)
         return memo, loss if known else expected + clip(loss - expected, then.level)
@@ -89,7 +89,9 @@ class PullsToTheStart(Mutant):
         assert self.start is not None
         n, y = self.n, self._state.linear[: self.geometry.size]
         lam = n.curvature - n.sigma - (old.curvature - old.sigma)
-        y -= lam * self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
+        y -= lam * self.geometry.preimage(
+            (np.array(self.start) - self.domain.center) / self.units.radius
+        )
         self.geometry.solve(y, n.curvature, 1 / n.rate, self._state.iterate)
 
 
@@ -104,7 +106,7 @@ class AnswersHereAndNow(Mutant):
     """A late answer is learnt as if it had been asked at the present centre."""
 
     def before(self, memo: Memo, loss: float) -> tuple[Memo, float]:
-        return memo._replace(state=memo.state._replace(iterate=self._state.iterate)), loss
+        return memo._replace(iterate=self._state.iterate), loss
 
 
 class PaysTheLarger(Mutant):
@@ -120,7 +122,7 @@ class WeighsByLosses(Mutant):
     """All answers that only measure weigh the same, and how many there are the losses decide."""
 
     def after(self, memo: Memo, old: Numbers, linear: Any) -> None:
-        if measuring(old) and self._rounds_in_range > MEASURED:
+        if measuring(old) and self.rounds >= MEASURED:
             self.n.g_y += (1 / self._plan.keep - 1) * old.g_y
 
 

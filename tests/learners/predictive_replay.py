@@ -160,7 +160,7 @@ class Replay:
         own = self.rng.uniform(-1, 1) if self.rng.random() < 0.3 else None
         forecast = None if own is None else (self.low + self.high) / 2 + self.half * own
         query = self.learner.ask(forecast=forecast)
-        then = self.learner._open[query.id][1].state.numbers
+        then = self.learner._open[query.id][1].numbers
         z = self.space.to_work(query.point) - self.reference.center
         reach = REACH if then.level == 0 else 1.0
         self.keys[query.id] = self.reference.ask(
@@ -182,7 +182,7 @@ class Replay:
         loss = self.loss(self.space.to_work(query.point))
         most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
         sigma = float(self.rng.choice([0.0, self.rng.uniform(0, most)]))
-        then = learner._open[query.id][1].state.numbers
+        then = learner._open[query.id][1].numbers
         learner.tell(
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )

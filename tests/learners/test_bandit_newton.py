@@ -163,7 +163,7 @@ def worst_dent(wall: float, steep: float) -> float:
 @pytest.mark.parametrize("steep", [2.0, 9.0])
 def test_the_extension_is_convex(steep: float) -> None:
     learner = dikin.BanditNewton(dikin.Ball(2), 2 * steep, horizon=100, seed=1)
-    wall = learner._open[learner.ask().id][1].wall
+    wall = learner._open[learner.ask().id][1][2]
     assert wall == min(10, steep)
     assert worst_dent(wall, steep) < 1e-12
     assert worst_dent(wall / 4, steep) > 1e-3
@@ -201,7 +201,7 @@ def lawless(kind: type[dikin.BanditNewton], way: str) -> None:
     rng = np.random.default_rng(8)
     for _ in range(1500):
         query = learner.ask()
-        s = np.linalg.solve(np.linalg.cholesky(learner._inverse), learner._open[query.id][1].pull)
+        s = np.linalg.solve(np.linalg.cholesky(learner._inverse), learner._open[query.id][1][0])
         far = 1.0 if s @ s > 2 else -1.0
         loss = {"far": -far, "near": far}
         learner.tell(query, loss.get(way, float(rng.choice([-1.0, 1.0]))))

@@ -46,11 +46,16 @@ class Units:
 Game = tuple[Learner, Any]
 
 
+def quicken(learner: Any, times: float) -> None:
+    pace = learner._pace._replace(eta=times * learner._pace.eta)
+    learner._kernel = learner._kernel._replace(pace=pace)
+
+
 def fkm(units: Units, lipschitz: float | None = None) -> Game:
     """The text's step is small: here it is 1000 times as long, so that many a step ends outside."""
     T = 10**6
     learner = dikin.FKM(units.domain, T, lipschitz, loss_range=(LOW, HIGH), seed=2)
-    learner._descend(learner._pace._replace(eta=1000 * learner._pace.eta))
+    quicken(learner, 1000)
     delta, alpha, step = (
         texts.fkm_general(units.d, T, units.r)
         if lipschitz is None
@@ -125,7 +130,7 @@ def predictions(units: Units) -> Game:
     """With steps ten times as long, so that many a step ends outside."""
     T = 100
     learner = dikin.PseudoLine(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
-    learner._descend(learner._pace._replace(eta=10 * learner._pace.eta))
+    quicken(learner, 10)
     delta = texts.prediction_reach(T, units.L, units.r)
     text = texts.Predictions(units.project, 1, units.r, delta, units.size)
     text.T = T

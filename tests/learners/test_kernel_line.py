@@ -152,9 +152,8 @@ def average(learner: Any, f: Callable[[float], float], pieces: int = 60) -> tupl
             chance = ends[i] - p[i] * (part + 0.5) / pieces
             vars(learner)["_noise"] = Fixed(float(chance))
             query = learner.ask()
-            memo = learner._open[query.id][1]
-            density = learner._kernel(memo.mean, memo.step)
-            F = f(float(query.point[0])) / memo.density * density
+            mean, step, density = learner._open[query.id][1]
+            F = f(float(query.point[0])) / density * learner._kernel(mean, step)
             sums += p[i] / pieces * F
             square += p[i] / pieces * float(p @ F**2)
             learner.forget(query)

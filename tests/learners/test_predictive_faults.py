@@ -63,10 +63,9 @@ class Believes(dikin.Predictive):
     """Clips nothing."""
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers = memo.state.numbers.copy()
+        numbers = memo.numbers.copy()
         numbers.level = numbers.level and 1e9
-        memo = memo._replace(state=memo.state._replace(numbers=numbers))
-        super()._learn(memo, loss, curvature)
+        super()._learn(memo._replace(numbers=numbers), loss, curvature)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -20,7 +20,7 @@ from dikin.checks.learner import ask, shaped
 from dikin.domains.base import Array
 from dikin.learners import range_search
 from dikin.learners.adaptive import HELD, RATE
-from dikin.learners.range_search import STALE, RangeSearch, Variation, first_range
+from dikin.learners.range_search import STALE, RangeSearch, first_range
 from dikin.theory.certificate import Part
 from learners.unknown_range_laws import without_range
 
@@ -306,10 +306,10 @@ def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """W = LD counts, not the 2B of the last range: without (W - 2B)+ the bound is too small."""
-    right = Variation.of
+    right = range_search.variation
 
-    def as_wide_as_the_range(width: float, *rest: Any) -> Variation:
-        return right(width, *rest)._replace(most=width)
+    def as_wide_as_the_range(width: float, *rest: Any) -> tuple[float, float]:
+        return width, right(width, *rest)[1]
 
     def steep() -> Any:
         return dikin.AdaptiveLipschitz(BOX, STEEP, loss_range=None, seed=3)
@@ -318,7 +318,7 @@ def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
     low, high = learner.units.loss_range
     assert 1.5 * (high - low) < STEEP * ACROSS
     whole = learner.certificate
-    monkeypatch.setattr(range_search.Variation, "of", as_wide_as_the_range)
+    monkeypatch.setattr(range_search, "variation", as_wide_as_the_range)
     assert learner.certificate < whole
     with pytest.raises(AssertionError):
         require_sum(steep(), STEEP * ACROSS, lambda width: STEEP * ACROSS)
@@ -372,7 +372,7 @@ def test_what_has_no_certificate_gets_none(kind: str) -> None:
         known = next(iter(registry.FOLDERS["learners"].every()[kind].examples(BOX, 1)))
     except errors.DikinError:
         return  # not on a box
-    learner: Any = known._anew(BOX, known.arguments() | {"loss_range": None}, 1)
+    learner: Any = type(known)(BOX, **known.arguments() | {"loss_range": None}, seed=1)
     for t in range(8):  # so many show `Predictive` how large losses are
         learner.tell(ask(learner), shaped(learner, 3.0 + 0.1 * t))
     certified = not isnan(known.certificate) and kind != "discard"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import isnan
@@ -17,7 +16,6 @@ import pytest
 
 import dikin
 from dikin.engine.play import compiled_rounds
-from dikin.learners.threads import ignored
 from dikin.open_queries import OpenQueries
 
 THREADS, ROUNDS = 4, 25
@@ -159,75 +157,12 @@ class NoLock(nullcontext[None]):
     def release(self) -> None: ...
 
 
-class AnnouncedLock:
-    """A lock as a learner has it, which says when a second thread has come to it."""
-
-    def __init__(self) -> None:
-        self._lock, self._threads, self.second = threading.RLock(), set[int](), threading.Event()
-
-    def acquire(self) -> None:
-        self._threads.add(threading.get_ident())
-        if len(self._threads) > 1:
-            self.second.set()
-        self._lock.acquire()
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __enter__(self) -> None:
-        self.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-
 @pytest.mark.parametrize("kind", MAKES)
 def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
     learner = MAKES[kind]()
     learner._open.lock = NoLock()
     with pytest.raises(AssertionError):
         require_one_after_the_other(learner, MAKES[kind](), tmp_path)
-
-
-def test_a_context_belongs_to_the_call_that_it_came_with() -> None:
-    """Another thread asks with another context in the middle of a call."""
-
-    def off_its_line(lock: Any, comes: Callable[[threading.Thread], object]) -> float:
-        learner: Any = dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
-        learner._open.lock, draw = lock, learner._noise.draw
-        other = threading.Thread(target=learner.ask, args=([0.0, 1.0],))
-
-        def interrupted() -> Any:
-            if not other.ident:
-                other.start()
-                comes(other)
-            return draw()
-
-        learner._noise.draw = interrupted
-        query = learner.ask([1.0, 0.0])
-        other.join()
-        return float(abs(query.point[1]))
-
-    held = AnnouncedLock()
-    assert off_its_line(held, lambda other: held.second.wait()) == 0.0
-    assert off_its_line(NoLock(), lambda other: other.join()) > 0.0
-
-
-def test_threads_ignore_warnings_one_after_the_other() -> None:
-    """Else the last to leave would restore filters that another thread had changed."""
-    before = list(warnings.filters)
-
-    def ignore() -> None:
-        with ignored(UserWarning):
-            pass
-
-    other = threading.Thread(target=ignore)
-    with ignored(UserWarning):
-        other.start()
-        other.join(0.1)
-        assert other.is_alive()
-    other.join()
-    assert list(warnings.filters) == before
 
 
 def test_a_compiled_game_is_one_call() -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from dikin.checks import LearnerFactory
 from dikin.checks.failure import at_most, require
 from dikin.checks.learner import ask, name, refused, same_state, shaped
-from dikin.errors import CertificateWarning, LossError, LossRangeError
+from dikin.errors import LossError, LossRangeError
 from dikin.learners.base import Learner
-from dikin.learners.threads import ignored
+from dikin.silence import silence
 
 LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 """Narrow at first, around a middle that is not zero; every so often one that is far outside."""
@@ -25,7 +25,7 @@ LOSSES = [5.0, 5.01, 4.9, 4.93, 7.0, 6.0, -40.0, 30.0]
 def without_range(make: LearnerFactory, seed: int) -> Learner:
     """A learner like the one that `make` builds, without its range."""
     learner = make(seed)
-    return learner._anew(learner.domain, learner.arguments() | {"loss_range": None}, seed)
+    return type(learner)(learner.domain, **learner.arguments() | {"loss_range": None}, seed=seed)
 
 
 def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed: int) -> None:
@@ -79,7 +79,7 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
             twin.tell(theirs, answer, curvature)
         else:
             arguments = learner.arguments() | {"loss_range": list(learner.units.loss_range)}
-            twin = learner._anew(learner.domain, arguments, stream)
+            twin = type(learner)(learner.domain, **arguments, seed=stream)
         query, theirs = ask(learner, i), ask(twin, i)
         wanted = f"as with {learner.units.loss_range} from the beginning"
         for own, other in ((query.point, theirs.point), (learner.center, twin.center)):
@@ -121,7 +121,7 @@ def check_unknown_range_continues_exactly_when_restored(make: LearnerFactory, se
     """A state that went through JSON continues bit for bit, through restarts and late answers."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(3)]
-    with ignored(CertificateWarning):
+    with silence():
         for loss in LOSSES[:4]:
             learner.tell(ask(learner), shaped(learner, loss))
         queries.append(ask(learner))

@@ -69,7 +69,8 @@ class RestartsUncounted(RangeSearch):
 
 class LosesARound(RangeSearch):
     def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        super().begin_anew(learner, fresh, replace(search, rounds=max(search.rounds - 1, 1)))
+        learner.rounds = max(learner.rounds - 1, 1)
+        super().begin_anew(learner, fresh, search)
 
 
 class KeepsItsNumbers(RangeSearch):
@@ -85,9 +86,7 @@ class CountsOn(RangeSearch):
     """Goes on with the number of the round in its formulas."""
 
     def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        fresh._rounds_in_range = learner._rounds_in_range
-        ahead = replace(search, rounds=search.rounds - learner._rounds_in_range)
-        super().begin_anew(learner, fresh, ahead)
+        super().begin_anew(learner, fresh, replace(search, rounds=learner._earlier or 1))
 
 
 class DrawsAgain(RangeSearch):

@@ -142,7 +142,14 @@ def right_way(learner: Any) -> Any:
 
 def uphill(learner: Any) -> Any:
     """The gradient estimator with the wrong sign, which the certificate believes."""
-    return altered(learner, dim=-learner._schedule.dim)
+    learn = learner._learn
+
+    def upwards(memo: Any, loss: float, curvature: float) -> None:
+        square, trace, unit = memo.asked
+        learn(memo._replace(asked=(square, trace, -unit)), loss, curvature)
+
+    learner._learn = upwards
+    return learner
 
 
 CELLS = {

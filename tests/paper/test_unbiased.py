@@ -108,7 +108,7 @@ def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
         if variant == "two ellipsoids":
             geometry = crossed(learner.geometry)
             learner._kernel = learner._kernel._replace(geometry=geometry)
-            learner._metric_size = geometry.metric_size
+            learner._metric_form = geometry.metric_size, geometry.size
         check_quadratic(learner, weight=0.0 if variant == "f, not f~" else 1.0)
 
     holds(check, "right", "d + 1", "two ellipsoids", "f, not f~")
@@ -170,7 +170,7 @@ def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
         value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
         rows[i] = 0.0
         learner.geometry.linear_update(
-            memo.state.iterate, memo.metric, value * memo.asked[2], 0.0, rows[i]
+            memo.iterate, memo.metric, value * memo.asked[2], 0.0, rows[i]
         )
         learner.forget(query)
     return np.linalg.solve(root, rows.T).T

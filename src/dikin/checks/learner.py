@@ -17,7 +17,6 @@ from dikin.checks import LearnerFactory
 from dikin.checks.failure import require
 from dikin.domains.base import Array
 from dikin.errors import (
-    CertificateWarning,
     ClosedQueryError,
     DikinError,
     LossError,
@@ -28,8 +27,8 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
-from dikin.learners.threads import ignored
 from dikin.open_queries import Query
+from dikin.silence import silence
 
 # --- how the laws play -------------------------------------------------------------------------
 
@@ -128,7 +127,7 @@ def check_points_stay_inside(make: LearnerFactory, seed: int) -> None:
         domain = learner.domain
         # Only driven learners come near the boundary, where the last digits matter.
         rounds = 250 if pattern == "driving" else 70
-        with ignored(CertificateWarning):
+        with silence():
             for query in play(learner, rounds, pattern):
                 for point in (*points_of(learner, query), learner.center):
                     form, wanted = (str(point.dtype), point.shape), ("float64", domain.point_shape)
@@ -161,7 +160,7 @@ def check_restored_learner_continues_exactly(make: LearnerFactory, seed: int) ->
     queries = [ask(learner) for _ in range(3)]
     twin = learner.restore(learner.domain, json.loads(json.dumps(learner.state())))
     same_state(learner, twin, "right after")
-    with ignored(CertificateWarning):
+    with silence():
         for query in (queries[2], queries[0]):
             for each in (learner, twin):
                 each.tell(query.id, answer_at(each, 0.3), 0.0)
@@ -289,7 +288,7 @@ def check_queries_are_answered_in_any_order(make: LearnerFactory, seed: int) -> 
     queries = [ask(learner) for _ in range(6)]
     ids = [query.id for query in queries]
     require(len({*ids}) == len(ids), name(learner), "the list of ids", ids, "each once")
-    with ignored(CertificateWarning):
+    with silence():
         for i, answered in enumerate((3, 0, 5, 1, 4, 2), start=1):
             learner.tell(queries[answered], answer_at(learner, -0.5))
             ids.remove(queries[answered].id)
@@ -311,7 +310,7 @@ def check_forget_closes_that_query_alone(make: LearnerFactory, seed: int) -> Non
     _unchanged(learner, before | {"open": rest}, learner.state(), "forgetting")
     refused(learner, ClosedQueryError, learner.forget, queries[1])
     refused(learner, ClosedQueryError, learner.tell, queries[1], answer_at(learner, 0.0))
-    with ignored(CertificateWarning):
+    with silence():
         for each in (learner, twin):
             each.tell(queries[2].id, answer_at(each, 1.0))
             each.tell(queries[0].id, answer_at(each, -1.0))

@@ -137,7 +137,8 @@ def _declare_methods() -> None:
     from numba import types
     from numba.extending import overload_method
 
-    for method in {m for each in PROTOCOLS for m in vars(each).values() if isfunction(m)}:
+    every = (m for each in PROTOCOLS for m in vars(each).values() if isfunction(m))
+    for method in {m for m in every if not m.__name__.startswith("_")}:
         name = method.__name__
         resolve = _resolver(method, lambda self, *_, name=name: getattr(self.instance_class, name))
         for tuples in (types.NamedTuple, types.NamedUniTuple):

@@ -49,7 +49,7 @@ class UnitConversion(NamedTuple):
     def of(cls, learner: Learner) -> UnitConversion:
         units, most = learner.units, float(learner.curvature_limit[0])
         center = np.array(units.center.ravel())
-        curved = units.curvature(1.0) * learner.geometry.shortest**2
+        curved = learner.curvature_unit
         return cls(center, units.radius, units.loss_offset, units.loss_scale, curved, most)
 
 
@@ -74,7 +74,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    memo = Memo(state, space.metric, proposal)
+    memo = Memo(state.numbers, state.iterate, space.metric, proposal)
     learner.tell(round, memo, f, sigma, state)
 
 

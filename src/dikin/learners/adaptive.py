@@ -23,91 +23,95 @@ Algorithm 1 has coefficient = beta + 1 and scale = 1/(2d), that of Algorithm 2 c
 `sharp` is the default, where the present round replaces an unknown T. `paper` follows the paper to
 the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
 centre hardly moves. Other schedules make other learners of the same lines: `barrier_family`.
+
+The certificate (`dikin.theory.certificate`) sums g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2 and
+lambda_t, with tau_t = delta^2 tr(H_t^-1) and the price of exploring and of smoothing
+
+    a_t = tau_t/2 (beta/d + (beta - sigma_t)/(d + 2)) + L sqrt(tau_t/d)
+
+where beta is 0 for Lipschitz losses and L is 0 for smooth ones.
 """
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import nonnegative
+from dikin.arguments import nonnegative, one_of
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError, SlowLearnerWarning, shown
+from dikin.errors import CertificateWarning, ParameterError, SlowLearnerWarning, shown
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import LIPSCHITZ, Parameter, limit_of_lipschitz
-from dikin.theory import certificate, schedules
+from dikin.learners.parameters import LIPSCHITZ, optional_horizon, parameter
+from dikin.silence import warn
+from dikin.theory import schedules
 from dikin.theory.certificate import RANGE, Account, Part
-from dikin.units import LossRange, Units
+from dikin.theory.schedules import SMOOTH
 
 TOTAL, RATE, SPENT, HELD = range(4)
 """The numbers of the state: S_t, eta_{t+1}, and two sums of the certificate."""
-PAPER_KAPPA = 400.0
 UNEQUAL = 10.0
 """The ratio of the longest side to the shortest above which the learner warns."""
 EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
 
 
-class Schedule(Protocol):
-    """The constants of a learner, and its formulas for lambda_t, eta_t and the certificate."""
+class Schedule(NamedTuple):
+    """The constants of lines 1 to 7 and of a_t; without a target lambda_t = 0, eta_t = cap."""
 
-    @property
-    def dim(self) -> float: ...
-    @property
-    def kappa(self) -> float: ...
-    @property
-    def first(self) -> float:
-        """lambda_0."""
-        ...
-
-    @property
-    def reach(self) -> float:
-        """delta: the share of the ellipsoid's radius at which points are played, at most 1."""
-        ...
-
-    @property
-    def trust(self) -> float:
-        """1 to use the curvature that is told, 0 to ignore it."""
-        ...
-
-    @property
-    def assumed(self) -> float:
-        """The curvature assumed of every round, also of the next one before it is played."""
-        ...
-
-    @property
-    def least(self) -> float:
-        """A round with less curvature than this is thrown away."""
-        ...
+    dim: float
+    cap: float  # the largest rate: sharp constants keep eta_t |g_t|* at most 1/2 by it
+    smoothness: float = 0.0  # beta
+    lipschitz: float = 0.0  # L
+    order: int = SMOOTH  # k
+    target: float = 0.0
+    first: float = 0.0  # lambda_0
+    coefficient: float = 0.0
+    scale: float = 0.0
+    floor: float = 0.0  # inside the root of line 6, if the horizon is known
+    anytime: float = 0.0  # nu if it is not known: then the floor is nu ln t/t
+    kappa: float = 1.0
+    reach: float = 1.0  # delta
+    trust: float = 1.0  # 1 to use the curvature of answers, 0 to ignore it
+    assumed: float = 0.0  # curvature that every round has, also the next one
+    least: float = 0.0  # a round with less curvature is thrown away
 
     def regularisation(self, total: float) -> float:
-        """lambda_t from total = S_{t-1} + sigma_t."""
-        ...
+        """lambda_t from S_{t-1} + sigma_t = total: line 4."""
+        if self.target == 0.0:
+            return 0.0
+        return schedules.regularisation(total, self.target, self.order)
 
     def rate(self, total: float, round: int) -> float:
-        """eta_t from total = S_{t-1} and the round t."""
-        ...
-
-    def price(self, sigma: float, trace: float) -> float:
-        """a_t of the certificate, from delta^2 tr(H^-1): `dikin.theory.certificate`."""
-        ...
+        """eta_t from S_{t-1} = total: line 6."""
+        if self.target == 0.0:
+            return self.cap
+        floor = self.floor
+        if self.anytime > 0.0:
+            rounds = float(round) if round > EARLIEST else EARLIEST
+            floor = self.anytime * log(rounds) / rounds
+        inside = self.coefficient / total + floor
+        root: float = sqrt(inside) if self.order == SMOOTH else inside ** (1.0 / 3.0)
+        rate = self.scale * root
+        return rate if rate < self.cap else self.cap
 
     def typical(self, rounds: int) -> float:
         """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
-        ...
+        if self.target == 0.0:
+            return self.cap
+        total = schedules.uncurved(self.first, self.target, rounds, self.order)
+        return self.rate(total, rounds + 1)
 
 
 class BarrierKernel(NamedTuple):
     """One round: `ask` is lines 1 to 3, `tell` lines 4 to 7."""
 
     geometry: Any
-    schedule: Any
+    schedule: Schedule
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         right, geometry, numbers = self.schedule, self.geometry, state.numbers
@@ -123,19 +127,21 @@ class BarrierKernel(NamedTuple):
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         right, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
-        reach = right.reach
+        d, beta, lipschitz, reach = right.dim, right.smoothness, right.lipschitz, right.reach
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= right.least else 0.0
         sigma = right.trust * curvature + right.assumed
         lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
-        slope = right.dim / reach * (loss + 0.5 * lam * played_square)  # line 5
+        slope = d / reach * (loss + 0.5 * lam * played_square)  # line 5
         added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
-            memo.state.iterate, memo.metric, scale, added, state.linear
+            memo.iterate, memo.metric, scale, added, state.linear
         )  # g_t.y_t and |y_t|^2
-        # The certificate sums g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2, and lambda_t.
-        price = counts * right.price(sigma, reach * reach * trace) + (1.0 - counts) * RANGE
-        numbers[SPENT] += price + along - 0.5 * (added + counts * lam) * square
+        # The certificate.
+        tau = reach * reach * trace
+        price = 0.5 * tau * (beta / d + (beta - sigma) / (d + 2.0)) + lipschitz * sqrt(tau / d)
+        numbers[SPENT] += counts * price + (1.0 - counts) * RANGE
+        numbers[SPENT] += along - 0.5 * (added + counts * lam) * square
         numbers[HELD] += counts * lam
         numbers[TOTAL] += added
         numbers[RATE] = min(numbers[RATE], right.rate(numbers[TOTAL], round + 1))  # line 6
@@ -148,17 +154,13 @@ class BarrierFTRL(KernelLearner):
 
     @property
     def _schedule(self) -> Schedule:
-        assert isinstance(self._kernel, BarrierKernel)
-        schedule: Schedule = self._kernel.schedule
-        return schedule
+        right: Schedule = self._kernel.schedule
+        return right
 
     def _follow(self, right: Schedule) -> None:
         numbers = [right.first, right.rate(right.first, 1), 0.0, right.first]
         state = LearnerState(numbers, np.zeros(self.geometry.size), self.geometry.start())
-        self._begin(BarrierKernel(self.geometry, right), state)
-
-    def _has_converged(self, state: LearnerState) -> bool:
-        return self.geometry.converged(state.iterate)
+        self._start(BarrierKernel(self.geometry, right), state)
 
     def _certificate_part(self) -> Part | None:
         """The account of the rounds, or None if the centre is not known accurately enough.
@@ -166,94 +168,52 @@ class BarrierFTRL(KernelLearner):
         `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
         """
         geometry, right, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
-        if not self._has_converged(self._state):
+        if not geometry.converged(iterate):
+            warn(
+                "the centre is so close to the boundary that rounding decides where it is: the "
+                "certificate is NaN until it is farther inside. The learner itself continues.",
+                CertificateWarning,
+                stacklevel=4,
+            )
             return None
         y, weight = geometry.vector(iterate), right.kappa / numbers[RATE]
         least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
         least += weight * geometry.barrier(iterate)
-        account = Account(self._rounds_in_range, numbers[SPENT] - least, numbers[HELD], weight)
+        rounds = self.rounds - self._earlier
+        account = Account(rounds, numbers[SPENT] - least, numbers[HELD], weight)
         return Part(account, right, self.units.loss_scale)
-
-
-class AdaptiveSchedule(NamedTuple):
-    """Lines 4 and 6 of both algorithms, and the prices of their certificates."""
-
-    dim: float
-    order: int
-    """k."""
-    constant: float
-    """beta or L."""
-    coefficient: float
-    target: float
-    first: float
-    scale: float
-    floor: float
-    """The floor inside the root of the rate, if the horizon is known."""
-    anytime: float
-    """nu if no horizon is known, so that the floor is nu ln t/t; otherwise 0."""
-    cap: float
-    """The largest rate, which keeps eta_t |g_t|* at most 1/2."""
-    kappa: float
-    reach: float = 1.0
-    trust: float = 1.0
-    assumed: float = 0.0
-    least: float = 0.0
-
-    def regularisation(self, total: float) -> float:
-        return schedules.regularisation(total, self.target, self.order)
-
-    def rate(self, total: float, round: int) -> float:
-        floor = self.floor
-        if self.anytime > 0.0:
-            rounds = float(round) if round > EARLIEST else EARLIEST
-            floor = self.anytime * log(rounds) / rounds
-        inside = self.coefficient / total + floor
-        root: float = sqrt(inside) if self.order == schedules.SMOOTH else inside ** (1.0 / 3.0)
-        rate = self.scale * root
-        return rate if rate < self.cap else self.cap
-
-    def price(self, sigma: float, trace: float) -> float:
-        if self.order == schedules.SMOOTH:
-            return certificate.smooth_price(sigma, trace, self.dim, self.constant)
-        return certificate.lipschitz_price(sigma, trace, self.dim, self.constant)
-
-    def typical(self, rounds: int) -> float:
-        total = schedules.uncurved(self.first, self.target, rounds, self.order)
-        return self.rate(total, rounds + 1)
 
 
 def sharp_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int | None
-) -> AdaptiveSchedule:
+) -> Schedule:
     """The constants of docs/mathematics.md."""
-    coefficient, target, scale = _common(order, dim, constant)
+    common = _common(order, dim, constant)
     floor = anytime = 0.0
-    if order == schedules.SMOOTH:
+    if order == SMOOTH:
         floor = nu * log(horizon) / horizon if horizon else 0.0
         anytime = 0.0 if horizon else nu
-    cap = 1.0 / (3.0 * dim)
-    return AdaptiveSchedule(
-        dim, order, constant, coefficient, target, target, scale, floor, anytime, cap, 1.0
-    )
+    return common._replace(cap=1.0 / (3.0 * dim), floor=floor, anytime=anytime)
 
 
 def paper_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int, lambda_0: float
-) -> AdaptiveSchedule:
+) -> Schedule:
     """The constants of the paper's algorithm boxes, and the least lambda_0 that they require."""
-    coefficient, target, scale = _common(order, dim, constant)
-    floor = nu / (horizon * log(horizon)) if order == schedules.SMOOTH else coefficient / horizon
-    first = max(lambda_0, target)
-    return AdaptiveSchedule(
-        dim, order, constant, coefficient, target, first, scale, floor, 0.0, inf, PAPER_KAPPA
-    )
+    common = _common(order, dim, constant)
+    floor = nu / (horizon * log(horizon)) if order == SMOOTH else common.coefficient / horizon
+    return common._replace(first=max(lambda_0, common.target), floor=floor, kappa=400.0)
 
 
-def _common(order: int, dim: int, constant: float) -> tuple[float, float, float]:
-    """The coefficient, the target and the scale."""
+def _common(order: int, dim: int, constant: float) -> Schedule:
     target = schedules.target(order, dim, constant)
-    scale = 0.5 / dim if order == schedules.SMOOTH else dim ** (-4.0 / 3.0)
-    return (constant + 1.0) ** (order - 1), target, scale
+    coefficient = (constant + 1.0) ** (order - 1)
+    if order == SMOOTH:
+        return Schedule(
+            float(dim), inf, constant, 0.0, order, target, target, coefficient, 0.5 / dim
+        )
+    scale = dim ** (-4.0 / 3.0)
+    return Schedule(float(dim), inf, 0.0, constant, order, target, target, coefficient, scale)
 
 
 def smooth_rho(nu: float) -> float:
@@ -269,26 +229,21 @@ def lipschitz_rho(dim: int, nu: float, lipschitz: float) -> float:
 
 
 class Adaptive(BarrierFTRL):
-    """The constructor that both algorithms share."""
+    """Both algorithms."""
 
     order: ClassVar[int]
     """k."""
-    horizon = parameters.optional_horizon(1, "or None")
-    constants = parameters.constants()
+    horizon: int | None = optional_horizon(1, "or None", default=None, kw_only=True)
+    constants: str = parameter(
+        '"sharp", those of docs/mathematics.md, or "paper", those of the publication.',
+        one_of("sharp", "paper"),
+        default="sharp",
+        kw_only=True,
+    )
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange,
-        horizon: int | None,
-        constants: str,
-        seed: int | None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
+    def _begin(self) -> None:
         self._warn_of_unequal_sides()
-        self.horizon, self.constants = horizon, constants
-        dim, nu, constant = domain.dim, domain.nu, self._constant()
+        dim, nu, constant = self.domain.dim, self.domain.nu, self._constant()
         if self.constants == "sharp":
             self._follow(sharp_schedule(self.order, dim, nu, constant, self.horizon))
             return
@@ -299,7 +254,7 @@ class Adaptive(BarrierFTRL):
             )
         lambda_0, needed = self._paper_start()
         if self.horizon < needed:
-            warnings.warn(
+            warn(
                 f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
                 f"{self.horizon}: below that, its constants allow hardly any learning, and the "
                 "certificate grows like T. The default constants='sharp' hold for every T.",
@@ -321,7 +276,7 @@ class Adaptive(BarrierFTRL):
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
             name = type(self).__name__
-            warnings.warn(
+            warn(
                 f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
                 "measures plain lengths, as in the paper: it learns little along short sides. "
                 "Use Predictive, which makes sides equal, or choose units in which they are",
@@ -334,7 +289,7 @@ class AdaptiveSmooth(Adaptive):
     """Learner for losses that are `smoothness`-smooth on the domain, in the user's units.
 
     Regret of order d^(2/3) T^(2/3) without curvature, d^(3/2) sqrt(T) with constant curvature, and
-    in between as the curvature told in each round allows (Theorem 7 of the paper).
+    in between as the curvature of each round allows (Theorem 7 of the paper).
 
     References
     ----------
@@ -351,22 +306,7 @@ class AdaptiveSmooth(Adaptive):
     """
 
     order = schedules.SMOOTH
-    smoothness = parameters.smoothness()
-
-    def __init__(
-        self,
-        domain: Domain,
-        smoothness: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        horizon: int | None = None,
-        constants: str = "sharp",
-        seed: int | None = None,
-    ) -> None:
-        self.smoothness = smoothness
-        super().__init__(
-            domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
-        )
+    smoothness: float = parameters.smoothness()
 
     def _constant(self) -> float:
         return self._in_units("smoothness")
@@ -387,7 +327,7 @@ class AdaptiveLipschitz(Adaptive):
     """Learner for losses that are `lipschitz`-Lipschitz on the domain, in the user's units.
 
     Regret of order d^(1/2) T^(3/4) without curvature, d^(2/3) T^(2/3) with constant curvature, and
-    in between as the curvature told in each round allows (Theorem 12 of the paper).
+    in between as the curvature of each round allows (Theorem 12 of the paper).
 
     References
     ----------
@@ -404,22 +344,7 @@ class AdaptiveLipschitz(Adaptive):
     """
 
     order = schedules.LIPSCHITZ
-    lipschitz = Parameter(LIPSCHITZ, nonnegative, scaled=Units.slope, limit=limit_of_lipschitz)
-
-    def __init__(
-        self,
-        domain: Domain,
-        lipschitz: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        horizon: int | None = None,
-        constants: str = "sharp",
-        seed: int | None = None,
-    ) -> None:
-        self.lipschitz = lipschitz
-        super().__init__(
-            domain, loss_range=loss_range, horizon=horizon, constants=constants, seed=seed
-        )
+    lipschitz: float = parameter(LIPSCHITZ, nonnegative)
 
     def _constant(self) -> float:
         return self._in_units("lipschitz")

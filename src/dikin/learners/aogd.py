@@ -24,9 +24,8 @@ from dikin.arguments import LARGEST
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, shown
 from dikin.feedback import Feedback
-from dikin.learners import parameters
 from dikin.learners.base import Learner
-from dikin.units import LossRange
+from dikin.learners.parameters import finite_array, two_parts
 
 
 class AOGD(Learner):
@@ -55,14 +54,7 @@ class AOGD(Learner):
     feedback = Feedback.GRADIENT
     kept = ("_iterate", "_total")
 
-    def __init__(
-        self,
-        domain: Domain,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
+    def _begin(self) -> None:
         self._iterate, self._total = self.geometry.start(), 0.0  # H_{1:t} + lambda_{1:t}
 
     @property
@@ -76,18 +68,9 @@ class AOGD(Learner):
         return u, float(u.dot(u)), self._iterate
 
     def _scaled_answer(self, answer: Any) -> Array:
-        loss, gradient = parameters.two_parts(self, answer)
-        self._scaled_loss(loss)
-        shape = self.domain.point_shape
-        try:
-            slope = np.array(gradient, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            slope = np.empty(0)
-        if slope.shape != shape or not np.isfinite(slope).all():
-            raise FeedbackError(
-                f"a gradient must be finite numbers of shape {shape}, got {shown(gradient)}. "
-                "Nothing was changed."
-            )
+        loss, gradient = two_parts(self, answer)
+        super()._scaled_answer(loss)
+        slope = finite_array(gradient, self.domain.point_shape, "gradient")
         with np.errstate(over="ignore"):
             scaled = self.units.slope(1.0) * slope
         if not np.abs(scaled).max() < LARGEST:
@@ -107,7 +90,6 @@ class AOGD(Learner):
             self._iterate = self._iterate.copy()
             self.geometry.project(linear, self._iterate)
             self._total = total
-        self._rounds_in_range += 1
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

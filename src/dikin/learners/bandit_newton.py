@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -39,19 +39,10 @@ from dikin.domains.dense import DenseGeometry
 from dikin.learners import parameters
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
-from dikin.units import LossRange
+from dikin.open_queries import Memo
 
 NARROWEST = 1e20
 """By how much A may exceed its first value: steps are then 1e-10 of the first ones."""
-
-
-class Memo(NamedTuple):
-    """What the learner remembers about a query."""
-
-    x: Array  # X
-    pull: Array  # C s
-    excess: float  # P
-    wall: float  # c
 
 
 class BanditNewton(Learner):
@@ -80,25 +71,16 @@ class BanditNewton(Learner):
     """
 
     kept = ("_mean", "_inverse", "_last")
-    lipschitz = parameters.lipschitz()
-    horizon = parameters.optional_horizon(2, "eps < 1")
+    lipschitz: float = parameters.lipschitz()
+    horizon: int | None = parameters.optional_horizon(2, "eps < 1", default=None, kw_only=True)
 
-    def __init__(
-        self,
-        domain: Domain,
-        lipschitz: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        horizon: int | None = None,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon, self.lipschitz = horizon, lipschitz
+    def _begin(self) -> None:
         # For losses in [0, 1], a range half as wide as the paper's.
         self._slope = self._in_units("lipschitz") / 2
-        hessian = domain.hessian(np.zeros(domain.dim)) * (domain.dim * self.units.radius) ** 2
+        domain, dim = self.domain, self.domain.dim
+        hessian = domain.hessian(np.zeros(dim)) * (dim * self.units.radius) ** 2
         self._first: Array = (hessian + hessian.T) / 4.0
-        self._mean, self._last, self._inverse = np.zeros(domain.dim), 0.0, self._first
+        self._mean, self._last, self._inverse = np.zeros(dim), 0.0, self._first
 
     def _form(self) -> DenseGeometry:
         return DenseGeometry(self.domain, self.units.radius)
@@ -112,7 +94,7 @@ class BanditNewton(Learner):
 
     def _clock(self) -> float:
         """T, or the current round if no horizon is known; at least 2, so that eps is below 1."""
-        return float(self.horizon or max(2, self._rounds_in_range + 1))
+        return float(self.horizon or max(2, self.rounds - self._earlier + 1))
 
     @property
     @locked
@@ -125,19 +107,19 @@ class BanditNewton(Learner):
         x = self._mean + np.linalg.solve(root.T, s)
         inverse_margin = sqrt(self._clock())  # 1/eps
         excess = self._excess(x, 1.0 - 1.0 / inverse_margin)
-        memo = Memo(x, root @ s, excess, min(inverse_margin, self._slope))
+        pull, wall = root @ s, min(inverse_margin, self._slope)  # C s, c
         u = x / excess
-        return u, float(u @ u), memo
+        return u, float(u @ u), (pull, excess, wall)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        value = memo.excess * (1.0 + loss) / 2.0 + memo.wall * (memo.excess - 1.0)
+        pull, excess, wall = memo
+        value = excess * (1.0 + loss) / 2.0 + wall * (excess - 1.0)
         dim = self.domain.dim
         step = (value - self._last) * sqrt(dim / self._clock()) / (1.0 + self._slope / dim)
-        inverse = self._curved(step / (4.0 * dim), memo.pull)
-        mean = self._mean - step * np.linalg.solve(inverse, memo.pull)
+        inverse = self._curved(step / (4.0 * dim), pull)
+        mean = self._mean - step * np.linalg.solve(inverse, pull)
         self._mean = mean / self._excess(mean, 2.0)
         self._inverse, self._last = inverse, value
-        self._rounds_in_range += 1
 
     def _curved(self, share: float, pull: Array) -> Array:
         """A + (eta/4) H, or A itself where a guard forbids it."""
@@ -154,6 +136,3 @@ class BanditNewton(Learner):
         unit = 1.0 / domain.radius
         yield cls(domain, unit, seed=seed)
         yield cls(domain, 20 * unit, loss_range=(3, 11), horizon=5000, seed=seed)
-
-    def _memo_from(self, state: Any) -> Memo:
-        return Memo(*state)

@@ -27,61 +27,27 @@ The proofs compare with (1 - 1/T) x + y_1/T and need convexity alone (docs/mathe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import log, sqrt
-from typing import NamedTuple, Self
+from typing import ClassVar, Self
 
+from dikin.arguments import positive
 from dikin.domains.base import Domain
 from dikin.learners import parameters
-from dikin.learners.adaptive import BarrierFTRL
+from dikin.learners.adaptive import BarrierFTRL, Schedule
+from dikin.learners.parameters import assumed_curvature, parameter
 from dikin.open_queries import Memo
-from dikin.theory.certificate import Part, lipschitz_price, smooth_price
-from dikin.units import LossRange
-
-
-class FixedRate(NamedTuple):
-    """The schedule; `smoothness` or `lipschitz` bounds the cost of exploration in a round."""
-
-    dim: float
-    eta: float
-    reach: float = 1.0
-    smoothness: float = 0.0
-    lipschitz: float = 0.0
-    assumed: float = 0.0
-    least: float = 0.0
-    first: float = 0.0
-    kappa: float = 1.0
-    trust: float = 0.0
-
-    def regularisation(self, total: float) -> float:
-        return 0.0
-
-    def rate(self, total: float, round: int) -> float:
-        return self.eta
-
-    def price(self, sigma: float, trace: float) -> float:
-        smooth = smooth_price(sigma, trace, self.dim, self.smoothness)
-        return smooth + lipschitz_price(0.0, trace, self.dim, self.lipschitz)
-
-    def typical(self, rounds: int) -> float:
-        return self.eta
+from dikin.theory.certificate import Part
 
 
 class FixedRateFTRL(BarrierFTRL):
     """Learners that need the horizon."""
 
-    horizon = parameters.horizon(2, "the rate contains ln T")
-
-    def __init__(
-        self, domain: Domain, horizon: int, loss_range: LossRange, seed: int | None
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon = horizon
+    horizon: int = parameters.horizon(2, "the rate contains ln T")
 
     def _explore(self, share: float, smoothness: float = 0.0, lipschitz: float = 0.0) -> None:
-        dim, reach = self.domain.dim, min(1.0, share)
+        dim, reach = float(self.domain.dim), min(1.0, share)
         eta = reach / dim * min(0.5, sqrt(self.domain.nu * log(self.horizon) / self.horizon))
-        self._follow(FixedRate(dim, eta, reach, smoothness, lipschitz))
+        self._follow(Schedule(dim, eta, smoothness, lipschitz, reach=reach, trust=0.0))
 
     def _learning(self) -> float:
         """a = d sqrt(nu T ln T)."""
@@ -114,23 +80,10 @@ class Scrible(FixedRateFTRL):
     1
     """
 
-    smoothness = 0.0
+    smoothness: ClassVar[float] = 0.0
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, horizon, loss_range, seed)
+    def _begin(self) -> None:
         self._explore(1.0)
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """Zero: linear losses are not strongly convex."""
-        return parameters.LINEAR
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -164,19 +117,9 @@ class SahaTewari(FixedRateFTRL):
     1
     """
 
-    smoothness = parameters.smoothness()
+    smoothness: float = parameters.smoothness()
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        smoothness: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, horizon, loss_range, seed)
-        self.smoothness = smoothness
+    def _begin(self) -> None:
         beta = self._in_units("smoothness")
         exploring = 1.5 * beta * self.horizon
         share = (self._learning() / exploring) ** (1 / 3) if exploring > 0 else 1.0
@@ -214,19 +157,9 @@ class LipschitzBarrier(FixedRateFTRL):
     1
     """
 
-    lipschitz = parameters.lipschitz()
+    lipschitz: float = parameters.lipschitz()
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        lipschitz: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, horizon, loss_range, seed)
-        self.lipschitz = lipschitz
+    def _begin(self) -> None:
         slope = self._in_units("lipschitz")
         self._explore(sqrt(self._learning() / (slope * self.horizon)), lipschitz=slope)
 
@@ -261,28 +194,17 @@ class HazanLevy(FixedRateFTRL):
     1
     """
 
-    smoothness = parameters.smoothness()
-    curvature = parameters.curvature()
+    smoothness: float = parameters.smoothness()
+    curvature: float = parameters.curvature()
     discards = False
-    """Whether a round with less curvature is thrown away."""
+    """True if a round with less curvature is thrown away."""
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        smoothness: float,
-        curvature: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, horizon, loss_range, seed)
-        self.smoothness, self.curvature = smoothness, curvature
-        beta, sigma = self._in_units("smoothness"), self._assumed_curvature(self.curvature)
-        stiff = (domain.nu + 2.0 * beta / sigma) * log(self.horizon)
-        eta = min(sqrt(stiff / (2.0 * self.horizon)), 0.5) / domain.dim
-        least = sigma if self.discards else 0.0
-        self._follow(FixedRate(domain.dim, eta, smoothness=beta, assumed=sigma, least=least))
+    def _begin(self) -> None:
+        beta, sigma = self._in_units("smoothness"), assumed_curvature(self, self.curvature)
+        dim, least = float(self.domain.dim), sigma if self.discards else 0.0
+        stiff = (self.domain.nu + 2.0 * beta / sigma) * log(self.horizon)
+        eta = min(sqrt(stiff / (2.0 * self.horizon)), 0.5) / dim
+        self._follow(Schedule(dim, eta, beta, trust=0.0, assumed=sigma, least=least))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -316,10 +238,9 @@ class Discard(HazanLevy):
     """
 
     discards = True
-    meanings = {
-        "curvature": "The strong convexity of the rounds that count: a round that is told less is "
-        "thrown away."
-    }
+    curvature: float = parameter(
+        "The strong convexity of the rounds that count: a round with less is thrown away.", positive
+    )
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
         before = self._state.iterate

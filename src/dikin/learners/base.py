@@ -1,15 +1,14 @@
-"""The base of all learners: asked for a point, told one loss and one curvature.
+"""The base of all learners: asked for a point, and given one loss and one curvature.
 
 The base has the protocol: ids, refusals, late answers, units, and the state as JSON. A learner's
-own file has its mathematics: `_propose` a working vector, `_learn` from an answer, and the names of
-the attributes that make up its state.
+own file has its mathematics: `_begin` sets up the state, `_propose` gives a working vector,
+`_learn` takes an answer, and `kept` names the attributes that make up the state.
 
 A query may be answered in any order, late, or never. A refused answer changes nothing.
 """
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
@@ -19,30 +18,29 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, real_number, whole
+from dikin.arguments import LARGEST, moderate, optional, real_number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
-    DikinError,
     FeedbackError,
     LossError,
     LossRangeError,
     NotSavableError,
     NumericalError,
     ParameterError,
-    SlowLearnerWarning,
     StateError,
     shown,
 )
 from dikin.feedback import Feedback
 from dikin.learners import range_search
-from dikin.learners.parameters import Limit, Parameter, range_limit, with_parameters
+from dikin.learners.parameters import Declared, parameter
 from dikin.learners.range_search import RangeSearch
-from dikin.learners.threads import ignored, locked
+from dikin.learners.threads import locked
 from dikin.open_queries import Memo, OpenQueries, Query
 from dikin.players import Player
 from dikin.registry import Registry
+from dikin.silence import silence
 from dikin.theory.certificate import RANGE, Part
-from dikin.units import LossRange, Units
+from dikin.units import LossRange, Units, checked_range
 
 ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
@@ -50,21 +48,17 @@ CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, Value
 """Exceptions of Python where numbers are not as expected."""
 
 
-class Learner(Player[Query]):
+def _domain(value: Any, name: str) -> Domain:
+    if not isinstance(value, Domain):
+        raise ParameterError(f"{name} must be a dikin domain such as Box, got {shown(value)}")
+    return value
+
+
+class Learner(Declared, Player[Query]):
     """A player of bandit convex optimization on a domain.
 
     Threads may share a learner: calls are atomic, and every query has its own id. Processes may
     not: a copy in another process is another learner. A `Tuner` is shared by `dikin.Study`.
-
-    Parameters
-    ----------
-    domain
-        The set to play on.
-    loss_range
-        The smallest and the largest possible loss. None if they are not known: then every finite
-        loss may be told, and the learner restarts with a wider range whenever one falls outside.
-    seed
-        The whole number from which all randomness is derived; None for a fresh one.
 
     Attributes
     ----------
@@ -75,15 +69,15 @@ class Learner(Player[Query]):
     units
         Lengths and losses as the learner measures them: `units.loss_range` is the current range.
     feedback
-        What must be told about a round.
+        The kind of answer to a query.
     parameters
-        The arguments that are declared as `Parameter`, by name.
-    meanings
-        The meanings of arguments that are not declared as `Parameter`, for the class's docstring.
+        The declared arguments, by name.
     kept
         The names of the attributes that make up the state.
     measures_range
         True if the learner measures an unknown range without restarts.
+    rounds
+        Number of rounds answered so far.
 
     Raises
     ------
@@ -92,36 +86,38 @@ class Learner(Player[Query]):
     """
 
     feedback: ClassVar[Feedback] = Feedback.VALUE
-    parameters: ClassVar[dict[str, Parameter[Any]]] = {}
-    meanings: ClassVar[dict[str, str]] = {}
     kept: ClassVar[tuple[str, ...]] = ()
     measures_range: ClassVar[bool] = False
-    _restored = False
+    domain: Domain = parameter("The set to play on.", _domain)
+    loss_range: LossRange = parameter(
+        "The least and the largest possible loss. None if they are not known: the learner finds "
+        "them, and restarts where a loss does not fit.",
+        optional(lambda ends, _: checked_range(ends)),
+        default=(-1.0, 1.0),
+        kw_only=True,
+    )
+    seed: int | None = parameter(
+        "Whole number that all randomness comes from. None for a fresh one.",
+        default=None,
+        kw_only=True,
+    )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.kind = cls.__name__.lower()
-        own = {name: part for name, part in vars(cls).items() if isinstance(part, Parameter)}
-        cls.parameters = cls.parameters | own
-        if vars(cls).get("__doc__") and not inspect.isabstract(cls):
-            meanings = {name: part.meaning for name, part in cls.parameters.items()} | cls.meanings
-            constructor = inspect.signature(cls).parameters
-            cls.__doc__ = with_parameters(cls.__doc__ or "", constructor, meanings)
 
-    def __init__(self, domain: Domain, loss_range: LossRange, seed: int | None) -> None:
-        if not isinstance(domain, Domain):
-            raise ParameterError(f"domain must be a dikin domain such as Box, got {shown(domain)}")
-        self.domain = domain
-        self.units = Units.of(domain, (-1.0, 1.0) if loss_range is None else loss_range)
-        self._range_known = loss_range is not None
+    def _prepare(self) -> None:
+        domain = self.domain
+        self.units = Units.of(domain, self.loss_range or (-1.0, 1.0))
         self.geometry: Geometry = self._form()
         self._flat_center = domain.center.ravel()
         unit = domain.radius == 1.0 and not domain.center.any()
         self._same_units = unit and self.geometry.identity
-        self._search = None if self._range_known or self.measures_range else RangeSearch()
-        self._rounds_in_range = 0
-        """Rounds since the mathematics began, which is at the last restart."""
-        self._noise = rng.Noise(rng.stream_key(seed, "learner"), self.geometry.size)
+        searches = self.loss_range is None and not self.measures_range
+        self._search = RangeSearch() if searches else None
+        self.rounds = 0
+        self._earlier = 0  # rounds before the last restart
+        self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -166,33 +162,17 @@ class Learner(Player[Query]):
         queries = self._open
         queries.acquire(type(self).__name__)
         try:
-            if context is not None or self.feedback is Feedback.CONTEXT:
-                self._take_context(context)
-            if forecast is not None:
-                self._expect(forecast)
-            u, square, memo = self._propose()
+            if context is None and forecast is None:
+                u, square, memo = self._propose()
+            else:
+                u, square, memo = self._propose_knowing(context, forecast)
             id, point = queries.next_id, self._placed(u, square)
             point.setflags(write=False)
             query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
             return query
-        except CANNOT_COMPUTE as reason:
-            self._refuse_altered_state(reason)
-            raise
         finally:
             queries.lock.release()
-
-    def _take_context(self, context: Any) -> None:
-        """Take the context of the query that is about to be asked."""
-        name = type(self).__name__
-        raise FeedbackError(f"{name} does not use a context: call ask() without one")
-
-    def _expect(self, forecast: Any) -> None:
-        """Take the forecast of the query that is about to be asked."""
-        raise FeedbackError(
-            f"{type(self).__name__} does not use a forecast: call ask() without one, or use "
-            "Predictive"
-        )
 
     def tell(self, query: Query | int, loss: Any, curvature: float = 0.0) -> None:
         """Answer a query. An answer that is refused changes nothing.
@@ -200,14 +180,14 @@ class Learner(Player[Query]):
         Parameters
         ----------
         query
-            What `ask` gave, or its id.
+            The result of `ask`, or its id.
         loss
             The loss at the query's point: one number, unless the learner declares another
             `feedback`. It must not depend on other points.
         curvature
-            The strong convexity of that loss. An understated curvature is always safe (0 if nothing
-            is known); an overstated one voids the guarantee. It must not depend on the point that
-            was played.
+            The strong convexity of that loss. An understated curvature is always safe, such as 0
+            for an unknown one. An overstated one voids the guarantee. It must not depend on the
+            point.
 
         Raises
         ------
@@ -224,22 +204,12 @@ class Learner(Player[Query]):
             asked, memo = queries.find(query)
             if self._search is None:
                 self._learn(memo, self._scaled_answer(loss), self._scaled_curvature(curvature))
+                self.rounds += 1
             else:
                 self._search.learn(self, memo, loss, curvature)
             del queries[asked.id]
-        except CANNOT_COMPUTE as reason:
-            self._refuse_altered_state(reason)
-            raise
         finally:
             queries.lock.release()
-
-    def _refuse_altered_state(self, reason: Exception) -> None:
-        """Explain an error that no state written by this library can cause."""
-        if self._restored and not isinstance(reason, DikinError):
-            raise StateError(
-                f"this {type(self).__name__} cannot compute with the state that it was restored "
-                f"from ({reason!r}): the state was altered. Load another copy"
-            ) from reason
 
     # --- the mathematics -----------------------------------------------------------------------
 
@@ -255,12 +225,17 @@ class Learner(Player[Query]):
     def _propose(self) -> tuple[Array, float, Memo]:
         """A working vector to play, its squared length, and a memo for `_learn`."""
 
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+        """Propose with a context or a forecast: an error for a learner that uses none."""
+        known = "context" if context is not None else "forecast"
+        raise FeedbackError(f"{type(self).__name__} does not use a {known}: call ask() without one")
+
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
         """Learn from an answer in the paper's units; on an exception nothing has changed.
 
-        It counts the round, in `rounds` or in `_rounds_in_range`. Formulas take the number of the
-        round from the latter, which starts again with every restart.
+        Formulas take the number of the round from `rounds - _earlier`, which starts again with
+        every restart. The round is counted afterwards.
         """
 
     @classmethod
@@ -285,37 +260,14 @@ class Learner(Player[Query]):
         """What the rounds since the last restart add to the certificate; None if not known."""
         return None
 
-    def compiled_parts(self) -> Any:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
-        return None
-
-    def take_over(self, parts: Any, rounds: int) -> None:
-        """Continue from a state that is some rounds later.
-
-        Parameters
-        ----------
-        parts
-            What `compiled_parts` gave, after those rounds.
-        rounds
-            How many were played.
-        """
-        raise NotImplementedError
-
     @property
-    def rounds(self) -> int:
-        """Rounds answered so far."""
-        if self._search is None:
-            return self._rounds_in_range
-        with self._open.lock:
-            return self._search.rounds + self._rounds_in_range
-
-    @rounds.setter
-    def rounds(self, rounds: int) -> None:
-        self._rounds_in_range = rounds - (0 if self._search is None else self._search.rounds)
+    def may_restart(self) -> bool:
+        """True if a loss can make it restart: the range is neither known nor measured."""
+        return self._search is not None
 
     @property
     def restarts(self) -> int:
-        """How often an unknown range had to be widened."""
+        """Number of times that an unknown range had to be widened."""
         return 0 if self._search is None else self._search.restarts
 
     @property
@@ -324,17 +276,17 @@ class Learner(Player[Query]):
         """The bound on the regret so far, in the user's units: E[regret] <= E[certificate].
 
         It covers late answers, if neither a point nor its loss influences when its answer arrives.
-        Forgotten queries are not rounds. It is NaN for a learner without a bound, and where
-        rounding at the boundary dominates the centre, of which `tell` warns. If the range of the
-        losses is not known, it is NaN before the first loss, and covers losses that are Lipschitz,
-        or that are smooth and vary by at most the width of the current range.
+        Forgotten queries are not rounds. It is NaN for a learner without a bound, and, with a
+        warning, where rounding at the boundary dominates the centre. If the range of the losses is
+        not known, it is NaN before the first loss, and covers losses that are Lipschitz, or that
+        are smooth and vary by at most the width of the current range.
         """
         part = self._certificate_part()
         if part is None:
             return nan
         if self._search is not None:
             return self._search.certificate(self, part)
-        return part.bound(self.domain, self._rounds_in_range, RANGE * part.scale)
+        return part.bound(self.domain, self.rounds, RANGE * part.scale)
 
     # --- points --------------------------------------------------------------------------------
 
@@ -374,19 +326,9 @@ class Learner(Player[Query]):
     # --- refusals ------------------------------------------------------------------------------
 
     @property
-    def loss_range(self) -> list[float] | None:
-        """The range of the losses as declared: the smallest and the largest, or None."""
-        return list(self.units.loss_range) if self._range_known else None
-
-    @property
     def accepts(self) -> tuple[float, float]:
-        """The losses that may be told: between these two."""
+        """The losses that are accepted: between these two."""
         return self.units.loss_range if self._search is None else (-inf, inf)
-
-    @property
-    def may_restart(self) -> bool:
-        """Whether a loss can make it restart: the range is not known, and not measured either."""
-        return self._search is not None
 
     @cached_property
     def curvature_limit(self) -> tuple[float, str]:
@@ -395,24 +337,32 @@ class Learner(Player[Query]):
         if declared is not None:
             return declared
         if self._search is None:
-            return range_limit(self.units, self.domain)
+            return self._range_limit()
         most = 8.0 * LARGEST / self.domain.diameter**2
         return most, "the largest that can be computed with on a set that wide"
 
-    def _declared_limit(self) -> Limit | None:
+    def _declared_limit(self) -> tuple[float, str] | None:
         """The limit of the curvature that an argument sets, if one does."""
-        for name, parameter in self.parameters.items():
-            value = getattr(self, name)
-            if parameter.limit is not None and value is not None:
-                return parameter.limit(value, self.domain)
+        smoothness, lipschitz = (getattr(self, name, None) for name in ("smoothness", "lipschitz"))
+        if smoothness is not None:
+            return smoothness, "the smoothness that this learner was built with"
+        if lipschitz is not None:  # docs/mathematics.md
+            most = 4.0 * lipschitz / self.domain.diameter
+            return most, "4 L/D: no loss of this Lipschitz constant has more"
         return None
 
-    def _scaled_answer(self, answer: Any) -> Any:
-        """What was told in the paper's units: one loss here, more for another feedback."""
-        return self._scaled_loss(answer)
+    def _range_limit(self) -> tuple[float, str]:
+        """The largest curvature that a loss within the range can have.
 
-    def _scaled_loss(self, loss: Any) -> float:
-        value = loss if type(loss) is float else real_number(loss, "loss", LossError)
+        Half-way between two points at the distance D a sigma-strongly convex loss lies by
+        sigma D^2/8 below its mean there, and cannot lie below the range.
+        """
+        limit = 8.0 * (2.0 * self.units.loss_scale) / self.domain.diameter**2
+        return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
+
+    def _scaled_answer(self, answer: Any) -> Any:
+        """The answer in the paper's units: one loss here, more for another feedback."""
+        value = answer if type(answer) is float else real_number(answer, "loss", LossError)
         units = self.units
         f = (value - units.loss_offset) * (1.0 / units.loss_scale)
         if -1.0 <= f <= 1.0:
@@ -428,65 +378,53 @@ class Learner(Player[Query]):
         )
 
     def _scaled_curvature(self, curvature: float) -> float:
-        if type(curvature) is float and curvature == 0.0:  # nothing is known, as in most loops
-            return 0.0
-        limit, reason = self.curvature_limit
         value = curvature
         if type(curvature) is not float:
             value = real_number(curvature, "curvature", ParameterError)
+        limit, reason = self.curvature_limit
         if not 0.0 <= value < inf:
             raise ParameterError(
-                f"the curvature must be finite and not negative, got {value}; tell 0 if nothing is "
-                "known. Nothing was changed."
+                f"the curvature must be finite and not negative, got {value}. Report 0 if nothing "
+                "is known. Nothing was changed."
             )
-        if value > limit * (1.0 + ROUNDING):
-            raise ParameterError(
-                f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
-            )
-        if self._search is not None:
-            limit = min(limit, self._safe_limit())
-        return self.units.curvature(min(value, limit))
+        if value > limit:
+            if value > limit * (1.0 + ROUNDING):
+                raise ParameterError(
+                    f"the curvature {value:g} exceeds {limit:g}, {reason}. Nothing was changed."
+                )
+            value = limit
+        if self._search is not None and self._declared_limit() is None:
+            # As much as a range holds that may yet be widened: less than was reported is safe.
+            value = min(value, self._range_limit()[0])
+        return value * self.curvature_unit
 
-    def _safe_limit(self) -> float:
-        """As much curvature as a range holds that may yet be widened: less than told is safe."""
-        own = type(self).curvature_limit is not Learner.curvature_limit
-        if own or self._declared_limit() is not None:
-            return inf
-        return range_limit(self.units, self.domain)[0]
+    @cached_property
+    def curvature_unit(self) -> float:
+        """A strong convexity of 1, in working units."""
+        return self.units.curvature(1.0) * self.geometry.shortest**2
 
-    def _assumed_curvature(self, curvature: float) -> float:
-        """A strong convexity that is assumed of every loss, in the paper's units."""
-        limit, reason = self.curvature_limit
-        if curvature > limit:
-            raise ParameterError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
-        sigma = self.units.curvature(curvature)
-        if sigma * LARGEST < 1.0:
-            raise ParameterError(
-                f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the "
-                f"losses' range; its inverse must be at most {LARGEST:g} to compute with"
-            )
-        return sigma
+    def _in_units(self, name: str) -> float:
+        """The smoothness or the Lipschitz constant in the paper's units."""
+        value = getattr(self, name)
+        scaled = self.units.curvature if name == "smoothness" else self.units.slope
+        return moderate(scaled(value), name, value)
 
     # --- state ---------------------------------------------------------------------------------
 
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments besides the domain and the seed, as JSON values.
-
-        Those that are declared as `Parameter`, and `loss_range`.
-        """
-        declared = {name: getattr(self, name) for name in self.parameters}
-        return declared | {"loss_range": self.loss_range}
-
-    def _in_units(self, name: str) -> float:
-        """An argument in the paper's units."""
-        return self.parameters[name].in_units(self.units, getattr(self, name))
+        """The constructor's arguments except the domain and the seed, as JSON values."""
+        declared = {
+            name: getattr(self, name) for name in self.parameters.keys() - {"domain", "seed"}
+        }
+        ends = None if self.loss_range is None else list(self.loss_range)
+        return declared | {"loss_range": ends}
 
     def _numbers(self) -> dict[str, Any]:
         """The state of the mathematics, as nested tuples, arrays and numbers."""
         return {name.lstrip("_"): getattr(self, name) for name in self.kept}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        """Take over what `_numbers` gave."""
+        """Take over the result of `_numbers`."""
         for name in self.kept:
             setattr(self, name, numbers[name.lstrip("_")])
 
@@ -495,7 +433,7 @@ class Learner(Player[Query]):
         return memo
 
     def _memo_from(self, state: Any) -> Memo:
-        """The memo that `_memo_state` was given."""
+        """The memo of which `_memo_state` gave this."""
         return state
 
     @locked
@@ -505,7 +443,7 @@ class Learner(Player[Query]):
         Returns
         -------
         dict
-            What `dikin.restore` makes the same learner from.
+            The argument of `dikin.restore`, which makes the same learner from it.
         """
         state = {
             "learner": self.kind,
@@ -535,25 +473,20 @@ class Learner(Player[Query]):
             return None
 
     @classmethod
-    def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
-        """The learner with these `arguments`, before its first round."""
-        return cls(domain, **arguments, seed=seed)
-
-    @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        """Make the learner that a `state` is of, with the same future.
+        """Make the learner of a `state`, with the same future.
 
         Parameters
         ----------
         domain
-            The set that it played on.
+            The set of the saved learner.
         state
-            What `state` gave.
+            The result of `state`.
 
         Returns
         -------
         Learner
-            Of this class.
+            A learner of this class.
 
         Raises
         ------
@@ -561,8 +494,8 @@ class Learner(Player[Query]):
             If the state is of another domain.
         """
         arguments = state["arguments"] | range_search.known_range(state)
-        with ignored(SlowLearnerWarning):  # said when it was built
-            learner = cls._anew(domain, arguments)
+        with silence():  # it was warned of when it was built
+            learner = cls(domain, **arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
         range_search.restore(learner, state)
@@ -579,7 +512,6 @@ class Learner(Player[Query]):
             known = learner._memo_from(memo[0]) if memo else range_search.STALE
             learner._open[id] = Query(id, point), known
         float(learner.certificate)  # computed once, as it is made of many numbers of the state
-        learner._restored = True
         return learner
 
     def require_registered(self) -> None:
@@ -587,4 +519,4 @@ class Learner(Player[Query]):
         self.domain.require_registered()
 
 
-LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
+LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-abstract]

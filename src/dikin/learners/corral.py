@@ -20,25 +20,24 @@ the theorem requires eta = 1/(40 R_i ln T). The default sqrt(M/T) suits M fixed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from functools import cached_property
 from math import erfc, exp, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dikin import rng
-from dikin.arguments import positive, whole
+from dikin.arguments import optional, positive
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError, SlowLearnerWarning, shown
+from dikin.errors import ParameterError, shown
 from dikin.feedback import Feedback
+from dikin.learners import parameters
 from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
-from dikin.learners.threads import ignored, locked
+from dikin.learners.parameters import parameter
+from dikin.learners.threads import locked
 from dikin.open_queries import Memo
 from dikin.silence import silence
-from dikin.units import LossRange
 
 
 class Proposed(NamedTuple):
@@ -48,6 +47,14 @@ class Proposed(NamedTuple):
     weight: float  # 1/pbar of that base
     restarts: tuple[int, ...]  # of each base: one restarted since then does not learn from it
     memos: tuple[Memo, ...]  # of each base's proposal
+
+
+def _checked_bases(bases: Any, name: str) -> Sequence[Learner]:
+    if isinstance(bases, Learner) or not all(isinstance(base, Learner | dict) for base in bases):
+        raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {shown(bases)}")
+    if len(bases) < 2:
+        raise ParameterError(f"Corral chooses among two bases or more, got {len(bases)}")
+    return list(bases)
 
 
 class Corral(Learner):
@@ -84,34 +91,27 @@ class Corral(Learner):
     np.float64(1.0)
     """
 
-    meanings = {
-        "domain": "The set to play on, which is also that of the bases.",
-        "bases": "Two or more learners, each of which is told one value per round.",
-        "horizon": "T, the number of rounds to be played.",
-        "eta": "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
-    }
+    bases: Sequence[Learner] = parameter(
+        "Two or more learners on the same domain, each of one loss per round.", _checked_bases
+    )
+    horizon: int = parameters.horizon(2, "the rates contain ln T")
+    eta: float | None = parameter(
+        "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
+        optional(positive),
+        default=None,
+        kw_only=True,
+    )
 
-    def __init__(
-        self,
-        domain: Domain,
-        bases: Sequence[Learner],
-        horizon: int,
-        *,
-        eta: float | None = None,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon = whole(horizon, "horizon", 2, "the rates contain ln T")
-        learners = _checked_bases(bases)
-        self._blueprints = [self._blueprint(base) for base in learners]
+    def _begin(self) -> None:
+        learners = [self._checked_base(base) for base in self.bases]
+        self._blueprints = [(type(base), base.arguments()) for base in learners]
         count = len(learners)
-        self.eta = sqrt(count / self.horizon) if eta is None else positive(eta, "eta")
+        eta = self.eta or sqrt(count / self.horizon)
         self._limits = [base.curvature_limit for base in learners]
-        self._noise = rng.Noise(rng.stream_key(seed, "learner"), 1)
+        self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), 1)
         self._inverse = [float(count)] * count
         """1/p."""
-        self._etas, self._rhos = [self.eta] * count, [2.0 * count] * count
+        self._etas, self._rhos = [eta] * count, [2.0 * count] * count
         self._base_restarts = [0] * count
         self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
 
@@ -128,13 +128,14 @@ class Corral(Learner):
         """The centre of the base with the largest share."""
         return self._bases[int(np.argmin(self._inverse))].center
 
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """The largest limit of a base; a base with a smaller limit is told no more than its own."""
+    def _declared_limit(self) -> tuple[float, str]:
+        """The largest limit of a base, for each of which a larger curvature is clipped."""
         return max(self._limits)
 
-    def _blueprint(self, base: Learner) -> tuple[type[Learner], dict[str, Any]]:
-        """The class and the arguments of a base."""
+    def _checked_base(self, base: Learner | dict[str, Any]) -> Learner:
+        """A base, which a saved state names by its class and its arguments."""
+        if isinstance(base, dict):
+            return LEARNERS.find(base["learner"])(self.domain, **base["arguments"])
         name, spec = type(base).__name__, self._domain_spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
@@ -145,15 +146,15 @@ class Corral(Learner):
                 f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
                 "both the same"
             )
-        return type(base), base.arguments()
+        return base
 
     def _started(self, i: int, rho: float) -> Learner:
         """Base i before its first round, for losses that are rho times as large."""
         kind, arguments = self._blueprints[i]
         half = rho * self.units.loss_scale
-        with ignored(SlowLearnerWarning):  # already issued when the caller built the base
-            seed = int(self._chance() * 2**53)
-            return kind._anew(self.domain, arguments | {"loss_range": [-half, half]}, seed)
+        seed = int(self._chance() * 2**53)
+        with silence():  # it was warned of when the caller built the base
+            return kind(self.domain, **arguments | {"loss_range": [-half, half]}, seed=seed)
 
     def _chance(self) -> float:
         """A uniform number, from the normal one that the learner's stream gives."""
@@ -183,7 +184,6 @@ class Corral(Learner):
             self._rhos[i], self._bases[i] = rho, base
             self._etas[i] *= exp(1.0 / log(self.horizon))
             self._base_restarts[i] += 1
-        self._rounds_in_range += 1
 
     def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
         """The bases whose weight would leave their range, restarted, with their new ranges."""
@@ -197,7 +197,7 @@ class Corral(Learner):
 
     def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
         """Every base learns from its share of the answer; if one cannot, none does."""
-        states = [(base.rounds, deepcopy(base._numbers())) for base in self._bases]
+        before = [dict(vars(base)) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
@@ -208,29 +208,17 @@ class Corral(Learner):
                     f = loss * memo.weight / rho if i == memo.played else 0.0
                     most = base.units.curvature(base.curvature_limit[0])
                     base._learn(memo.memos[i], f, min(curvature / rho, most))
+                    base.rounds += 1
         except BaseException:
-            for base, (rounds, numbers) in zip(self._bases, states, strict=True):
-                base.rounds = rounds
-                base._set_numbers(numbers)
+            for base, attributes in zip(self._bases, before, strict=True):
+                base.__dict__ = attributes
             raise
 
     # --- state ---------------------------------------------------------------------------------
 
     def arguments(self) -> dict[str, Any]:
-        return {
-            "bases": [{"learner": kind.kind, "arguments": own} for kind, own in self._blueprints],
-            "horizon": self.horizon,
-            "eta": self.eta,
-            "loss_range": self.loss_range,
-        }
-
-    @classmethod
-    def _anew(cls, domain: Domain, arguments: dict[str, Any], seed: int | None = None) -> Self:
-        bases = [
-            LEARNERS.find(base["learner"])._anew(domain, base["arguments"])
-            for base in arguments["bases"]
-        ]
-        return cls(domain, **(arguments | {"bases": bases}), seed=seed)
+        rows = [{"learner": kind.kind, "arguments": own} for kind, own in self._blueprints]
+        return super().arguments() | {"bases": rows}
 
     def require_registered(self) -> None:
         super().require_registered()
@@ -310,11 +298,3 @@ def mirror_step(inverse: list[float], etas: list[float], played: int, loss: floa
         if not below < lam:  # the root up to rounding, which the last factor corrects
             return [max(a * (1.0 + excess), 1.0) for a in moved]
         lam = below
-
-
-def _checked_bases(bases: Any) -> Sequence[Learner]:
-    if isinstance(bases, Learner) or not all(isinstance(base, Learner) for base in bases):
-        raise ParameterError(f"bases must be learners such as FKM(domain, ...), got {shown(bases)}")
-    if len(bases) < 2:
-        raise ParameterError(f"Corral chooses among two bases or more, got {len(bases)}")
-    return list(bases)

@@ -15,22 +15,28 @@ In the paper's units, with r the inradius, so that a step of delta from (1 - del
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dikin.arguments import optional, positive
 from dikin.domains.base import Array, Domain
-from dikin.errors import FeedbackError, shown
+from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import LIPSCHITZ, Parameter
-from dikin.units import LossRange, Units
+from dikin.learners.parameters import (
+    CURVATURE,
+    LIPSCHITZ,
+    assumed_curvature,
+    finite_array,
+    parameter,
+    two_parts,
+)
 from dikin.vectors import multiply
 
 FIRST_REACH = 0.1
@@ -55,9 +61,9 @@ class Pace(NamedTuple):
 
 
 @compilable
-def reach_of(pace: Pace, state: LearnerState) -> float:
+def reach_of(pace: Pace, numbers: Any) -> float:
     """delta_t."""
-    reach: float = pace.reach * int(state.numbers[ANSWERS] + 1.0) ** -pace.reach_power
+    reach: float = pace.reach * int(numbers[ANSWERS] + 1.0) ** -pace.reach_power
     return reach
 
 
@@ -71,7 +77,7 @@ class DescentKernel(NamedTuple):
         geometry, shrink = self.geometry, self.pace.shrink
         square, trace = geometry.explore(state.iterate, 0.0, 1.0, s, metric)
         unit = 1.0 / sqrt(square) if square > 0.0 else 0.0  # else there is nothing to explore
-        far = reach_of(self.pace, state) / shrink * unit
+        far = reach_of(self.pace, state.numbers) / shrink * unit
         norm = geometry.point(state.iterate, metric, far, u)
         multiply(shrink, u, u)
         return shrink * shrink * norm, trace, unit
@@ -85,22 +91,24 @@ class DescentKernel(NamedTuple):
             value = loss - n[BASELINE] if round > 1 else 0.0
             n[BASELINE] += round**-0.5 * (loss - n[BASELINE])
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
-        slope = eta * pace.dim * value / (reach_of(pace, memo.state) * pace.shrink)
+        slope = eta * pace.dim * value / (reach_of(pace, memo.numbers) * pace.shrink)
         n[ANSWERS] = float(round)
         geometry.write_vector(state.iterate, -1.0, state.linear)
-        geometry.linear_update(
-            memo.state.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear
-        )
+        geometry.linear_update(memo.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear)
         geometry.project(state.linear, state.iterate)
 
 
 class Descent(KernelLearner):
     """Projected gradient descent on an estimate from values. Subclasses supply the pace."""
 
-    def _descend(self, pace: Pace) -> None:
-        geometry, self._pace = self.geometry, pace
+    def _begin(self) -> None:
+        geometry, self._pace = self.geometry, self._choose_pace()
         state = LearnerState([0.0, 0.0], np.zeros(geometry.size), geometry.start())
-        self._begin(DescentKernel(geometry, pace), state)
+        self._start(DescentKernel(geometry, self._pace), state)
+
+    @abstractmethod
+    def _choose_pace(self) -> Pace:
+        """The pace, from the arguments."""
 
     def _center_vector(self) -> Array:
         return super()._center_vector() * self._pace.shrink
@@ -153,26 +161,14 @@ class FKM(Descent):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    horizon = parameters.horizon(1, "the step depends on it")
-    lipschitz = Parameter(
-        LIPSCHITZ + " None for losses that are only bounded.",
-        optional(positive),
-        scaled=Units.slope,
+    horizon: int = parameters.horizon(1, "the step depends on it")
+    lipschitz: float | None = parameter(
+        LIPSCHITZ + " None for losses that are only bounded.", optional(positive), default=None
     )
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        lipschitz: float | None = None,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon, self.lipschitz = horizon, lipschitz
+    def _choose_pace(self) -> Pace:
         slope = None if self.lipschitz is None else self._in_units("lipschitz")
-        self._descend(fixed_pace(domain.dim, self._inradius, self.horizon, slope))
+        return fixed_pace(self.domain.dim, self._inradius, self.horizon, slope)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -218,24 +214,13 @@ class AgarwalDekelXiao(Descent):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    horizon = parameters.horizon(1, "the exploration depends on it")
-    lipschitz = parameters.lipschitz()
-    curvature = parameters.curvature()
+    horizon: int = parameters.horizon(1, "the exploration depends on it")
+    lipschitz: float = parameters.lipschitz()
+    curvature: float = parameters.curvature()
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        lipschitz: float,
-        curvature: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
-        slope, sigma = self._in_units("lipschitz"), self._assumed_curvature(self.curvature)
-        self._descend(one_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
+    def _choose_pace(self) -> Pace:
+        slope, sigma = self._in_units("lipschitz"), assumed_curvature(self, self.curvature)
+        return one_point_pace(self.domain.dim, self._inradius, self.horizon, slope, sigma)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -290,34 +275,23 @@ class TwoPoint(Descent):
     """
 
     feedback = Feedback.PAIR
-    horizon = parameters.horizon(2, "the exploration contains ln T")
-    lipschitz = parameters.lipschitz()
-    curvature = Parameter(
-        "The strong convexity that every loss has; None for convex losses.", optional(positive)
+    horizon: int = parameters.horizon(2, "the exploration contains ln T")
+    lipschitz: float = parameters.lipschitz()
+    curvature: float | None = parameter(
+        CURVATURE + " None for convex losses.", optional(positive), default=None
     )
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        lipschitz: float,
-        curvature: float | None = None,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon, self.lipschitz, self.curvature = horizon, lipschitz, curvature
+    def _choose_pace(self) -> Pace:
         slope = self._in_units("lipschitz")
-        sigma = None if self.curvature is None else self._assumed_curvature(self.curvature)
-        self._descend(two_point_pace(domain.dim, self._inradius, self.horizon, slope, sigma))
+        sigma = None if self.curvature is None else assumed_curvature(self, self.curvature)
+        return two_point_pace(self.domain.dim, self._inradius, self.horizon, slope, sigma)
 
     def _propose(self) -> tuple[Array, float, Memo]:
         """Propose two vectors, one in each row, with the larger of their squares."""
         one, square, memo = super()._propose()
         pace, two = self._pace, np.empty_like(one)
         far = -pace.reach / pace.shrink * memo.asked[2]
-        other = pace.shrink**2 * self.geometry.point(memo.state.iterate, memo.metric, far, two)
+        other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, far, two)
         return np.stack([one, pace.shrink * two]), max(square, other), memo
 
     def _placed(self, u: Array, square: float) -> Array:
@@ -325,8 +299,8 @@ class TwoPoint(Descent):
 
     def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
-        one, two = (self._scaled_loss(part) for part in parameters.two_parts(self, answer))
-        return (one - two) / 2.0
+        one, two = (super(TwoPoint, self)._scaled_answer(each) for each in two_parts(self, answer))
+        return float(one - two) / 2.0
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -368,49 +342,33 @@ class PseudoLine(Descent):
     """
 
     feedback = Feedback.CONTEXT
-    horizon = parameters.horizon(1, "the step depends on it")
-    lipschitz = parameters.lipschitz()
+    horizon: int = parameters.horizon(1, "the step depends on it")
+    lipschitz: float = parameters.lipschitz()
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        lipschitz: float,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon, self.lipschitz = horizon, lipschitz
+    def _choose_pace(self) -> Pace:
         slope = self._in_units("lipschitz")
-        self._descend(fixed_pace(1, self._inradius, self.horizon, slope))
+        return fixed_pace(1, self._inradius, self.horizon, slope)
 
-    def _take_context(self, context: ArrayLike | None) -> None:
-        """Keep a context as a unit working vector: zero if the prediction is constant."""
-        shape = self.domain.point_shape
-        if context is None:
-            raise FeedbackError(
-                "PseudoLine needs a context: call ask(z), where the loss is a function of "
-                f"z.x and z has the shape {shape}"
-            )
-        try:
-            z = np.array(context, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            z = np.empty(0)
-        if z.shape != shape or not np.isfinite(z).all():
-            raise FeedbackError(
-                f"a context must be finite numbers of shape {shape}, got {shown(context)}. "
-                "Nothing was changed."
-            )
+    def _propose(self) -> tuple[Array, float, Memo]:
+        raise FeedbackError(
+            "PseudoLine needs a context: call ask(z), where the loss is a function of z.x and z "
+            f"has the shape {self.domain.point_shape}"
+        )
+
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+        """Propose on the line of a context, which is a unit working vector.
+
+        It is zero if the prediction is constant.
+        """
+        if forecast is not None:
+            return super()._propose_knowing(None, forecast)
+        z = finite_array(context, self.domain.point_shape, "context")
         z /= float(np.abs(z).max()) or 1.0  # otherwise its square might overflow
         line = self.geometry.inward(z)
         length = float(np.linalg.norm(line))
         constant = length <= ROUNDING * float(np.linalg.norm(z))
-        self._line: Array = 0.0 * line if constant else line / length
-
-    def _propose(self) -> tuple[Array, float, Any]:
         side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
-        return self._propose_from(self._state, side * self._line)
+        return self._propose_from(self._state, (0.0 if constant else side / length) * line)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -444,22 +402,14 @@ class OneMeasurementSPSA(Descent):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    step = Parameter("The first step for a surprise of 1, in units of the radius.", positive)
+    step: float = parameter(
+        "The first step for a surprise of 1, in units of the radius.", positive, default=0.5
+    )
 
-    def __init__(
-        self,
-        domain: Domain,
-        step: float = 0.5,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.step = step
-        reach = FIRST_REACH * self._inradius
-        eta = self.step * reach / domain.dim
-        pace = Pace(domain.dim, reach, 1.0 - FIRST_REACH, eta, 100.0, 0.602, 0.101, baseline=True)
-        self._descend(pace)
+    def _choose_pace(self) -> Pace:
+        dim, reach = self.domain.dim, FIRST_REACH * self._inradius
+        eta = self.step * reach / dim
+        return Pace(dim, reach, 1.0 - FIRST_REACH, eta, 100.0, 0.602, 0.101, baseline=True)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

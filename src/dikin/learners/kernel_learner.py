@@ -6,24 +6,17 @@ and the compiled loop are here.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dikin.errors import CertificateWarning
 from dikin.feedback import Feedback
 from dikin.kernel import from_values, to_numpy, to_saved
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
-from dikin.silence import SILENCE
 from dikin.vectors import Array
 
-NOT_CONVERGED = (
-    "the centre is so close to the boundary that rounding decides where it is: the certificate is "
-    "NaN until it is farther inside; the learner itself goes on"
-)
 EMPTY: Array = np.zeros(0)
 Proposal = tuple[float, float, float]
 """Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
@@ -41,18 +34,12 @@ class LearnerState(NamedTuple):
     scratch: Array = EMPTY
     """Room for vectors of a round; nothing in it is kept."""
 
-    def copied(self) -> LearnerState:
-        """A state that can be written into."""
-        numbers, linear, iterate, scratch = self
-        return LearnerState(numbers.copy(), linear.copy(), iterate.copy(), scratch)
-
 
 class Memo(NamedTuple):
-    """What is remembered of a query until it is answered."""
+    """What is remembered of a query until it is answered: of the state when it was asked."""
 
-    state: LearnerState
-    """The learner's when it was asked: the present one in the compiled loop, an older one where the
-    answer is late."""
+    numbers: Any
+    iterate: Array
     metric: Array
     """H at the direction, as the geometry describes it."""
     asked: Proposal
@@ -90,13 +77,10 @@ class CompiledParts:
 class KernelLearner(Learner):
     """A learner whose rounds are those of a kernel."""
 
-    _kernel: LearnerKernel
-    _state: LearnerState
-    _metric_size: int
-
-    def _begin(self, kernel: LearnerKernel, state: LearnerState) -> None:
+    def _start(self, kernel: Any, state: LearnerState, more_rows: int = 0) -> None:
+        """Begin with a kernel, its first state, and rows of its metric beside the geometry's."""
         self._kernel, self._state = kernel, state
-        self._metric_size = self.geometry.metric_size
+        self._metric_form = self.geometry.metric_size + more_rows, self.geometry.size
 
     @property
     @locked
@@ -107,42 +91,44 @@ class KernelLearner(Learner):
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)
 
-    # --- a round -------------------------------------------------------------------------------
-
-    def _propose(self) -> tuple[Array, float, Any]:
+    def _propose(self) -> tuple[Array, float, Memo]:
         return self._propose_from(self._state, self._noise.draw())
 
     def _propose_from(self, state: LearnerState, s: Array) -> tuple[Array, float, Memo]:
-        size = s.size
-        u, metric = np.empty(size), np.zeros((self._metric_size, size))
+        u, metric = np.empty(s.size), np.zeros(self._metric_form)
         asked = self._kernel.ask(state, s, metric, u)
-        return u, asked[0], Memo(state, metric, asked)
+        return u, asked[0], Memo(state.numbers, state.iterate, metric, asked)
 
-    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        state, round = self._state.copied(), self._rounds_in_range + 1
-        self._kernel.tell(round, memo, loss, curvature, state)
-        if not self._has_converged(state) and self._has_converged(self._state) and not SILENCE.now:
-            warnings.warn(NOT_CONVERGED, CertificateWarning, stacklevel=3)
-        # Everything that can fail has been done: from here on the learner changes.
-        self._state, self._rounds_in_range = state, round
-
-    def _has_converged(self, state: LearnerState) -> bool:
-        """Whether a certificate can be computed from a state."""
-        return True
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        numbers, linear, iterate, scratch = self._state
+        state = LearnerState(numbers.copy(), linear.copy(), iterate.copy(), scratch)
+        self._kernel.tell(self.rounds - self._earlier + 1, memo, loss, curvature, state)
+        self._state = state
 
     # --- the compiled loop ---------------------------------------------------------------------
 
     def compiled_parts(self) -> CompiledParts | None:
+        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
-        state = self._state.copied()._replace(numbers=to_numpy(self._state.numbers))
-        return CompiledParts(self._kernel, state, self._metric_size)
+        numbers, linear, iterate, scratch = self._state
+        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy(), scratch)
+        return CompiledParts(self._kernel, state, self._metric_form[0])
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
+        """Continue from a later state.
+
+        Parameters
+        ----------
+        parts
+            The result of `compiled_parts`, after some rounds.
+        rounds
+            The number of these rounds.
+        """
         numbers = from_values(self._state.numbers, parts.state.numbers)
         self._state = parts.state._replace(numbers=numbers)
-        self._rounds_in_range += rounds
+        self.rounds += rounds
         self._open.next_id += rounds
 
     # --- what is saved -------------------------------------------------------------------------
@@ -153,13 +139,11 @@ class KernelLearner(Learner):
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])
-        vectors = {name: numbers[name] for name in ("linear", "iterate")}
-        self._state = self._state._replace(numbers=own, **vectors)
+        self._state = self._state._replace(**numbers | {"numbers": own})
 
-    def _memo_state(self, memo: Any) -> Any:
-        return to_saved(memo.state.numbers), memo.state.iterate, memo.metric, memo.asked
+    def _memo_state(self, memo: Memo) -> Any:
+        return memo._replace(numbers=to_saved(memo.numbers))
 
-    def _memo_from(self, state: Any) -> Any:
-        numbers, iterate, metric, asked = state
-        own = from_values(self._state.numbers, numbers)
-        return Memo(LearnerState(own, self._state.linear, iterate), metric, asked)
+    def _memo_from(self, state: Any) -> Memo:
+        numbers, *rest = state
+        return Memo(from_values(self._state.numbers, numbers), *rest)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, erfc, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -32,20 +32,10 @@ from dikin.errors import DomainError, ParameterError
 from dikin.learners import parameters
 from dikin.learners.base import Learner
 from dikin.learners.threads import locked
-from dikin.units import LossRange
+from dikin.open_queries import Memo
 
 LONGEST = 10**12
 """The longest horizon: beyond it, the grid has more than two million points."""
-
-
-class Draw(NamedTuple):
-    """What is remembered of a query."""
-
-    mean: float
-    step: float
-    """y - mu: the density of y is computed from this, as rounding would move it out of a piece."""
-    density: float
-    """sum_i p_i K(y; x_i)."""
 
 
 class KernelLine(Learner):
@@ -84,23 +74,15 @@ class KernelLine(Learner):
     """
 
     kept = ("_sums",)
-    horizon = parameters.horizon(2, "the grid depends on it")
+    horizon: int = parameters.horizon(2, "the grid depends on it")
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
+    def _begin(self) -> None:
+        domain = self.domain
         if domain.dim != 1:
             raise DomainError(
                 f"KernelLine plays on lines, and {domain} is of dimension {domain.dim}: use "
                 "BanditNewton or AdaptiveLipschitz there"
             )
-        self.horizon = horizon
         if self.horizon > LONGEST:
             raise ParameterError(
                 f"horizon={self.horizon} needs a grid of {2 * self.horizon**0.5:.1g} points, and "
@@ -117,7 +99,7 @@ class KernelLine(Learner):
 
     def _weights(self) -> tuple[Array, float]:
         """p and mu."""
-        eta = self._pace / sqrt(self._rounds_in_range + 1)
+        eta = self._pace / sqrt(self.rounds - self._earlier + 1)
         weights = np.exp(-eta * (self._sums - self._sums.min()))
         weights /= weights.sum()
         return weights, float(weights.dot(self._points))
@@ -140,7 +122,7 @@ class KernelLine(Learner):
         found: Array = np.where(far < self._floor, flat, between / np.maximum(far, self._floor))
         return found
 
-    def _propose(self) -> tuple[Array, float, Draw]:
+    def _propose(self) -> tuple[Array, float, Memo]:
         weights, mean = self._weights()
         ends = weights.cumsum()
         chance = 0.5 * erfc(-float(self._noise.draw()[0]) / sqrt(2.0)) * float(ends[-1])
@@ -148,19 +130,15 @@ class KernelLine(Learner):
         share = min(max(1.0 - (float(ends[i]) - chance) / float(weights[i]), 0.0), 1.0)
         offset, (low, high) = float(self._points[i]) - mean, self._piece(mean)
         step = share * offset if abs(offset) >= self._floor else low + share * (high - low)
-        memo = Draw(mean, step, float(weights.dot(self._kernel(mean, step))))
-        u = mean + step
+        # The density at y comes from y - mu, as rounding would move it out of a piece.
+        memo, u = (mean, step, float(weights.dot(self._kernel(mean, step)))), mean + step
         return np.array([u]), u * u, memo
 
-    def _learn(self, memo: Draw, loss: float, curvature: float) -> None:
-        estimate = 0.5 * (1.0 + loss) / memo.density
-        self._sums = self._sums + estimate * self._kernel(memo.mean, memo.step)
-        self._rounds_in_range += 1
+    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+        mean, step, density = memo
+        self._sums = self._sums + 0.5 * (1.0 + loss) / density * self._kernel(mean, step)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         yield cls(domain, 1000, seed=seed)
         yield cls(domain, 50, loss_range=(3, 11), seed=seed)
-
-    def _memo_from(self, state: Any) -> Draw:
-        return Draw(*state)

@@ -1,145 +1,159 @@
 """The arguments of a learner's constructor, each declared once.
 
-A declaration on the class says what an argument means, how it is checked, how it is converted to
-the paper's units, and how strongly convex a loss can be that satisfies it. Assigning the attribute
-checks it; `Learner.arguments`, `Learner.curvature_limit`, saved states and the section `Parameters`
-of a class's docstring follow from the declarations.
+A declaration in the class says what an argument means and how it is checked. The constructor, the
+section `Parameters` of the class's docstring, `Learner.arguments` and saved states follow from it.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from textwrap import fill
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
 from dikin import arguments
-from dikin.arguments import moderate, nonnegative, optional, positive
-from dikin.domains.base import Domain
-from dikin.errors import FeedbackError, shown
-from dikin.units import Units
+from dikin.arguments import LARGEST, nonnegative, optional, positive
+from dikin.errors import FeedbackError, ParameterError, shown
 
-T = TypeVar("T")
-
-Limit = tuple[float, str]
-"""The largest strong convexity of a loss in the user's units, and the reason."""
-
-LINEAR: Limit = (0.0, "as linear losses are not strongly convex")
+REQUIRED: Any = inspect.Parameter.empty
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+HORIZON = "T, the number of rounds"
+SMOOTHNESS = "A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss."
+LIPSCHITZ = "A constant L with |f(x) - f(x')| <= L |x - x'| for every loss."
+CURVATURE = "The strong convexity of every loss, which is assumed whatever an answer says."
 
 
-def limit_of_smooth(smoothness: float, domain: Domain) -> Limit:
-    """A smooth loss is at most as strongly convex as it is smooth."""
-    return smoothness, "the smoothness that this learner was built with"
+class Parameter:
+    """An argument of a constructor, as an attribute that is checked whenever it is set."""
+
+    def __init__(
+        self, meaning: str, check: Callable[[Any, str], Any] | None, default: Any, kw_only: bool
+    ) -> None:
+        self.meaning, self.check, self.default, self.kw_only = meaning, check, default, kw_only
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.annotation = name, owner.__annotations__.get(name, "Any")
+
+    def __set__(self, learner: object, value: Any) -> None:
+        vars(learner)[self.name] = value if self.check is None else self.check(value, self.name)
+
+    @property
+    def form(self) -> inspect.Parameter:
+        """The argument in a signature."""
+        kind = inspect.Parameter.KEYWORD_ONLY if self.kw_only else POSITIONAL
+        return inspect.Parameter(self.name, kind, default=self.default, annotation=self.annotation)
 
 
-def limit_of_lipschitz(lipschitz: float, domain: Domain) -> Limit:
-    """The limit of a Lipschitz loss on a set of diameter D (docs/mathematics.md)."""
-    return 4.0 * lipschitz / domain.diameter, "4 L/D: no loss of this Lipschitz constant has more"
-
-
-def range_limit(units: Units, domain: Domain) -> Limit:
-    """The largest curvature that a loss within the range can have.
-
-    Half-way between two points at the distance D a sigma-strongly convex loss lies by sigma D^2/8
-    below its mean there, and cannot lie below the range.
-    """
-    limit = 8.0 * (2.0 * units.loss_scale) / domain.diameter**2
-    return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
-
-
-class Parameter(Generic[T]):
-    """An argument of a constructor, as an attribute that checks its value when it is set.
+def parameter(
+    meaning: str,
+    check: Callable[[Any, str], Any] | None = None,
+    *,
+    default: Any = REQUIRED,
+    kw_only: bool = False,
+) -> Any:
+    """Declare an argument of a learner's constructor.
 
     Parameters
     ----------
     meaning
-        What the argument is, for the class's docstring.
+        The meaning of the argument, for the class's docstring.
     check
-        Returns the value to store, from the value passed and the argument's name; or raises.
-    scaled
-        The value in the paper's units, from the learner's units and the value.
-    limit
-        The largest strong convexity of a loss that satisfies the argument.
+        Function of the value and the argument's name that returns the value to store, or raises.
+    default
+        The value where none is given. Without a default the argument is required.
+    kw_only
+        True if the argument can be given by name only.
     """
-
-    def __init__(
-        self,
-        meaning: str,
-        check: Callable[[Any, str], T],
-        *,
-        scaled: Callable[[Units, float], float] | None = None,
-        limit: Callable[[float, Domain], Limit] | None = None,
-    ) -> None:
-        self.meaning, self.check, self.scaled, self.limit = meaning, check, scaled, limit
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, learner: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, learner: object, owner: type) -> T: ...
-
-    def __get__(self, learner: object | None, owner: type) -> T | Self:
-        if learner is None:
-            return self
-        try:
-            value: T = vars(learner)[self.name]
-        except KeyError:
-            raise AttributeError(f"{owner.__name__} has no {self.name} yet") from None
-        return value
-
-    def __set__(self, learner: object, value: Any) -> None:
-        vars(learner)[self.name] = self.check(value, self.name)
-
-    def in_units(self, units: Units, value: float) -> float:
-        """The value in the paper's units; refused if it is too large to compute with."""
-        assert self.scaled is not None
-        return moderate(self.scaled(units, value), self.name, value)
+    return Parameter(meaning, check, default, kw_only)
 
 
-# --- arguments that several learners have ---------------------------------------------------------
+def horizon(least: int, why: str) -> Any:
+    """Declare the number of rounds, which must be at least `least` for the formulas to hold."""
+    return parameter(f"{HORIZON}.", arguments.horizon(least, why))
 
 
-def horizon(least: int, why: str) -> Parameter[int]:
-    """The number of rounds, which must be at least `least` for the formulas to hold."""
-    return Parameter("T, the number of rounds to be played.", arguments.horizon(least, why))
+def optional_horizon(least: int, why: str, *, default: None, kw_only: bool) -> Any:
+    """Declare the number of rounds, which need not be known."""
+    check = optional(arguments.horizon(least, why))
+    return parameter(
+        f"{HORIZON}. None if it is not known.", check, default=default, kw_only=kw_only
+    )
 
 
-def optional_horizon(least: int, why: str) -> Parameter[int | None]:
-    """The number of rounds, if it is known."""
-    meaning = "T, the number of rounds to be played; None if it is not known."
-    return Parameter(meaning, optional(arguments.horizon(least, why)))
+def smoothness() -> Any:
+    """Declare the smoothness of every loss."""
+    return parameter(SMOOTHNESS, nonnegative)
 
 
-def smoothness() -> Parameter[float]:
-    """The smoothness of every loss."""
-    return Parameter(SMOOTHNESS, nonnegative, scaled=Units.curvature, limit=limit_of_smooth)
+def lipschitz() -> Any:
+    """Declare the Lipschitz constant of every loss."""
+    return parameter(LIPSCHITZ, positive)
 
 
-def lipschitz() -> Parameter[float]:
-    """The Lipschitz constant of every loss."""
-    return Parameter(LIPSCHITZ, positive, scaled=Units.slope, limit=limit_of_lipschitz)
+def curvature() -> Any:
+    """Declare the strong convexity of every loss."""
+    return parameter(CURVATURE, positive)
 
 
-def curvature() -> Parameter[float]:
-    """The strong convexity of every loss."""
-    meaning = "The strong convexity that every loss has: assumed in every round, whatever is told."
-    return Parameter(meaning, positive)
+@dataclass_transform(
+    eq_default=False,
+    field_specifiers=(parameter, horizon, optional_horizon, smoothness, lipschitz, curvature),
+)
+class Declared:
+    """A class whose constructor takes the arguments that it and its bases declare."""
+
+    parameters: ClassVar[dict[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {name: part for name, part in vars(cls).items() if isinstance(part, Parameter)}
+        cls.parameters = cls.parameters | own
+        # Positional arguments first, and a seed last.
+        order = {name: (part.kw_only, name == "seed") for name, part in cls.parameters.items()}
+        declared = {name: cls.parameters[name] for name in sorted(order, key=order.__getitem__)}
+        if "__init__" not in vars(cls):
+            setattr(cls, "__init__", _constructor(declared))  # noqa: B010
+        if vars(cls).get("__doc__") and not inspect.isabstract(cls):
+            cls.__doc__ = _with_parameters(cls.__doc__ or "", declared)
+
+    def _prepare(self) -> None:
+        """Set up what all learners have, after the arguments were set and checked."""
+
+    def _begin(self) -> None:
+        """Set up the state before the first round."""
 
 
-def constants() -> Parameter[str]:
-    """The choice between two sets of constants."""
-    meaning = '"sharp", those of docs/mathematics.md, or "paper", those of the publication.'
-    return Parameter(meaning, arguments.one_of("sharp", "paper"))
+def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
+    own = inspect.Parameter("self", POSITIONAL)
+    signature = inspect.Signature([own, *(part.form for part in declared.values())])
+
+    def __init__(self: Declared, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        for name in declared:
+            setattr(self, name, given.arguments[name])
+        self._prepare()
+        self._begin()
+
+    setattr(__init__, "__signature__", signature)  # noqa: B010
+    return __init__
 
 
-# --- answers of two parts ------------------------------------------------------------------------
+def assumed_curvature(learner: Any, curvature: float) -> float:
+    """A strong convexity that is assumed of every loss, in the paper's units."""
+    limit, reason = learner.curvature_limit
+    if curvature > limit:
+        raise ParameterError(f"curvature={curvature:g} exceeds {limit:g}, {reason}")
+    sigma: float = learner.units.curvature(curvature)
+    if sigma * LARGEST < 1.0:
+        raise ParameterError(
+            f"curvature={curvature:g} is {sigma:g} in units of the domain's radius and the losses' "
+            f"range; its inverse must be at most {LARGEST:g} to compute with"
+        )
+    return sigma
 
 
 def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
@@ -154,19 +168,22 @@ def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
     return parts[0], parts[1]
 
 
+def finite_array(values: Any, shape: tuple[int, ...], noun: str) -> Any:
+    """Return finite numbers of a shape as an array of the caller's own, or raise an error."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        array = np.empty(0)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise FeedbackError(
+            f"a {noun} must be finite numbers of shape {shape}, got {shown(values)}. "
+            "Nothing was changed."
+        )
+    return array
+
+
 # --- docstrings ----------------------------------------------------------------------------------
 
-SMOOTHNESS = "A constant beta with f(x + v) <= f(x) + f'(x).v + beta/2 |v|^2 for every loss."
-LIPSCHITZ = "A constant L with |f(x) - f(x')| <= L |x - x'| for every loss."
-COMMON = {
-    "domain": "The set to play on.",
-    "loss_range": (
-        "The least and the largest possible loss; None where they are not known. Then they are "
-        "found while playing, and the learner restarts where a loss does not fit."
-    ),
-    "seed": "Whole number that all randomness comes from; None for a fresh one.",
-}
-"""The meanings of arguments that every learner has."""
 TYPES = {
     "LossRange": "(float, float) or None",
     "ArrayLike": "array_like",
@@ -176,17 +193,13 @@ TYPES = {
 SECTION = re.compile(r"^    (Raises|Notes|References|Examples)\n    -+\n", re.MULTILINE)
 
 
-def with_parameters(
-    text: str, constructor: Mapping[str, inspect.Parameter], meanings: dict[str, str]
-) -> str:
+def _with_parameters(text: str, declared: dict[str, Parameter]) -> str:
     """The docstring of a class with a section `Parameters`, if it has none of its own."""
     if "    Parameters\n    ----------\n" in text:
         return text
-    all_meanings = COMMON | meanings
     entries = [
-        f"    {name}{_typed(argument)}\n{_wrapped(all_meanings[name])}\n"
-        for name, argument in constructor.items()
-        if name in all_meanings
+        f"    {name} : {_typed(part)}\n{fill(part.meaning, 100, **INDENT)}\n"
+        for name, part in declared.items()
     ]
     section = "    Parameters\n    ----------\n" + "".join(entries)
     match = SECTION.search(text)
@@ -195,18 +208,15 @@ def with_parameters(
     return f"{text[: match.start()]}{section}\n{text[match.start() :]}"
 
 
-def _typed(argument: inspect.Parameter) -> str:
-    """The type and default of an argument, as in docstrings; empty if it has no type."""
-    if argument.annotation is argument.empty:
-        return ""
-    annotation = inspect.formatannotation(argument.annotation).strip("'")
-    words = " or ".join(TYPES.get(part, part) for part in annotation.split(" | "))
-    if argument.default is argument.empty:
-        return f" : {words}"
-    if argument.default is None:
-        return f" : {words.removesuffix(' or None')}, optional"
-    return f" : {words}, default {argument.default!r}"
+INDENT: Any = {"initial_indent": 8 * " ", "subsequent_indent": 8 * " "}
 
 
-def _wrapped(meaning: str) -> str:
-    return fill(meaning, 100, initial_indent=8 * " ", subsequent_indent=8 * " ")
+def _typed(part: Parameter) -> str:
+    """The type and default of an argument, as in docstrings."""
+    annotation = inspect.formatannotation(part.annotation).strip("'")
+    words = " or ".join(TYPES.get(word, word) for word in annotation.split(" | "))
+    if part.default is REQUIRED:
+        return words
+    if part.default is None:
+        return f"{words.removesuffix(' or None')}, optional"
+    return f"{words}, default {part.default!r}"

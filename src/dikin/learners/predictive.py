@@ -27,7 +27,6 @@ curvature and memories.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from math import exp, inf, nan, sqrt
@@ -52,10 +51,11 @@ from dikin.learners import parameters
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import Parameter, range_limit
+from dikin.learners.parameters import parameter
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
 from dikin.learners.threads import locked
-from dikin.units import LossRange, Units
+from dikin.silence import warn
+from dikin.units import LossRange, checked_range
 from dikin.vectors import add_combination, add_scaled, clear, multiply
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
@@ -84,7 +84,7 @@ class Round(NamedTuple):
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        then = memo.state.numbers  # which may be the numbers that are discounted now
+        then = memo.numbers  # which may be the numbers that are discounted now
         stiff = self.plan.dim / memo.asked[1] - then.rate * then.curvature
         discount(self.plan, round, state)
         if not measuring(state.numbers):
@@ -106,7 +106,7 @@ def learn(
     state: LearnerState,
 ) -> None:
     """Take in an answer."""
-    plan, n, then, size = k.plan, state.numbers, memo.state.numbers, k.geometry.size
+    plan, n, then, size = k.plan, state.numbers, memo.numbers, k.geometry.size
     _, trace, unit = memo.asked
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
@@ -151,7 +151,7 @@ def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerStat
         n.g_y *= -surprise
     square = REACH * REACH
     certify(k, memo, k.plan.dim * unit / square, surprise, square * trace, 0.0, state)
-    learn_forecast(n, memo.state.numbers, loss, round)
+    learn_forecast(n, memo.numbers, loss, round)
     schedule.measure(k.plan, n, loss, round)
 
 
@@ -233,7 +233,7 @@ def certify(
     The scratch becomes the estimate for a surprise of 1, and the centre. `slope` is d over |s| and
     over how far out it was played, and `tau` is tr(H^-1) times the square of that.
     """
-    n, size, iterate = state.numbers, k.geometry.size, memo.state.iterate
+    n, size, iterate = state.numbers, k.geometry.size, memo.iterate
     gradient, centre = state.scratch[:size], state.scratch[size:]
     clear(gradient)
     g_y, y_square = k.geometry.linear_update(iterate, memo.metric, slope, 0.0, gradient)
@@ -343,47 +343,42 @@ class Predictive(KernelLearner):
     """
 
     measures_range = True
-    smoothness = Parameter(
+    smoothness: float | None = parameter(
         parameters.SMOOTHNESS + " By default that of a bowl that fills the range of the losses.",
         optional(nonnegative),
-        scaled=Units.curvature,
-        limit=parameters.limit_of_smooth,
+        default=None,
     )
-    lipschitz = Parameter(
+    lipschitz: float | None = parameter(
         parameters.LIPSCHITZ + " Both constants may be given.",
         optional(nonnegative),
-        scaled=Units.slope,
-        limit=parameters.limit_of_lipschitz,
+        default=None,
+        kw_only=True,
     )
-    memory = Parameter(
+    loss_range: LossRange = parameter(
+        "The least and the largest loss. A loss outside counts as the nearer end. Without a range "
+        "the first eight rounds show how large losses are, and nothing is learnt afterwards from "
+        "absurdly large ones.",
+        optional(lambda ends, _: checked_range(ends)),
+        default=None,
+        kw_only=True,
+    )
+    memory: float | None = parameter(
         "Number of rounds to remember, for losses whose minimum drifts: the certificate then "
         "bounds the regret of about the last so many rounds. None for all.",
         optional(_remembered),
+        default=None,
+        kw_only=True,
     )
-    meanings = {
-        "loss_range": "The least and the largest loss. One that is told outside counts as the "
-        "nearer end. Without a range the first eight rounds show how large losses are, and "
-        "nothing is learnt afterwards from absurdly large ones.",
-        "start": "A point inside the domain at which to begin. None for the centre.",
-    }
+    start: ArrayLike | None = parameter(
+        "A point inside the domain at which to begin. None for the centre.",
+        default=None,
+        kw_only=True,
+    )
 
-    def __init__(
-        self,
-        domain: Domain,
-        smoothness: float | None = None,
-        *,
-        lipschitz: float | None = None,
-        loss_range: LossRange = None,
-        memory: float | None = None,
-        start: ArrayLike | None = None,
-        seed: int | None = None,
-    ) -> None:
-        self.smoothness, self.lipschitz, self.memory = smoothness, lipschitz, memory
-        self._ranged = loss_range is not None
-        super().__init__(domain, loss_range, seed)
-        self._shortest = self.geometry.shortest  # a search through all sides, and every tell asks
-        self.start = None if start is None else _checked_start(domain, start)
-        self._own = NONE  # the user's forecast of the query that is about to be asked
+    def _begin(self) -> None:
+        self._ranged = self.loss_range is not None
+        self._first = None if self.start is None else _checked_start(self.domain, self.start)
+        self.start = None if self._first is None else self._first.tolist()
         self._plan, n, zeros = self._planned(), Numbers(), np.zeros(2 * self.geometry.size)
         if self._ranged:
             n.level = n.top = self._plan.tuning.widest
@@ -391,7 +386,7 @@ class Predictive(KernelLearner):
         state = LearnerState(n, zeros, self.geometry.start(), scratch=zeros.copy())
         kernel = Round(self.geometry, self._plan)
         begin_at_start(kernel, state)
-        self._begin(kernel, state)
+        self._start(kernel, state)
 
     def _form(self) -> Geometry:
         return self.domain.equal_sided_geometry(self.units.radius)
@@ -399,11 +394,11 @@ class Predictive(KernelLearner):
     def _planned(self) -> Plan:
         d, memory = float(self.domain.dim), self.memory or inf
         slope, lift = np.zeros(0), 0.0
-        if self.start is not None:
-            chart = self.domain.locate(self.start)
+        if self._first is not None:
+            chart = self.domain.locate(self._first)
             outward = self.domain.outward(self.domain.gradient(chart))
             slope = self.units.radius * self.geometry.inward(outward)
-            u_0 = self.geometry.preimage((self.start - self.domain.center) / self.units.radius)
+            u_0 = self.geometry.preimage((self._first - self.domain.center) / self.units.radius)
             lift = float(slope @ u_0)
             lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
         beta, scaled = -1.0, inf
@@ -419,22 +414,19 @@ class Predictive(KernelLearner):
         keep = 1.0 - 1.0 / memory
         return Plan(d, self.domain.nu, beta, scaled, tuning, slope, lift, memory, keep)
 
-    def _expect(self, forecast: Any) -> None:
-        """Take the user's forecast, within reach of the losses so far."""
-        value, n = real_number(forecast, "forecast", FeedbackError), self._state.numbers
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+        """Propose with the user's forecast, within reach of the losses so far."""
+        if context is not None:
+            return super()._propose_knowing(context, None)
+        value, state = real_number(forecast, "forecast", FeedbackError), self._state
         if not abs(value) < LARGEST:
             raise FeedbackError(f"a forecast must be below {LARGEST:g}, got {value}")
-        self._own = clip(self.units.loss(value), 0.5 * self._plan.tuning.widest)
+        n = state.numbers.copy()
+        n.own = clip(self.units.loss(value), 0.5 * self._plan.tuning.widest)
         if not (self._ranged or measuring(n)):
             middle, width = 0.5 * (n.low + n.high), n.high - n.low
-            self._own = middle + clip(self._own - middle, 1.5 * width)
-
-    def _propose(self) -> tuple[Array, float, Memo]:
-        state = self._state
-        if self._own != NONE:
-            state = state._replace(numbers=state.numbers.copy())
-            state.numbers.own, self._own = self._own, NONE
-        return self._propose_from(state, self._noise.draw())
+            n.own = middle + clip(n.own - middle, 1.5 * width)
+        return self._propose_from(state._replace(numbers=n), self._noise.draw())
 
     @property
     def forecast(self) -> float:
@@ -493,15 +485,15 @@ class Predictive(KernelLearner):
         limit = self._declared_limit()
         if limit is None and not self._ranged:
             return LARGEST, "the largest number that can be computed with"
-        most, reason = limit or range_limit(self.units, self.domain)
-        return most * (self.geometry.longest / self._shortest) ** 2, reason
+        most, reason = limit or self._range_limit()
+        return most * (self.geometry.longest / self.geometry.shortest) ** 2, reason
 
     @property
     def accepts(self) -> tuple[float, float]:
         """Any loss may be told."""
         return -inf, inf
 
-    def _scaled_loss(self, loss: Any) -> float:
+    def _scaled_answer(self, loss: Any) -> float:
         value = loss if type(loss) is float else real_number(loss, "loss", LossError)
         if not abs(value) < LARGEST:
             raise LossRangeError(
@@ -509,13 +501,6 @@ class Predictive(KernelLearner):
                 "another unit of loss. Nothing was changed."
             )
         return self.units.loss(value)
-
-    def _scaled_curvature(self, curvature: float) -> float:
-        return super()._scaled_curvature(curvature) * self._shortest**2
-
-    def arguments(self) -> dict[str, Any]:
-        start = None if self.start is None else self.start.tolist()
-        return super().arguments() | {"start": start}
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -536,5 +521,5 @@ def _checked_start(domain: Domain, start: ArrayLike) -> Array:
     if room < EDGE:
         raise DomainError(f"{where} the barrier is too steep to leave; {advice}")
     if room < NEAR:
-        warnings.warn(f"{where} steps are small; {advice}", SlowLearnerWarning, stacklevel=4)
+        warn(f"{where} steps are small; {advice}", SlowLearnerWarning, stacklevel=4)
     return point

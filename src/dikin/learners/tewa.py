@@ -30,7 +30,6 @@ from dikin.domains.base import Array, Domain
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.units import LossRange
 from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
 
 
@@ -124,32 +123,22 @@ class Tewa(KernelLearner):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    horizon = parameters.horizon(1, "the exploration depends on it")
+    horizon: int = parameters.horizon(1, "the exploration depends on it")
 
-    def __init__(
-        self,
-        domain: Domain,
-        horizon: int,
-        *,
-        loss_range: LossRange = (-1.0, 1.0),
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(domain, loss_range, seed)
-        self.horizon = horizon
-        inradius = domain.inradius / domain.radius
-        reach = min(sqrt(domain.dim) * self.horizon**-0.25, inradius / 2.0)
-        gradient_bound = domain.dim / reach
+    def _begin(self) -> None:
+        inradius, dim = self.domain.inradius / self.domain.radius, self.domain.dim
+        reach = min(sqrt(dim) * self.horizon**-0.25, inradius / 2.0)
+        gradient_bound = dim / reach
         rates = 0.5 ** np.arange(1 + ceil(log2(self.horizon) / 2.0)) / (10.0 * gradient_bound)
         shrink = 1.0 - reach / inradius
         geometry = self.geometry
         kernel = TewaKernel(geometry, reach, shrink, gradient_bound, rates)
         iterate = np.tile(geometry.start(), (rates.size, 1))
         linear = np.zeros(rates.size * geometry.size)
-        self._begin(kernel, LearnerState(rates.size * [0.0], linear, iterate))
-        self._metric_size = 3 + geometry.metric_size
+        state = LearnerState(rates.size * [0.0], linear, iterate)
+        self._start(kernel, state, more_rows=3)
 
     def _center_vector(self) -> Array:
-        assert isinstance(self._kernel, TewaKernel)
         middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)
         average_experts(self._kernel, self._state, middle, u)
         return middle

@@ -1,12 +1,9 @@
-"""Lets threads share a learner: a lock per learner, and one lock for the filters of warnings."""
+"""A lock for each learner, so that threads may share it."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
-from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -28,23 +25,3 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
             return method(self, *args, **kwargs)
 
     return under_lock
-
-
-_filters = RLock()
-
-
-@contextmanager
-def ignored(category: type[Warning]) -> Iterator[None]:
-    """Ignore warnings of a category for a while.
-
-    The filters of warnings belong to the whole process: two threads that changed and restored them
-    at once could leave them changed.
-
-    Parameters
-    ----------
-    category
-        The class of the warnings.
-    """
-    with _filters, warnings.catch_warnings():
-        warnings.simplefilter("ignore", category)
-        yield

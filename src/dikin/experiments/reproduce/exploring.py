@@ -18,7 +18,7 @@ from dikin.domains.ball import Ball
 from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Pattern
 from dikin.experiments.reproduce.plan import TABLES, Row, RowPattern
-from dikin.learners.adaptive import AdaptiveSchedule, sharp_schedule
+from dikin.learners.adaptive import Schedule, sharp_schedule
 from dikin.vectors import Array
 
 DISC = Ball(2)
@@ -64,7 +64,7 @@ def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
     return np.asarray(table.constant / scale / (4 * metric))
 
 
-def _totals(schedule: AdaptiveSchedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
+def _totals(schedule: Schedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
     """S before each of these rounds.
 
     Between two of them dS/dt = sigma + lambda(S) is solved by the mid-point rule: a step is short
