@@ -8,68 +8,19 @@ from copy import copy
 from dataclasses import replace
 from math import sqrt
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
-from another_solver import least_value
 from reference import predictive_checks as checks
 from reference.barriers import (
     Array,
-    BallBarrier,
-    BoxBarrier,
-    EllipsoidBarrier,
-    Normalised,
-    PolytopeBarrier,
-    SimplexBarrier,
-    UserBarrier,
     examples,
 )
 from reference.predictive import Answer, OffTheEllipsoidError, PredictiveReference, on_ellipsoid
-from reference.predictive_checks import every_game, games, interval, normalised, replay
+from reference.predictive_checks import every_game, games, interval
 
 SETS = examples()
 every_set = pytest.mark.parametrize("barrier", list(SETS.values()), ids=list(SETS))
-
-
-# The sets as another solver sees them
-
-
-def user_point(psi: Normalised, u: cp.Variable) -> cp.Expression:
-    return psi.center + psi.radius * (psi.basis @ u)
-
-
-def slacks(barrier: UserBarrier, x: cp.Expression) -> list[cp.Expression]:
-    """Concave functions, positive inside; the barrier is minus the sum of their logarithms."""
-    match barrier:
-        case BallBarrier(center, radius):
-            return [radius**2 - cp.square(cp.norm(x - center))]
-        case BoxBarrier(lower, upper):
-            return [x - lower, upper - x]
-        case SimplexBarrier():
-            return [x]
-        case EllipsoidBarrier(center, shape):
-            root = np.linalg.inv(np.linalg.cholesky(shape))
-            return [1 - cp.square(cp.norm(root @ (x - center)))]
-        case PolytopeBarrier(rows, bounds):
-            return [bounds - rows @ x]
-    raise TypeError(f"no slacks for {barrier}")
-
-
-@every_set
-def test_the_support_function_is_what_a_solver_finds(barrier: UserBarrier) -> None:
-    """1e-6: the solver's own tolerance is 1e-8."""
-    psi = normalised(barrier)
-    rng = np.random.default_rng(1)
-    u = cp.Variable(psi.dim)
-    inside_set = [slack >= 0 for slack in slacks(barrier, user_point(psi, u))]
-    for _ in range(3):
-        slope = rng.normal(size=psi.dim)
-        best = -least_value(cp.Problem(cp.Minimize(-slope @ u), inside_set))
-        assert psi.support(slope) == pytest.approx(best, abs=1e-6)
-
-
-# The centres
 
 
 @pytest.mark.parametrize("check", ["start", "pull", "memory", "unbiased", "mean_round"])
@@ -77,60 +28,11 @@ def test_it_is_right_by_hand_and_in_the_mean(check: str) -> None:
     getattr(checks, f"check_{check}")(PredictiveReference)
 
 
-def solved_elsewhere(run: PredictiveReference) -> Array:
-    """argmin Phi, term by term, by an interior-point method on exponential cones."""
-    psi, u = run.psi, cp.Variable(run.dim)
-    assert isinstance(psi, Normalised)
-    terms = []
-    for weight, a in zip(run.weights, run.answers, strict=True):
-        own = a.estimate @ u + a.sigma / 2 * cp.sum_squares(u - a.query.center)
-        terms.append(weight * (own + a.lam / 2 * cp.sum_squares(u)))
-    logs = sum(cp.sum(cp.log(slack)) for slack in slacks(psi.barrier, user_point(psi, u)))
-    divergence = -logs - psi.gradient(run.start) @ u
-    problem = cp.Problem(cp.Minimize(sum(terms) + divergence / run.rate))
-    least_value(problem, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return np.asarray(u.value, dtype=np.float64)
-
-
-@every_set
-@pytest.mark.parametrize(("memory", "late"), [(None, 0), (4.0, 5)], ids=str)
-def test_another_solver_finds_the_same_center(
-    barrier: UserBarrier, memory: float | None, late: int
-) -> None:
-    """1e-5: a gap of 1e-11 in a strongly convex objective is 1e-5 to 1e-6 in its argument."""
-    rng = np.random.default_rng(3)
-    run = replay(PredictiveReference, normalised(barrier), rng, answers=8, memory=memory, late=late)
-    other = solved_elsewhere(run)
-    assert np.abs(run.center - other).max() < 1e-5
-    ours, theirs = run.objective(run.center), run.objective(other)
-    assert ours <= theirs + 1e-12 * max(1.0, abs(ours))
-
-
 def test_it_begins_in_the_middle() -> None:
     assert PredictiveReference(interval(), 1, None, None, 0.1).center == [0.0]
 
 
 # On every path
-
-
-@every_set
-@pytest.mark.parametrize(("memory", "late"), [(None, 5), (4.0, 0)], ids=str)
-def test_another_solver_finds_the_same_least_of_the_models(
-    barrier: UserBarrier, memory: float | None, late: int
-) -> None:
-    """1e-7 of the largest slope: the solver's own tolerance is 1e-9."""
-    psi, rng = normalised(barrier), np.random.default_rng(13)
-    run = replay(PredictiveReference, psi, rng, answers=12, memory=memory, late=late)
-    u = cp.Variable(psi.dim)
-    terms = [
-        weight * (a.full_estimate @ u + a.sigma / 2 * cp.sum_squares(u - a.query.center))
-        for weight, a in zip(run.weights, run.answers, strict=True)
-    ]
-    inside_set = [slack >= 0 for slack in slacks(barrier, user_point(psi, u))]
-    problem = cp.Problem(cp.Minimize(sum(terms)), inside_set)
-    wanted = least_value(problem, tol_gap_abs=1e-9, tol_gap_rel=1e-9)
-    scale = sum(float(np.linalg.norm(a.full_estimate)) for a in run.answers)
-    assert run.least_of_models() == pytest.approx(wanted, abs=1e-7 * scale)
 
 
 def test_a_certificate_worked_out_by_hand() -> None:
