@@ -14,7 +14,6 @@ from dikin import (
     Ball,
     Box,
     Ellipsoid,
-    FromBarrier,
     Intersection,
     Polytope,
     Product,
@@ -72,10 +71,6 @@ REFUSED: list[tuple[Any, ...]] = [
     (lambda: Ellipsoid([0, 0], np.eye(3)), "2 x 2", "got 3 x 3"),
     (lambda: Ellipsoid([0, 0], [1, 1]), "matrix", "(2,)"),
     (lambda: Ellipsoid([0], [[NAN]]), "shape[0, 0] is nan"),
-    (lambda: FromBarrier(lambda x: INF, None, None, 1, [4.0]), "barrier is inf", "[4.]"),
-    (lambda: FromBarrier(lambda x: NAN, None, None, 1, [4.0]), "barrier is nan", "[4.]"),
-    (lambda: FromBarrier(None, None, None, 0, [0]), "nu", "got 0"),
-    (lambda: FromBarrier(None, None, None, 1, [0, NAN]), "interior[1] is nan"),
     (lambda: Intersection(), "at least two", "got 0"),
     (lambda: Intersection(Ball(2)), "at least two", "got 1"),
     (lambda: Intersection(Ball(2), 3), "part 1 is 3"),
@@ -120,12 +115,6 @@ def test_refused(case: tuple[Any, ...]) -> None:
     assert type(caught.value) is errors.DomainError
     assert isinstance(caught.value, ValueError)
     assert [word for word in words if word not in str(caught.value)] == [], str(caught.value)
-
-
-def test_a_half_line_has_no_analytic_centre() -> None:
-    with pytest.raises(dikin.DikinError) as caught:
-        FromBarrier(lambda x: -np.log(x[0]), lambda x: -1 / x, lambda x: np.diag(x**-2.0), 1, [1.0])
-    assert isinstance(caught.value, errors.NumericalError | errors.DomainError)
 
 
 ACCEPTED: dict[str, Accepted] = {
