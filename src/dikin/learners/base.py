@@ -24,7 +24,6 @@ from dikin.errors import (
     FeedbackError,
     LossError,
     LossRangeError,
-    NotSavableError,
     NumericalError,
     ParameterError,
     StateError,
@@ -447,7 +446,7 @@ class Learner(Declared, Player[Query]):
         """
         state = {
             "learner": self.kind,
-            "domain": self._domain_spec(),
+            "domain": self.domain.spec(),
             "size": self.geometry.size,
             "arguments": self.arguments(),
             "rounds": self.rounds,
@@ -464,13 +463,6 @@ class Learner(Declared, Player[Query]):
     def _written(self, memo: Memo) -> tuple[Any, ...]:
         """The memo's state, or nothing where it is not learnt from."""
         return () if memo is range_search.STALE else (self._memo_state(memo),)
-
-    def _domain_spec(self) -> dict[str, Any] | None:
-        """None for a domain made of Python functions: it must be given again with the state."""
-        try:
-            return self.domain.spec()
-        except NotSavableError:
-            return None
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
