@@ -70,7 +70,7 @@ paper-constants: $(READY) ## Run the paper's tables with its own constants, hour
 revenue: $(READY) ## Run and draw the figure of the README, two minutes
 	$(BIN)/python docs/build/revenue.py
 
-flags: $(READY) ## Tune the OpenFeature flags of a small shop under load, half a minute
+flags: $(READY) ## Tune the OpenFeature flags of a small shop, seconds
 	$(BIN)/python examples/openfeature_service.py
 
 serve-demo: $(READY) ## Serve three running studies, to look at the page
