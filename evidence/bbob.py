@@ -48,9 +48,9 @@ SHAPES = {
 """The number of each function with Gaussian noise; the next two are those with the other kinds."""
 RAISED = {MODERATE: 10.0, SEVERE: 1000.0}
 """The Cauchy noise of COCO adds this to every value."""
-VALUE, LOGARITHM = "value", "logarithm"
+VALUES, LOGARITHMS_ = "values", "logarithms"
 LONG_GAMES = 2
-"""Long games are played of these numbers only: they take ten times as long."""
+"""Long games have these numbers only: they take ten times as long."""
 SLOW = {NGOPT, TPE_}
 """They take nearly all of the time."""
 
@@ -62,10 +62,10 @@ class Function(NamedTuple):
     strength: str
     kind: str
     d: int
-    told: str = VALUE
+    form: str = VALUES
 
     def __str__(self) -> str:
-        return f"{self.shape}, {self.strength} {self.kind} noise, d = {self.d}, {self.told} told"
+        return f"{self.shape}, {self.strength} {self.kind} noise, d = {self.d}, {self.form}"
 
     @property
     def number(self) -> int:
@@ -74,7 +74,7 @@ class Function(NamedTuple):
 
 FUNCTIONS = [Function(*shape, kind, d) for d in DIMENSIONS for shape in SHAPES for kind in KINDS]
 LOGARITHMS = [
-    f._replace(told=LOGARITHM) for f in FUNCTIONS if f.strength == SEVERE and f.d == MIDDLE
+    f._replace(form=LOGARITHMS_) for f in FUNCTIONS if f.strength == SEVERE and f.d == MIDDLE
 ]
 PROBLEMS = {str(function): function for function in (*FUNCTIONS, *LOGARITHMS)}
 
@@ -122,9 +122,9 @@ def best_point(problem: Any) -> Any:
         return np.loadtxt(next(Path(folder).iterdir()))
 
 
-def told(function: Function, value: float, least: float) -> float:
+def reported(function: Function, value: float, least: float) -> float:
     """Return a measured value in the form that all players get."""
-    return value if function.told == VALUE else log(max(value - least, SOLVED))
+    return value if function.form == VALUES else log(max(value - least, SOLVED))
 
 
 def run(task: Task) -> Outcome:
@@ -138,7 +138,7 @@ def run(task: Task) -> Outcome:
 
     def answer(trial: Any, round: int) -> tuple[float, float]:
         value = float(measured.noisy(trial.point))
-        return told(function, value, measured.least), measured.excess(trial.point)
+        return reported(function, value, measured.least), measured.excess(trial.point)
 
     costs = take_turns(player, task.rounds, answer)
     final = measured.excess(np.array([player.best[name] for name in ranges], dtype=float))
@@ -153,7 +153,7 @@ def tasks(games: range) -> list[Task]:
         for name, function in PROBLEMS.items()
         for player in PLAYERS
         if _has_time(player, rounds, function)
-        and (rounds == SHORT or (function.told == VALUE and game < LONG_GAMES))
+        and (rounds == SHORT or (function.form == VALUES and game < LONG_GAMES))
     ]
     return sorted(
         found, key=lambda task: (task.game // 2, task.player in SLOW, task.rounds, task.game)
@@ -162,4 +162,4 @@ def tasks(games: range) -> list[Task]:
 
 def _has_time(player: str, rounds: int, function: Function) -> bool:
     """Return whether the game is run: those of the two slowest players are short and few."""
-    return player not in SLOW or (rounds, function.d, function.told) == (SHORT, MIDDLE, VALUE)
+    return player not in SLOW or (rounds, function.d, function.form) == (SHORT, MIDDLE, VALUES)

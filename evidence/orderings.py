@@ -1,4 +1,4 @@
-"""Who is ahead: one rule for every table of costs.
+"""Standings of players: one rule for every table of costs.
 
 Players meet the same problems, a number of games each; game i of all players belongs together, and
 small costs are good. In a problem, a player has the ratio of its cost to that of the best: a
@@ -42,7 +42,7 @@ LEVEL_RATIO = 1.1
 """The precision to which the ratio of two that are level is known."""
 BEST, LEVEL, BEHIND, OPEN = "best", "level", "behind", "open"
 MARKED = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
-"""How a page prints a number, by the standing of its player."""
+"""The form of a number on a page, by the standing of its player."""
 Games = Mapping[int, float]
 """The cost of each game, by its number."""
 
@@ -109,7 +109,7 @@ class Orderings:
     least: float
     """Smaller costs count as this much: it would not matter how small they are."""
     arithmetic: bool = False
-    """Whether means over games are arithmetic ones; their ratio is that of `ratio_of_means`."""
+    """True if means over games are arithmetic ones; their ratio is that of `ratio_of_means`."""
 
     @property
     def problems(self) -> list[str]:
@@ -120,12 +120,12 @@ class Orderings:
         return list(dict.fromkeys(name for players in self.costs.values() for name in players))
 
     def among(self, players: Sequence[str]) -> Orderings:
-        """The problems that all of these players played, with them alone."""
+        """Return the problems in which all of these players have games, with them alone."""
         return Orderings(
             {
-                problem: {name: played[name] for name in players}
-                for problem, played in self.costs.items()
-                if all(name in played for name in players)
+                problem: {name: found[name] for name in players}
+                for problem, found in self.costs.items()
+                if all(name in found for name in players)
             },
             self.least,
             self.arithmetic,
@@ -160,7 +160,7 @@ class Orderings:
         return min(means, key=means.__getitem__)
 
     def _paired(self, problem: str, one: str, two: str) -> tuple[list[float], list[float]]:
-        """The games that both of two players played."""
+        """Return the games that two players have in common."""
         first, second = self._averaged(problem, one), self._averaged(problem, two)
         common = sorted(first.keys() & second.keys())
         return [first[game] for game in common], [second[game] for game in common]

@@ -16,7 +16,7 @@ import numpy as np
 
 import dikin
 from evidence.games import Outcome, Task
-from evidence.rivals import CMA_ES, TUNER, Array, Parameters, PyCMA, tuner
+from evidence.rivals import CMA_ES, TUNER, Array, Maker, Parameters, PyCMA, tuner
 
 TITLE, GAMES, WORKERS, LEAST = "Rows", 16, 2, 1e-9
 RANGED = "dikin.Tuner, value_range"
@@ -153,8 +153,8 @@ def outcomes(game: Game, task: Task, marks: tuple[int, ...]) -> dict[Task, Outco
     """Run one game, and read it at the marks."""
     logging.getLogger("dikin").setLevel(logging.ERROR)  # an absurd value is a line in the log
     seed, total = 1000 * FIRST_SEED + task.game, 0.0
-    make = {CMA_ES: CautiousCMA, RANGED: game.ranged}.get(task.player, tuner)
-    player, found = make(game.parameters, False, seed, task.rounds), {}
+    makers: dict[str, Maker] = {TUNER: tuner, CMA_ES: CautiousCMA, RANGED: game.ranged}
+    player, found = makers[task.player](game.parameters, False, seed, task.rounds), {}
     for t in range(1, task.rounds + 1):
         trial = player.ask()
         game.move(t - 1)

@@ -52,7 +52,7 @@ class Kind(NamedTuple):
     lost: float = 0.0
     """The share of the control's values below its mean that get lost."""
     fault: float = 0.0
-    """The share of the values that are told 40 times too large."""
+    """The share of the values that are 40 times too large."""
 
 
 def normal(chance: Generator, shape: tuple[int, int]) -> Array:
@@ -293,9 +293,11 @@ class ManyEstimates:
         n, known = self.missing, self.all
         a, b = PRIOR * self.q, PRIOR * (1 - self.q)
         likely = n[1] * np.log(self.q) + n[0] * np.log1p(-self.q)
-        told = betaln(a + n[1], b + n[0]) - betaln(a, b) - likely <= -np.log(LOST_ALPHA)
+        likely_lost = betaln(a + n[1], b + n[0]) - betaln(a, b) - likely <= -np.log(LOST_ALPHA)
         enough = (known.rounds >= ROUNDS) | (self.value_range is not None)
-        found: Marks = told & enough & (known.answers[1] >= ANSWERS) & known.is_clear(self.q, ALPHA)
+        found: Marks = (
+            likely_lost & enough & (known.answers[1] >= ANSWERS) & known.is_clear(self.q, ALPHA)
+        )
         return found
 
     def window_alpha(self, place: int) -> float:
@@ -348,11 +350,13 @@ def cover(name: str, loops: int, rounds: int = LENGTH) -> Coverage:
     for t in range(rounds):
         means, values = next(turns)
         held = coins.random(loops) < q
-        told = np.where(held, values[1], values[0])
-        lost = held & (told < means[1]) & (coins.random(loops) < kind.lost)
+        value = np.where(held, values[1], values[0])
+        lost = held & (value < means[1]) & (coins.random(loops) < kind.lost)
         if kind.fault:
-            told = told * np.where(coins.random(loops) < kind.fault, 40.0, 1.0)
-        many.add(told if kind.value_range is None else np.clip(told, *kind.value_range), held, lost)
+            value = value * np.where(coins.random(loops) < kind.fault, 40.0, 1.0)
+        many.add(
+            value if kind.value_range is None else np.clip(value, *kind.value_range), held, lost
+        )
         if t == 0:
             continue
         truth += means

@@ -17,7 +17,7 @@ from evidence.rivals import CMA_ES, KEEP, NGOPT, TPE_, TUNER
 from evidence.rows import RANGED, Kind
 
 TUNERS = (TUNER, "dikin.Tuner, contexts")
-TOLD = "told the capacities"
+KNOWS = "knows the capacities"
 """A reference, which is compared with nobody."""
 TIE = 1.0001
 """Costs within this factor of each other are the same."""
@@ -65,7 +65,7 @@ class Part(NamedTuple):
 
     def orderings(self, measure: str = "cost") -> Orderings:
         """Compare all players but the reference."""
-        costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != TOLD}
+        costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != KNOWS}
         return orderings_of(costs, self.least, self.arithmetic)
 
 
@@ -130,7 +130,7 @@ def _winners(found: Orderings) -> str:
     names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
-    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
+    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', values')})."
 
 
 def least_of_all(found: Orderings) -> int:
@@ -193,8 +193,8 @@ def _table(part: Part) -> str:
             players = columns.setdefault(f"{task.problem}{length}, {WHEN[measure]}", {})
             players.setdefault(task.player, {})[task.game] = getattr(costs, measure)
     for name, players in columns.items():
-        if TOLD in players:
-            known.setdefault(TOLD, []).append(_number(fmean(columns[name].pop(TOLD).values())))
+        if KNOWS in players:
+            known.setdefault(KNOWS, []).append(_number(fmean(columns[name].pop(KNOWS).values())))
     found = Orderings(columns, part.least, part.arithmetic)
     lines = [
         [name, *(_cell(found, one, name) for one in columns)] for name in _ordered(found.players)
@@ -227,11 +227,11 @@ def _ordered(players: Iterable[str]) -> list[str]:
 
 GROUPS = {
     **{
-        f"{rounds:,} rounds, d = {d}": (rounds, f"d = {d}, value")
+        f"{rounds:,} rounds, d = {d}": (rounds, f"d = {d}, values")
         for rounds in (SHORT, LONG)
         for d in (2, 5, 20)
     },
-    "1,000 rounds, d = 5, logarithm told": (SHORT, "d = 5, logarithm"),
+    "1,000 rounds, d = 5, logarithms": (SHORT, "d = 5, logarithms"),
 }
 """Groups of bbob-noisy: their rounds, and words in the names of their problems."""
 
@@ -262,10 +262,10 @@ def _overall(found: Orderings, player: str) -> str:
 
 
 def complete(bbob: Part, measure: str) -> Orderings:
-    """Return the short games with values told as they are, of the players that met all of them."""
+    """Return the short games of plain values, of the players that met all of them."""
     slow = (NGOPT, TPE_)
     found = bbob.of(
-        lambda t: t.rounds == SHORT and "value told" in t.problem and t.player not in slow
+        lambda t: t.rounds == SHORT and "values" in t.problem and t.player not in slow
     ).orderings(measure)
     return found.among(found.players)
 
