@@ -168,7 +168,7 @@ def write(rows: list[dict[str, Any]], out: Path) -> None:
 
 
 TITLES = {
-    "who": "",
+    "who": "server",
     "store": "store",
     "kills": "kill -9",
     "requests_a_second": "requests a second",
