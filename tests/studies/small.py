@@ -53,7 +53,8 @@ class Twin:
 
     def ask(self, context: Any = None, *, n: int | None = None, covariates: Any = None) -> Any:
         checked = self.contexts.checked(context), self.covariates.checked(covariates)
-        trials = [self.tuner._ask(*checked, id=self.row + i) for i in range(n or 1)]
+        ids = range(self.row, self.row + (n or 1))
+        trials = [self.tuner.open_fact(id, self.tuner.draft(*checked, id)[1]) for id in ids]
         self.row += len(trials)
         return trials[0] if n is None else trials
 

@@ -18,7 +18,7 @@ import dikin
 from dikin.errors import ParameterError
 from dikin.tuning import guarantee
 from dikin.tuning.guarantee import Certificate, Floor, Play, exploring_price, play
-from dikin.tuning.search import Cube, Cut
+from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
 M = np.array([[0.3, 0.2], [-0.1, 0.25]])
@@ -208,6 +208,20 @@ def test_rules_of_the_virtual_learner_by_a_search() -> None:
     assert floor.rate == pytest.approx(min(wanted, 0.9 / (d * 0.4)), rel=1e-4)
 
 
+@pytest.mark.parametrize("constants", [(inf, 1.0), (3.0, inf)])
+@pytest.mark.parametrize("rare", [0.0, 1e-300, 1.0])
+def test_values_that_are_mostly_the_same_leave_exploring_finite(
+    constants: tuple[float, float], rare: float
+) -> None:
+    floor = Floor(Cube(2), *constants, inf)
+    for t in range(300):
+        floor.learn(rare * (t % 60 == 40))
+        y, factor = floor.shape(Y, M)
+        assert np.isfinite([*y, *factor.ravel(), floor.rate]).all()
+    assert np.linalg.det(factor) > 1e-6
+    assert (floor.rounds > 0) == (rare == 1.0)
+
+
 # --- in the tuner --------------------------------------------------------------------------------
 
 
@@ -241,7 +255,7 @@ def test_the_certificate_of_a_tuner_is_above_its_regret_and_of_use(at_once: int)
 def test_first_forecast_is_the_second_answer() -> None:
     tuner = dikin.Tuner(UNIT, smoothness=2.0, seed=1)
     trials = tuner.ask(n=3)
-    kept = [tuner._open[trial.id][1] for trial in trials]
+    kept = [tuner._open[trial.id][1].play for trial in trials]
     for trial, value in zip(trials, (5000.0, 5001.0, 5002.0), strict=True):
         tuner.tell(trial, value)
     assert [np.isnan(each.expected) for each in kept] == [True] * 3
