@@ -3,7 +3,7 @@
 A cell is one combination, with eight games of other seeds. Its losses are convex and of known
 constants: a slope that begins late, one that turns round, a bowl, a ridge, a cone. Their size may
 change from round to round. A cell is suspect if the mean regret is
-above the mean certificate by two standard errors of their difference; it is then run again, on
+above the mean certificate by two standard errors of their difference. It is then run again, on
 other seeds and in six times as many games, and broken if these are 3.5. By chance alone a cell
 whose certificate were the mean regret itself would be suspect in 4.3 % of cases (Student, 7 degrees
 of freedom) and broken in 0.05 % of those (47): if all 1,485 cells were such cells, one attack in
@@ -43,7 +43,7 @@ from evidence.games import ROOT, write_table
 
 ROUNDS, GAMES, AGAIN, LAST, FIRST_SEED = 80, 8, 6, 25, 41_000
 SUSPECT, BROKEN = 2.0, 3.5
-"""Standard errors: after these a cell is run again; with these its certificate is no bound."""
+"""Standard errors: after these a cell is run again. With these its certificate is no bound."""
 MEMORY = 40.0
 SHARES_CAUGHT = (0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.25, 0.1)
 """Shares of a certificate: the attack looks for the largest that is shown to be too small."""
@@ -111,7 +111,7 @@ class Cell(NamedTuple):
     range: str
     scale: str
     mode: str = "plain"
-    """The mode of `Predictive`: plain, start or memory; curved: the curvature is reported."""
+    """The mode of `Predictive`: plain, start, memory, or curved if the curvature is reported."""
 
     @property
     def seed(self) -> int:
@@ -156,7 +156,7 @@ def curved_cells() -> Iterator[Cell]:
 
 
 def build(cell: Cell, seed: int) -> Any:
-    """The learner of a cell; constants are those of its losses."""
+    """Return the learner of a cell, with the constants of its losses."""
     domain, game = DOMAINS[cell.domain], GAMES_OF[cell.game]
     unit = domain.radius
     options: dict[str, Any] = {
@@ -206,7 +206,7 @@ CURVED = ("AdaptiveSmooth", "AdaptiveLipschitz", "Predictive smooth", "Predictiv
 
 
 class Game:
-    """The losses of a cell on its domain, and what was suffered."""
+    """The losses of a cell on its domain, and those of its rounds."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.domain, self.losses = DOMAINS[cell.domain], GAMES_OF[cell.game]
@@ -217,7 +217,7 @@ class Game:
         self.w = 0.6 * self.domain.inradius / self.domain.radius * self.a
         self.level = float(self.chance.uniform(-0.5, 0.5))
         self.answered: list[tuple[int, float]] = []
-        """Rounds in the order of their answers, with what was suffered."""
+        """Rounds in the order of their answers, with their losses."""
 
     def value(self, t: int, v: Array) -> float:
         losses, away = self.losses, v - self.w
@@ -269,7 +269,7 @@ def _reported(cell: Cell, game: Game, t: int) -> dict[str, float]:
 
 
 class Line(NamedTuple):
-    """A cell with what came of it."""
+    """A cell with its outcome."""
 
     learner: str
     domain: str
@@ -305,7 +305,7 @@ class Line(NamedTuple):
 
 
 def measured(cell: Cell, first: int, games: int) -> tuple[Line, Array]:
-    """Games of a cell, and what came of each."""
+    """Return the line of a cell and the outcome of each game."""
     outcomes = np.array([run(cell, first + i) for i in range(games)])
     regrets, bounds = outcomes.T
     spread = float(regrets.std(ddof=1)) / sqrt(games)
@@ -320,7 +320,7 @@ def margin(outcomes: Array, share: float) -> float:
 
 
 def caught(outcomes: Array) -> float:
-    """The largest share of the certificate that the games show to be no bound; 0 for none."""
+    """Return the largest share of the certificate that the games show to be no bound, or 0."""
     found = (share for share in SHARES_CAUGHT if margin(outcomes, share) < -BROKEN)
     return next(found, 0.0)
 
@@ -346,7 +346,7 @@ class Summary(NamedTuple):
 
 
 def summary(name: str, own: list[Line]) -> Summary:
-    """Return that of a learner; its tightest cell is run once more."""
+    """Return the summary of a learner, whose tightest cell is run once more."""
     tight = min((line for line in own if line.counts), key=lambda line: line.ratio)
     line, outcomes = measured(tight.cell, tight.cell.seed + 2 * 10**9, LAST * GAMES)
     counts = len(own), sum(each.games > GAMES for each in own), sum(each.broken for each in own)

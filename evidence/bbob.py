@@ -1,14 +1,14 @@
 """bbob-noisy of COCO (Hansen et al., Optimization Methods and Software 36, 2021): f101 to f130.
 
-Of its ten functions without noise, four are convex, or convex but for what the suite does to make
-them less regular (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
+Of its ten functions without noise, four are convex, or convex except for irregularities that the
+suite adds (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
 the sphere, the step ellipsoid, the ellipsoid with condition 10^4, and the sum of different powers.
 They come with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
 Gallagher's functions are left out: their level sets are far from convex.
 
-Settings lie in [-5, 5]^d, the start is 0, as COCO proposes; game i is instance i. A round costs the
-value without noise above the least one, in units of what the start costs. COCO has no values
-without noise; but in its Cauchy model most values are the true one plus a constant, which repeats
+Settings lie in [-5, 5]^d, the start is 0, as COCO proposes. Game i is instance i. A round costs the
+value without noise above the least one, in units of the cost of the start. COCO has no values
+without noise. In its Cauchy model most values are the true one plus a constant, which repeats
 exactly when a point is evaluated twice.
 """
 
@@ -45,7 +45,7 @@ SHAPES = {
     ("ellipsoid", SEVERE): 116,
     ("different powers", SEVERE): 119,
 }
-"""The number of each function with Gaussian noise; the next two are those with the other kinds."""
+"""The number of each function with Gaussian noise. The next two are those with the other kinds."""
 RAISED = {MODERATE: 10.0, SEVERE: 1000.0}
 """The Cauchy noise of COCO adds this to every value."""
 VALUES, LOGARITHMS_ = "values", "logarithms"
@@ -146,7 +146,7 @@ def run(task: Task) -> Outcome:
 
 
 def tasks(games: range) -> list[Task]:
-    """Two games of everything, then the next two: what is interrupted is balanced."""
+    """Two games of everything, then the next two: an interrupted run is balanced."""
     found = [
         Task(name, rounds, player, game)
         for game, rounds in product(games, (SHORT, LONG))

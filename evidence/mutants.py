@@ -75,7 +75,7 @@ class Mutation(NamedTuple):
 
 
 class Places(ast.NodeVisitor):
-    """Collects what can be changed in a module: not its messages, annotations or docstrings."""
+    """Collects the places that can be changed: not messages, annotations or docstrings."""
 
     def __init__(self, module: str, text: bytes) -> None:
         self.module, self.text, self.found = module, text, list[Mutation]()

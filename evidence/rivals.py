@@ -1,7 +1,7 @@
 """Optimizers of other packages with the interface of a tuner, and `dikin.Tuner` itself.
 
 Each works on the cube [0, 1]^n, where every range has length 1, from today's setting, by its own
-handling of bounds and with its own defaults. None knows the size of the values or of the noise.
+handling of bounds and with its own defaults. The sizes of values and noise are unknown to all.
 Whole numbers are the nearest ones. For n shares the nearest point of the simplex is used, and a
 rival gets the loss plus the squared distance, in units of the first loss: going farther out
 never looks better. Dividing n weights by their sum, and a softmax, served the rivals no better.
@@ -31,7 +31,7 @@ STEP = 0.3
 WIDE = 1000.0
 """Bluefin divides the size of losses out, but needs a range: so many times the first one."""
 CONVERGED = 1e-10
-"""A step of CMA-ES, in units of the radius, that is none."""
+"""The smallest step of CMA-ES, in units of the radius."""
 MOST_EVALUATIONS = 30
 """Evaluations of one candidate, where values are noisy: as in the manual of `cma.NoiseHandler`."""
 LARGER = 2
@@ -163,7 +163,7 @@ def import_optional(package: str) -> Any:
 
 
 class Evolution:
-    """One run of CMA-ES; once its steps have shrunk to nothing, its favourite is used."""
+    """One run of CMA-ES. Once its steps have shrunk to nothing, its favourite is used."""
 
     def __init__(
         self, start: Array, step: float, generator: Generator, options: dict[str, Any]
@@ -228,7 +228,7 @@ class NoiseHandlingEvolution(Evolution):
     A member of a generation is evaluated `evaluations` times and its median counts. Then some of
     them are evaluated again. If their ranks change by more than chance allows, the handler asks for
     more evaluations and a larger step. A run that pycma would stop begins anew, with a larger
-    population; what is recommended is the favourite of the run whose last generation had the least
+    population. The recommendation is the favourite of the run whose last generation had the least
     median.
     """
 

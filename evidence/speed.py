@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 def best_of(repeats: int, *jobs: Callable[[], object]) -> list[float]:
-    """Return the least seconds of each job; a disturbance meets them all, as they take turns."""
+    """Return the least seconds of each job. A disturbance meets them all, as they take turns."""
     best = [math.inf] * len(jobs)
     for _ in range(repeats):
         for i, job in enumerate(jobs):
@@ -129,7 +129,7 @@ def ask_and_tell(player: Any, rounds: int, **known: Any) -> None:
 
 
 def plain() -> Iterator[Row]:
-    """Ask and tell in plain Python against a textbook loop; imports in fresh processes."""
+    """Ask and tell in plain Python against a textbook loop, and imports in fresh processes."""
     rounds, learner = 5000, dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
     theirs, ours = best_of(12, partial(textbook, rounds), partial(ask_and_tell, learner, rounds))
     loop = f"12-line FKM loop, {pretty(theirs / rounds)}"

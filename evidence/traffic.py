@@ -3,7 +3,7 @@
 Four servers run in processes of their own, each with one worker, another time per request and a
 queue. Three clients send bursts at the same time, every request to a server drawn by the shares of
 its trial, so that answers come late and out of order. The servers stay as they are, or change
-places half-way. Costs are mean latencies in milliseconds; the second number is the last tenth.
+places half-way. Costs are mean latencies in milliseconds. The second number is the last tenth.
 
     python -m evidence.traffic     a server: its port, then milliseconds a request from its input
 """
@@ -38,7 +38,7 @@ CLIENTS, REQUESTS = 3, 6
 HUNG = 10.0
 """Seconds without an answer after which a server is given up."""
 KNOWS = "knows the capacities"
-"""A reference that is compared with nobody."""
+"""A reference, which is left out of comparisons."""
 PARAMETERS: Parameters = {"share": dikin.Shares(NAMES)}
 
 
@@ -150,7 +150,7 @@ class Knowing:
 
 
 def latencies(fleet: Fleet, player: Tuning, task: Task) -> np.ndarray[Any, Any]:
-    """Return the mean latency of every burst; all clients are kept busy."""
+    """Return the mean latency of every burst. All clients are kept busy."""
     draws, asked = np.random.default_rng(task.game), 0
     found = np.full(task.rounds, np.nan)
     waiting: dict[Future[float], tuple[int, dikin.Trial]] = {}

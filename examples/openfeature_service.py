@@ -2,9 +2,9 @@
 
     make flags
 
-Several threads serve visits. A visit evaluates two flags under its own key. What the visitor spends
+Several threads serve visits. A visit evaluates two flags under its own key. The purchase
 comes later, out of order, sometimes twice and sometimes never. The shop knows nothing but
-OpenFeature. Prints what a visitor spends at first and at the end, beside today's setting and the
+OpenFeature. Prints the mean spending at first and at the end, beside today's setting and the
 best one.
 """
 
@@ -30,9 +30,9 @@ LATE = 40
 TWICE, NEVER = 0.03, 0.05
 """Shares of the purchases that are reported twice, and that are never reported."""
 NOISE = 15.0
-"""The standard deviation of what a visitor spends."""
+"""The standard deviation of a purchase."""
 PARAMETERS = {"discount": dikin.Real(0, 50, start=5), "shipping": dikin.Real(0, 20, start=15)}
-"""In percent and in dollars; the start is today's setting."""
+"""In percent and in dollars. The start is today's setting."""
 TODAY = {"discount": 5.0, "shipping": 15.0}
 
 
@@ -50,7 +50,7 @@ class Visit(NamedTuple):
 
 
 class Shop:
-    """One thread of the shop; it knows flags and events, and nothing of a tuner."""
+    """One thread of the shop. It knows flags and events, and nothing of a tuner."""
 
     def __init__(self, thread: int, seed: int) -> None:
         self._flags, self._thread = api.get_client("shop"), thread
@@ -59,7 +59,7 @@ class Shop:
         """Reports that wait for their turn, the next one first."""
 
     def serve(self, count: int) -> list[Visit]:
-        """Serve so many visits, and report in between what is due."""
+        """Serve so many visits, and report the purchases that are due in between."""
         visits = []
         for turn in range(count):
             visits.append(self._visit(turn))

@@ -5,8 +5,8 @@
 starts `dikin serve` on a folder that is thrown away, runs a shop, an image server and a newsletter
 against it, and opens the page in a browser. Ctrl-C ends it.
 
-The shop has 700 days behind it when the page opens; one of its machines answers late. One day in
-twenty is as before tuning began, so the page can say whether tuning pays; the tuner knows
+The shop has 700 days behind it when the page opens. One of its machines answers late. One day in
+twenty is as before tuning began, so the page can say whether tuning pays. The tuner knows
 the weekday and the number of visitors, which explain most of the noise. The image server learns a
 setting for each kind of network. The newsletter is paused: it uses its best hour and learns
 nothing until it is resumed on the page.
@@ -37,13 +37,13 @@ PAST = 700
 EVERY = 0.25
 """Seconds between two rounds afterwards."""
 LATE = 40
-"""Rounds after which the late machine answers; one of six is late."""
+"""Rounds after which the late machine answers. One of six is late."""
 
 DRAW = random.Random(7)
 
 
 def day(number: int) -> dict[str, Any]:
-    """Return what the shop knows of a day before it begins."""
+    """Return the covariates of a day."""
     return {"covariates": {"weekday": number % 7, "visitors": DRAW.gauss(1000, 120)}}
 
 
@@ -79,7 +79,7 @@ def nothing(number: int) -> dict[str, Any]:
 
 
 class Product(NamedTuple):
-    """A tuner, the value of a trial, and what is known when round `number` is asked for."""
+    """A tuner, the value of a trial, and the circumstances of round `number`."""
 
     tuner: dikin.Tuner
     value: Callable[[dikin.Trial], float]
@@ -122,7 +122,7 @@ PRODUCTS = {
 
 @contextmanager
 def service(folder: str) -> Iterator[str]:
-    """`dikin serve` in a process of its own; its address."""
+    """Run `dikin serve` in a process of its own, and yield its address."""
     command = [sys.executable, "-m", "dikin", "serve", "--url", f"{folder}/studies.db"]
     # A session of its own: it ends when we have ended the clients, not at Ctrl-C.
     with subprocess.Popen(
@@ -139,7 +139,7 @@ def service(folder: str) -> Iterator[str]:
 
 
 def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
-    """Play one product; if that fails, nobody waits for it."""
+    """Run one product, and release the others if that fails."""
     try:
         with suppress(threading.BrokenBarrierError):  # it ends, or another product has failed
             play_on(url, name, end, ready)
@@ -149,7 +149,7 @@ def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) ->
 
 
 def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
-    """Play one product: quickly through its past, then slowly."""
+    """Run one product: quickly through its past, then slowly."""
     tuner, value, known = PRODUCTS[name]
     late: deque[dikin.Trial] = deque()
     with dikin.Study(url, name, tuner, client=name, patience=10.0) as study:

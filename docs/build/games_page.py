@@ -18,7 +18,7 @@ from evidence.rows import RANGED, Kind
 
 TUNERS = (TUNER, "dikin.Tuner, contexts")
 KNOWS = "knows the capacities"
-"""A reference, which is compared with nobody."""
+"""A reference, which is left out of comparisons."""
 TIE = 1.0001
 """Costs within this factor of each other are the same."""
 CATS, CATS_BEST = "CATS ", "CATS, best of 24 settings in hindsight"
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     @classmethod
     def read(cls, name: str, docs: Path) -> Part:
-        """Read a part; of the settings of CATS only the best in hindsight is left."""
+        """Read a part. Of the settings of CATS only the best in hindsight is left."""
         module = import_module(f"evidence.{name}")
         games = read_games(name, docs / "games")
         part = cls(module.TITLE, module.LEAST, name in LIVE, games)
@@ -104,7 +104,7 @@ def live_parts(docs: Path) -> dict[str, str]:
 
 
 def _wins(part: Part) -> list[str]:
-    """Return in which problems a rival has the least mean; the largest ratios first."""
+    """Return the problems in which a rival has the least mean, the largest ratios first."""
     lines = []
     for rounds in part.lengths:
         mine = part.of(lambda task, rounds=rounds: task.rounds == rounds)  # type: ignore[misc]
@@ -134,7 +134,7 @@ def _winners(found: Orderings) -> str:
 
 
 def least_of_all(found: Orderings) -> int:
-    """Return the number of problems in which nobody costs less than a tuner."""
+    """Return the number of problems in which no player costs less than a tuner."""
     return sum(
         min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
         <= TIE * found.mean(one, found.best(one))
@@ -184,7 +184,7 @@ def _section(part: Part) -> str:
 
 
 def _table(part: Part) -> str:
-    """Return one table; all of its comparisons share one correction."""
+    """Return one table. All of its comparisons share one correction."""
     columns: dict[str, dict[str, dict[int, float]]] = {}
     known: dict[str, list[str]] = {}
     for measure in part.measures:
