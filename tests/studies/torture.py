@@ -417,7 +417,7 @@ def shown(rows: list[Row]) -> Table:
 
 def markdown(rows: list[Row]) -> str:
     """The table for a page."""
-    head = ["| what | where | tried | failed | |", "|---|---|---:|---:|---|"]
+    head = ["| what | where | tried | failed | note |", "|---|---|---:|---:|---|"]
     body = [f"| {r.what} | {r.where} | {r.tried:,} | {r.failed} | {r.note} |" for r in rows]
     return "\n".join([*head, *body]) + "\n"
 

@@ -832,7 +832,18 @@ class Study:
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame: the data of `history`, one row a round."""
+        """Read rounds as a pandas DataFrame, one row a round.
+
+        Parameters
+        ----------
+        first, last : int, optional
+            The first and the last round. By default all rounds.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The data of `history`.
+        """
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
