@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from dikin.errors import DikinError, StateError, StoreError
@@ -69,7 +70,7 @@ class Ledger:
                 raise StateError("this study was closed; open it again with Study(url, name)")
             if not clean:
                 self._clean_up(KeyboardInterrupt())
-            return self.database.insist(lambda: self._attempt(act))
+            return self.database.insist(partial(self._attempt, act))
         except BaseException as error:
             self._clean_up(error)
             raise
@@ -232,7 +233,7 @@ class Ledger:
 
         Where it returns None as others were faster, and with `alone`, others are kept out.
         """
-        return self.call(lambda: self._written(act, alone))
+        return self.call(partial(self._written, act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
         if not (self.sharing or alone):
