@@ -121,7 +121,7 @@ import sys, dikin
 from dikin.studies.database import open_database
 database = open_database(sys.argv[1], 5.0)
 database.begin()
-database.run("UPDATE dikin_study SET base = base")
+database.run("UPDATE dikin_study SET epoch = epoch")
 print("held", flush=True)
 sys.stdin.readline()
 database.rollback()

@@ -22,7 +22,7 @@ from dikin.errors import DikinError, StateError, StoreError
 from dikin.silence import silence
 from dikin.studies.database import Again, Database, Head, LostConnection, Record, Taken
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row
+from dikin.studies.log import Damage, Log, Row, Snapshot
 from dikin.tuning.space import Space
 
 T = TypeVar("T")
@@ -175,7 +175,7 @@ class Ledger:
         self._ahead = True
         self._reset(Exception())
         skip = Record("skip", json.dumps({"seen": seen}), who=self.client, at=now())
-        _, epoch, _ = self.log.head()
+        _, epoch = self.log.head()
         self.log.append([skip], Head(head, epoch, 0), control=True, jump=seen - head)
         raise StateError(
             f"study {self.log.name!r} in {self.database.name} has gone back from row {seen} to row "
@@ -259,7 +259,7 @@ class Ledger:
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
         text = fold.text()
-        self.log.save_snapshot(fold.n, fold.seal, text)
+        self.log.save_snapshot(Snapshot(fold.n, fold.seal, text))
         self._saved, self._worth = fold.n, max(SNAPSHOT_IN_CROWD, len(text) // BYTES_OF_ROW)
 
     # --- transactions --------------------------------------------------------------------------

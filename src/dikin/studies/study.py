@@ -231,7 +231,7 @@ class Study:
         with database.transaction():
             if not has_tables(database):
                 create_tables(database)
-            self.created = log.create(content, self.client, now())
+            self.created = log.create(content)
         log.find()
 
     @property
@@ -337,9 +337,9 @@ class Study:
         """
         first, last = first_and_last(first, last)
         with _log(_database(url), printable(name, "name")) as log:
-            row = log.beginning()
-            before = json.loads(json.loads(row.body)["content"])["rounds"]
-            yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
+            n, seal, state = log.beginning()
+            before = json.loads(state)["rounds"]
+            yield from records(log.rows(n, seal), Spaces(None, ()), before, first, last)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
