@@ -53,7 +53,8 @@ class Twin:
 
     def ask(self, context: Any = None, *, n: int | None = None, covariates: Any = None) -> Any:
         checked = self.contexts.checked(context), self.covariates.checked(covariates)
-        trials = [self.tuner._ask(*checked, id=self.row + i) for i in range(n or 1)]
+        ids = range(self.row, self.row + (n or 1))
+        trials = [self.tuner.open_fact(id, self.tuner.draft(*checked, id)[1]) for id in ids]
         self.row += len(trials)
         return trials[0] if n is None else trials
 
@@ -73,11 +74,10 @@ def alone(tuner: dikin.Tuner, name: str = "a") -> Any:
 
 
 def state_of(player: Any) -> Any:
-    """A state without the best settings of its rounds: a tuner keeps those after a round, rows have
-    those before."""
-    state = player.state()
-    best = Round._fields.index("center")
-    return state | {"history": [row[:best] + row[best + 1 :] for row in state["history"]]}
+    """A state without what rows do not tell of early rounds: the best setting after each, which a
+    row has from before it, and which of their values were left out."""
+    state, kept = player.state(), Round._fields.index("left_out")
+    return state | {"history": [row[:kept] for row in state["history"]]}
 
 
 def folded(url: str, name: str = "a") -> Fold:

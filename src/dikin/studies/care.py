@@ -71,8 +71,7 @@ def _difference(fold: Fold, row: Row) -> list[float]:
         return []
     tuner = fold.tuner
     known = tuner.contexts.checked(body["context"] or None), body["covariates"]
-    trial, take_back = tuner.draft(*known, row.n, body.get("draw"))
-    take_back()
+    trial, _ = tuner.draft(*known, row.n, body.get("draw"))
     widths = [axis.high - axis.low for axis in tuner.space.axes]
     apart = np.abs(trial.point - body["point"]) / np.maximum(widths, 1e-300)
     return [float(apart.max(initial=0.0))]

@@ -149,16 +149,12 @@ def earlier_rounds(log: Log, fold: Fold) -> list[Row]:
     return [*map(Row.from_json, kept), *reversed(rounds)]
 
 
-def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
-    """Write the parts of a table as CSV, floats with every bit, no cell a formula."""
+def write_csv(table: Table, file: SupportsWrite[str]) -> None:
+    """Write a table as CSV, floats with every bit, no cell a formula."""
     out = csv.writer(file, lineterminator="\n")
-    begun = False
-    for part in parts:
-        if not begun:
-            out.writerow(map(_cell, part.dtype.names or ()))
-            begun = True
-        for row in part:
-            out.writerow(map(_cell, row.tolist()))
+    out.writerow(map(_cell, table.dtype.names or ()))
+    for row in table:
+        out.writerow(map(_cell, row.tolist()))
 
 
 def _cell(value: Any) -> str:

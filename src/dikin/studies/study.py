@@ -424,18 +424,14 @@ class Study:
         fold, exact, count = ledger.fold, ledger.exact, asked_for[2] or 1
         if len(fold.asked) + count > MOST_OPEN:
             self._refuse_more(fold)
-        tuner, at = fold.tuner, now()
-        known = tuner.contexts.checked(asked_for[0]), tuner.covariates.checked(asked_for[1])
-        more: dict[str, Any] = {"center": tuner.center_in(known[0]).tolist()}
-        bodies = []
+        tuner, at, bodies = fold.tuner, now(), []
+        values = tuner.contexts.checked(asked_for[0])
+        known = tuner.covariates.checked(asked_for[1])
         for id in range(fold.n + 1, fold.n + 1 + count):
             # Several clients would draw with the same number: then it is one of its own.
             draw = None if exact else secrets.randbits(63)
-            trial, take_back = tuner.draft(*known, id, draw)
-            bodies.append(tuner.ask_fact(trial) | more)
-            take_back()
-            if not exact:
-                bodies[-1] |= {"draw": draw, "after": fold.n}
+            _, body = tuner.draft(values, known, id, draw)
+            bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
         elif ledger.database.keyed:
@@ -513,7 +509,7 @@ class Study:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
                     return row.n
-            fold.tuner.require_open(trial)
+            fold.tuner.open_trial(trial)
             body = {} if answer is None else _told(fold, trial, answer)
             return ledger.append([Record(kind, json.dumps(body), id, None, self.client, now())])
 
@@ -739,7 +735,7 @@ class Study:
 
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            found = ((fold.tuner.require_open(id), asked) for id, asked in islice(later, limit))
+            found = ((fold.tuner.open_trial(id), asked) for id, asked in islice(later, limit))
             return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
 
         return self._read(look)
@@ -904,13 +900,13 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
     point = frozen(fact["point"], "point", 1)
     parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
     expected = number_or_nan(fact["expected"])
-    return Trial(id, space.params(point), point, expected, fact["paused"], *parts)
+    return Trial(id, point, space.params(point), expected, fact["paused"], *parts)
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row, _ = fold.tuner.checked_answer(trial, **answer)
-    asked = fold.tuner.require_open(trial)
+    row = fold.tuner.checked_answer(trial, **answer)
+    asked = fold.tuner.open_trial(trial)
     known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
     body = answer | {
         "point": list(map(float, row.point)),
@@ -918,7 +914,7 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
         "paused": row.paused,
         "center": fold.asked[asked.id].center,
     }
-    if fold.tuner.comparison is not None:
+    if fold.tuner.control is not None:
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
     return body | {"asked": {name: part for name, part in known.items() if part}}
