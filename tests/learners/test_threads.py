@@ -54,25 +54,21 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
     """
     order: list[tuple[Any, ...]] = []
     kind = type(learner)
-    propose, find, placed = kind._propose, OpenQueries.find, kind._placed
+    propose, find = kind._propose, OpenQueries.find
 
-    def recorded_propose(self: Any) -> Any:
+    def recorded_propose(self: Any, *given: Any) -> Any:
         order.append(("ask",))
-        return propose(self)
+        time.sleep(0)
+        return propose(self, *given)
 
     def recorded_find(self: Any, query: Any, again: Any = None) -> Any:
         order.append(call.made)
         time.sleep(0)
         return find(self, query, again)
 
-    def slow_placed(self: Any, *vector: Any) -> Any:
-        time.sleep(0)
-        return placed(self, *vector)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "_propose", recorded_propose)
         patch.setattr(OpenQueries, "find", recorded_find)
-        patch.setattr(kind, "_placed", slow_placed)
         yield order
 
 

@@ -167,7 +167,7 @@ class BarrierFTRL(KernelLearner):
 
         `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
         """
-        geometry, right, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
+        geometry, right, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not geometry.converged(iterate):
             warn(
                 "the centre is so close to the boundary that rounding decides where it is: the "

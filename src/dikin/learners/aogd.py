@@ -60,8 +60,7 @@ class AOGD(Learner):
     @property
     def center(self) -> Array:
         """The point that it will play next."""
-        u, square, _ = self._propose()
-        return self._placed(u, square)
+        return self._inside(self._propose()[0])
 
     def _propose(self) -> tuple[Array, float, Array]:
         u = self.geometry.vector(self._iterate)

@@ -166,7 +166,9 @@ class Learner(Declared, Player[Query]):
                 u, square, memo = self._propose()
             else:
                 u, square, memo = self._propose_knowing(context, forecast)
-            id, point = queries.next_id, self._placed(u, square)
+            id, point = queries.next_id, u if self._same_units else self._point(u)
+            if square > self._surely_inside:
+                point = self._inside(u, point)
             point.setflags(write=False)
             query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
@@ -301,11 +303,6 @@ class Learner(Declared, Player[Query]):
         x = np.empty(self._flat_center.size)
         self.geometry.write_point(u, self._flat_center, self.units.radius, x)
         return x.reshape(self.domain.point_shape)
-
-    def _placed(self, u: Array, square: float) -> Array:
-        """The point of a working vector, guaranteed to be inside."""
-        point = u if self._same_units else self._point(u)
-        return point if square <= self._surely_inside else self._inside(u, point)
 
     def _inside(self, u: Array, point: Array | None = None) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.

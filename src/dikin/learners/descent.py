@@ -286,7 +286,7 @@ class TwoPoint(Descent):
         sigma = None if self.curvature is None else assumed_curvature(self, self.curvature)
         return two_point_pace(self.domain.dim, self._inradius, self.horizon, slope, sigma)
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
         """Propose two vectors, one in each row, with the larger of their squares."""
         one, square, memo = super()._propose()
         pace, two = self._pace, np.empty_like(one)
@@ -294,8 +294,11 @@ class TwoPoint(Descent):
         other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, far, two)
         return np.stack([one, pace.shrink * two]), max(square, other), memo
 
-    def _placed(self, u: Array, square: float) -> Array:
-        return np.stack([super(TwoPoint, self)._placed(each, square) for each in u])
+    def _point(self, u: Array) -> Array:
+        return super()._point(u) if u.ndim == 1 else np.stack(list(map(super()._point, u)))
+
+    def _inside(self, u: Array, point: Array | None = None) -> Array:
+        return super()._inside(u, point) if u.ndim == 1 else np.stack(list(map(super()._inside, u)))
 
     def _scaled_answer(self, answer: Any) -> float:
         """Half the difference of the two losses: what one loss is to the one-point estimate."""
@@ -349,7 +352,7 @@ class PseudoLine(Descent):
         slope = self._in_units("lipschitz")
         return fixed_pace(1, self._inradius, self.horizon, slope)
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
         raise FeedbackError(
             "PseudoLine needs a context: call ask(z), where the loss is a function of z.x and z "
             f"has the shape {self.domain.point_shape}"
@@ -368,7 +371,7 @@ class PseudoLine(Descent):
         length = float(np.linalg.norm(line))
         constant = length <= ROUNDING * float(np.linalg.norm(z))
         side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
-        return self._propose_from(self._state, (0.0 if constant else side / length) * line)
+        return super()._propose(s=(0.0 if constant else side / length) * line)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

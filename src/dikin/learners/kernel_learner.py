@@ -17,7 +17,6 @@ from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.vectors import Array
 
-EMPTY: Array = np.zeros(0)
 Proposal = tuple[float, float, float]
 """Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
@@ -31,8 +30,6 @@ class LearnerState(NamedTuple):
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
-    scratch: Array = EMPTY
-    """Room for vectors of a round; nothing in it is kept."""
 
 
 class Memo(NamedTuple):
@@ -41,7 +38,7 @@ class Memo(NamedTuple):
     numbers: Any
     iterate: Array
     metric: Array
-    """H at the direction, as the geometry describes it."""
+    """H at the direction, as the geometry describes it, and rows of the learner's own before it."""
     asked: Proposal
 
 
@@ -77,10 +74,10 @@ class CompiledParts:
 class KernelLearner(Learner):
     """A learner whose rounds are those of a kernel."""
 
-    def _start(self, kernel: Any, state: LearnerState, more_rows: int = 0) -> None:
-        """Begin with a kernel, its first state, and rows of its metric beside the geometry's."""
+    def _start(self, kernel: Any, state: LearnerState, own_rows: int = 0) -> None:
+        """Begin with a kernel, its first state, and rows of a metric that are the learner's own."""
         self._kernel, self._state = kernel, state
-        self._metric_form = self.geometry.metric_size + more_rows, self.geometry.size
+        self._metric_form = self.geometry.metric_size + own_rows, self.geometry.size
 
     @property
     @locked
@@ -91,17 +88,18 @@ class KernelLearner(Learner):
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)
 
-    def _propose(self) -> tuple[Array, float, Memo]:
-        return self._propose_from(self._state, self._noise.draw())
-
-    def _propose_from(self, state: LearnerState, s: Array) -> tuple[Array, float, Memo]:
+    def _propose(self, numbers: Any = None, s: Array | None = None) -> tuple[Array, float, Memo]:
+        """Propose from the present numbers and noise, or from others."""
+        state, s = self._state, self._noise.draw() if s is None else s
+        if numbers is not None:
+            state = state._replace(numbers=numbers)
         u, metric = np.empty(s.size), np.zeros(self._metric_form)
         asked = self._kernel.ask(state, s, metric, u)
         return u, asked[0], Memo(state.numbers, state.iterate, metric, asked)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers, linear, iterate, scratch = self._state
-        state = LearnerState(numbers.copy(), linear.copy(), iterate.copy(), scratch)
+        numbers, linear, iterate = self._state
+        state = LearnerState(numbers.copy(), linear.copy(), iterate.copy())
         self._kernel.tell(self.rounds - self._earlier + 1, memo, loss, curvature, state)
         self._state = state
 
@@ -112,8 +110,8 @@ class KernelLearner(Learner):
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
-        numbers, linear, iterate, scratch = self._state
-        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy(), scratch)
+        numbers, linear, iterate = self._state
+        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
         return CompiledParts(self._kernel, state, self._metric_form[0])
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
@@ -134,8 +132,7 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        numbers, linear, iterate, _ = self._state
-        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
+        return self._state._asdict() | {"numbers": to_saved(self._state.numbers)}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])

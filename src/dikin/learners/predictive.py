@@ -77,9 +77,9 @@ class Round(NamedTuple):
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n.rate * n.curvature
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
+        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
         unit = (REACH if measuring(n) else 1.0) / sqrt(square)
-        return self.geometry.point(state.iterate, metric, unit, u), trace, unit
+        return self.geometry.point(state.iterate, metric[2:], unit, u), trace, unit
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
@@ -121,7 +121,7 @@ def learn(
         learn_forecast(n, then, min(max(loss, low), high), round)
     # The certificate, of the whole surprise, and the models, of what is learnt. Lambda.
     price, smooth = certify(k, memo, plan.dim * unit, surprise, trace, sigma, state)
-    gradient, centre = state.scratch[:size], state.scratch[size:]
+    gradient, centre = memo.metric[0], memo.metric[1]
     add_combination(learnt, gradient, -sigma, centre, state.linear[:size])
     n.curvature += sigma + schedule.regularisation(plan, n, price, smooth, trace, sigma)
     n.exploring += price
@@ -230,13 +230,13 @@ def certify(
 ) -> tuple[float, bool]:
     """Add an answer, and return the price of exploring and whether it is that of a smooth loss.
 
-    The scratch becomes the estimate for a surprise of 1, and the centre. `slope` is d over |s| and
-    over how far out it was played, and `tau` is tr(H^-1) times the square of that.
+    The first rows of the metric become the estimate for a surprise of 1, and the centre. `slope` is
+    d over |s| and over how far out it was played, and `tau` is tr(H^-1) times the square of that.
     """
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
-    gradient, centre = state.scratch[:size], state.scratch[size:]
+    gradient, centre = memo.metric[0], memo.metric[1]
     clear(gradient)
-    g_y, y_square = k.geometry.linear_update(iterate, memo.metric, slope, 0.0, gradient)
+    g_y, y_square = k.geometry.linear_update(iterate, memo.metric[2:], slope, 0.0, gradient)
     k.geometry.write_vector(iterate, 1.0, centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
@@ -383,10 +383,10 @@ class Predictive(KernelLearner):
         if self._ranged:
             n.level = n.top = self._plan.tuning.widest
             n.rate = schedule.largest_rate(self._plan, n.level)
-        state = LearnerState(n, zeros, self.geometry.start(), scratch=zeros.copy())
+        state = LearnerState(n, zeros, self.geometry.start())
         kernel = Round(self.geometry, self._plan)
         begin_at_start(kernel, state)
-        self._start(kernel, state)
+        self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
         return self.domain.equal_sided_geometry(self.units.radius)
@@ -418,15 +418,15 @@ class Predictive(KernelLearner):
         """Propose with the user's forecast, within reach of the losses so far."""
         if context is not None:
             return super()._propose_knowing(context, None)
-        value, state = real_number(forecast, "forecast", FeedbackError), self._state
+        value = real_number(forecast, "forecast", FeedbackError)
         if not abs(value) < LARGEST:
             raise FeedbackError(f"a forecast must be below {LARGEST:g}, got {value}")
-        n = state.numbers.copy()
+        n = self._state.numbers.copy()
         n.own = clip(self.units.loss(value), 0.5 * self._plan.tuning.widest)
         if not (self._ranged or measuring(n)):
             middle, width = 0.5 * (n.low + n.high), n.high - n.low
             n.own = middle + clip(n.own - middle, 1.5 * width)
-        return self._propose_from(state._replace(numbers=n), self._noise.draw())
+        return self._propose(n)
 
     @property
     def forecast(self) -> float:

@@ -136,7 +136,7 @@ class Tewa(KernelLearner):
         iterate = np.tile(geometry.start(), (rates.size, 1))
         linear = np.zeros(rates.size * geometry.size)
         state = LearnerState(rates.size * [0.0], linear, iterate)
-        self._start(kernel, state, more_rows=3)
+        self._start(kernel, state, own_rows=3)
 
     def _center_vector(self) -> Array:
         middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)
