@@ -12,8 +12,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import dikin
-from dikin import registry
-from dikin.checks import learner as laws
 from dikin.errors import NumericalError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
@@ -229,34 +227,6 @@ def test_late_answers_for_an_earlier_life_of_a_base() -> None:
         for each in (learner, twin):
             each.tell(query, 7.5, 0.1)
     assert learner.state() == twin.state()
-
-
-def test_a_corral_of_corrals_is_saved_and_goes_on(tmp_path: Any) -> None:
-    learner = Corral(DISC, [corral(), MAKES[0](RANGE)], HORIZON, loss_range=RANGE, seed=3)
-    for _ in range(20):
-        learner.tell(learner.ask(), 5.0, 0.2)
-    learner.save(tmp_path / "saved.json")
-    twin = dikin.load(tmp_path / "saved.json")
-    for _ in range(20):
-        one, two = learner.ask(), twin.ask()
-        assert np.array_equal(one.point, two.point)
-        learner.tell(one, 9.0)
-        twin.tell(two, 9.0)
-
-
-def test_every_learner_of_values_can_be_a_base() -> None:
-    """All of the library's at once, on a line, where every one of them plays."""
-    line = dikin.Box([-1.0], [1.0])
-
-    def make(seed: int) -> Corral:
-        kinds = [
-            c for c in registry.FOLDERS["learners"].every().values() if c.feedback is Feedback.VALUE
-        ]
-        bases = [next(iter(cls.examples(line, seed))) for cls in kinds]
-        return Corral(line, bases, 50, eta=3.0, seed=seed)
-
-    laws.check_restored_learner_continues_exactly(make, 0)
-    laws.check_queries_are_answered_in_any_order(make, 0)
 
 
 def test_a_base_that_cannot_learn_leaves_everything_as_it_was(

@@ -12,9 +12,7 @@ import pytest
 
 import dikin
 from dikin.feedback import Feedback
-from dikin.learners import tewa
 from dikin.learners.base import Learner
-from dikin.learners.descent import two_point_pace
 from learners import literal_descent as texts
 from learners.literal import OffTheSphereError
 from learners.projections import SETS, Array
@@ -324,68 +322,7 @@ def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> Non
         assert widest_gap(learner, text, units)[0] > 1e-5
 
 
-def test_every_text_is_spoiled() -> None:
-    assert SPOILED.keys() == BUILD.keys()
-
-
-def test_two_points_stay_within_half_of_the_inscribed_ball_in_short_games() -> None:
-    """1/T and ln T/T are larger then, and both points must be in the set."""
-    assert two_point_pace(2, 0.3, 1, 1.0, None).reach == 0.15
-    assert two_point_pace(2, 0.3, 3, 1.0, 1.0).reach == 0.15
-
-
-def test_a_constant_in_all_losses_changes_nothing() -> None:
-    """That is what the reference is for: FKM would walk off."""
-    centres = []
-    for constant in (0.0, 0.7):
-        learner = dikin.OneMeasurementSPSA(dikin.Ball(2), seed=1)
-        for _ in range(200):
-            query = learner.ask()
-            learner.tell(query, 0.1 * float(query.point @ query.point) + constant)
-        centres.append(learner.center)
-    assert centres[0] == pytest.approx(centres[1], abs=1e-9)
-
-
-def test_spsa_explores_less_and_less_and_finds_the_minimum_of_a_bowl() -> None:
-    target = np.array([0.4, -0.3])
-    learner = dikin.OneMeasurementSPSA(dikin.Ball(2), seed=3)
-    reaches = []
-    for _ in range(3000):
-        centre, query = learner.center, learner.ask()
-        reaches.append(float(np.linalg.norm(query.point - centre)))
-        learner.tell(query, float(((query.point - target) ** 2).sum()) / 2)
-    assert reaches[-1] == pytest.approx(reaches[0] * 3000**-0.101)
-    assert np.linalg.norm(learner.center - target) < 0.05
-
-
 # --- tilted weights ------------------------------------------------------------------------------
 # As exp(z - z^2) <= 1 + z for z >= -1/2 and the average makes sum eta exp(-L) g.(x - x_i) zero, the
 # sum of exp(-L_i) does not grow. So no expert is ever better than the average by more than the
 # logarithm of their number, whatever the losses are: no chance is involved.
-
-
-def growth_of_the_tilted_sum() -> tuple[float, float]:
-    """How much the sum grew in a round, at most, and the least L_i in the end."""
-    learner, sums = dikin.Tewa(dikin.Ball(2), 300, seed=1), []
-    for t in range(300):
-        sums.append(np.exp(-np.array(learner._state.numbers)).sum())
-        query = learner.ask()
-        slope = np.array([np.cos(t // 50), np.sin(t // 50)])
-        learner.tell(query, float(np.clip(2 * query.point @ slope, -1, 1)))
-    return float(np.diff(sums).max()), min(learner._state.numbers)
-
-
-def test_no_expert_beats_the_tilted_average_by_much() -> None:
-    growth, least = growth_of_the_tilted_sum()
-    assert growth <= 1e-12  # rounding of a sum of six terms of order one
-    assert least < -0.1  # something was learnt at all
-
-
-def test_without_the_tilt_the_promise_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    average = tewa.average_experts
-
-    def even(kernel: Any, *rest: Any) -> None:
-        average(kernel._replace(rates=np.ones(kernel.rates.size)), *rest)
-
-    monkeypatch.setattr(tewa, "average_experts", even)
-    assert growth_of_the_tilted_sum()[0] > 1e-3

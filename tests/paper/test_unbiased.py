@@ -15,14 +15,12 @@ What the learners themselves add to their linear term is averaged over direction
 
 import copy
 from collections.abc import Callable
-from functools import partial
-from math import exp, log, sqrt
+from math import exp, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 
-import dikin
 from dikin.learners.adaptive import Adaptive
 from paper.averages import (
     Loss,
@@ -36,7 +34,7 @@ from paper.averages import (
     standing,
 )
 from paper.charts import CHARTS, Array, holds
-from paper.runs import ANSWERS, SETS, Record
+from paper.runs import SETS
 
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
 
@@ -148,57 +146,3 @@ def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) ->
         assert sqrt(away @ np.linalg.solve(hessian, away)) <= 1e-9
 
     holds(check, 1.0, 0.0, 0.9, sqrt(dim / (dim + 2)))
-
-
-# --- the learner's own directions --------------------------------------------------------------
-
-DRAWS = 60_000
-FALSE_ALARM = 1e-9
-
-
-def quartic(a: Array, u: Array) -> float:
-    return float(0.3 * (a @ u) ** 4 + 0.7 * (a @ u))
-
-
-def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
-    """Rows: d f~(x) s, the estimates in the local norm, for the learner's own s."""
-    root = np.linalg.cholesky(dense_hessian(learner, learner.domain.locate(learner.center)))
-    rows = np.empty((DRAWS, learner.domain.dim))
-    for i in range(DRAWS):
-        query = learner.ask()
-        memo = learner._open[query.id][1]
-        value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
-        rows[i] = 0.0
-        learner.geometry.linear_update(
-            memo.iterate, memo.metric, value * memo.asked[2], 0.0, rows[i]
-        )
-        learner.forget(query)
-    return np.linalg.solve(root, rows.T).T
-
-
-def test_lem_unbiased_by_monte_carlo() -> None:
-    """Along d orthonormal ways, the first of which is where the gradient should be.
-
-    |f~| <= F = 1.5, so an entry lies in [-F d, F d] and has a second moment of at most F^2 d.
-    Bernstein: P(|mean - E| > e) <= 2 exp(-n e^2 / (2 v + 2 M e / 3)); the three entries together
-    give a false alarm once in 10^9 seeds. The quartic is smoothed in closed form:
-    E (a.(y + w))^3 = (a.y)^3 + 3 (a.y) E(a.w)^2, E(a.w)^2 = a'H^-1 a/(d+2).
-    """
-    learner = dikin.AdaptiveSmooth(dikin.Ball(3), 0.0, seed=11)
-    learner = Record(learner).play(ANSWERS["outwards"], 12).learner
-    y, lam, most = learner.center, regularisation(learner, 0.0), 1.5
-    a, dim = y / np.linalg.norm(y), 3
-    hessian, level = dense_hessian(learner, y), float(a @ y)
-    second = float(a @ np.linalg.solve(hessian, a)) / (dim + 2)
-    slope = 1.2 * (level**3 + 3 * level * second) + 0.7
-    wanted = np.linalg.solve(np.linalg.cholesky(hessian), slope * a + lam * y)
-    ways = np.linalg.qr(np.column_stack([wanted, np.eye(dim)[:, 1:]]))[0]
-    rows = draws(learner, partial(quartic, a), lam) @ ways
-    assert np.abs(rows).max() <= most * dim
-    room = log(2 * dim / FALSE_ALARM) / DRAWS
-    error = sqrt(2 * most**2 * dim * room) + 2 / 3 * most * dim * room
-
-    def check(factor: float) -> None:
-        assert np.abs(factor * rows.mean(axis=0) - wanted @ ways).max() <= error
-
-    holds(check, 1.0, (dim + 1) / dim, (dim - 1) / dim, -1.0)
