@@ -6,9 +6,8 @@ READY := $(VENV)/.ready
 QUIET := --quiet --disable-pip-version-check
 RUN := OPENBLAS_NUM_THREADS=1 $(BIN)/python
 
-.PHONY: help test lint reproduce page paper docs dist clean price traffic program oppertune examples revenue \
-	flags serve-demo beginning rows absurd outside worth attack kills torture power-loss load bench \
-	mutants known-mutants
+.PHONY: help test lint reproduce page paper docs dist clean evidence worth attack paper-constants \
+	revenue flags serve-demo kills torture power-loss load bench mutants known-mutants
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -53,28 +52,22 @@ dist: $(VENV)/.release ## Build the archives of a release in dist/, install and 
 clean: ## Remove the environment, the site and caches
 	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# --- what tuning costs and gains. PAGE=1 writes the CSV files and the tables of the page -----------
+# --- measurements: they write CSV files, and `make page` the pages ---------------------------------
 
-price: $(READY) ## Tune a price and advertising
-	$(BIN)/python examples/price.py
+evidence: $(READY) $(if $(filter bbob cats,$(PART)),$(VENV)/.outside) ## Run the games of PART (GAMES, MOST, AGAIN) and write docs/games
+	$(RUN) -m evidence $(PART) $(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) \
+		$(if $(AGAIN),--again)
 
-traffic: $(READY) ## Tune the shares of three web servers
-	$(BIN)/python examples/traffic.py
+worth: $(READY) ## Measure the interval of the gain and the guard in simulated loops, four minutes
+	$(RUN) -m evidence.worth
 
-program: $(READY) ## Tune six settings of zlib
-	$(BIN)/python examples/program.py
+attack: $(READY) ## Try to break every certificate in 1,485 kinds of games, four minutes
+	$(RUN) -m evidence.attack
 
-oppertune: $(READY) ## Tune the problems of OPPerTune
-	$(BIN)/python examples/oppertune.py
+paper-constants: $(READY) ## Run the paper's tables with its own constants, hours
+	$(RUN) -m evidence.paper_constants --out docs/evidence/paper
 
-TO_PAGE := --out docs/examples --page docs/examples.md
-examples: $(READY) ## Compare the four loops with other methods, and write docs/examples.md, 20 minutes
-	$(BIN)/python examples/price.py --rounds 500 5000 50000 --games 8 $(TO_PAGE)
-	$(BIN)/python examples/traffic.py --games 6 $(TO_PAGE)
-	$(BIN)/python examples/program.py --games 8 $(TO_PAGE)
-	$(BIN)/python examples/oppertune.py --games 16 $(TO_PAGE)
-
-revenue: $(READY) ## Draw the figure of the README, one minute
+revenue: $(READY) ## Run and draw the figure of the README, two minutes
 	$(BIN)/python docs/build/revenue.py
 
 flags: $(READY) ## Tune the OpenFeature flags of a small shop under load, half a minute
@@ -82,28 +75,6 @@ flags: $(READY) ## Tune the OpenFeature flags of a small shop under load, half a
 
 serve-demo: $(READY) ## Serve three running studies, to look at the page
 	$(BIN)/python examples/serve_demo.py
-
-BEGINNING = $(if $(PAGE),--out docs/beginning --page docs/beginning.md)
-beginning: $(READY) ## Measure the cost of the first rounds beside pycma, four minutes
-	$(RUN) benchmarks/beginning.py $(BEGINNING)
-
-ROWS := $(RUN) evidence/rows.py --rounds 4000 --games 16 --seed 101 --rivals rows,cma
-rows: $(READY) ## Tune 62 kinds of games beside pycma, 45 minutes, and write docs/rows
-	$(ROWS) --kinds still --out docs/rows/still.csv
-	$(ROWS) --kinds moving --out docs/rows/moving.csv
-
-absurd: $(READY) ## Measure the cost of absurd values, ten minutes
-	$(RUN) benchmarks/absurd.py $(BEGINNING)
-
-outside: $(VENV)/.outside ## Tune problems from outside (PART, GAMES, MOST, AGAIN), and write docs/outside.md
-	$(RUN) benchmarks/outside/command.py $(PART) $(if $(GAMES),--games $(GAMES)) \
-		$(if $(MOST),--most $(MOST)) $(if $(AGAIN),--again) --page docs/outside.md
-
-worth: $(READY) ## Measure the interval of the gain and the guard in simulated loops, four minutes
-	$(RUN) benchmarks/uplift_coverage.py $(if $(PAGE),--out docs/worth --page docs/worth.md)
-
-attack: $(READY) ## Try to break every certificate in 1,485 kinds of games, four minutes
-	$(RUN) benchmarks/attack.py $(if $(PAGE),--out docs/attack --page docs/attack.md)
 
 # --- durability and speed --------------------------------------------------------------------------
 
@@ -121,16 +92,14 @@ power-loss: $(READY) ## Cut the power of a disk at every sync of a thousand roun
 load: $(READY) ## Measure the service under 64 clients, five minutes
 	$(RUN) tests/service/load.py $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
 
-bench: $(READY) ## Time every claim about speed
-	$(BIN)/python benchmarks/run.py
+bench: $(READY) ## Time every claim about speed, two minutes
+	$(RUN) -m evidence.speed
 
-# The first time most of an hour, because the lines that each test runs are recorded.
-MUTANTS = $(if $(WITHIN),--minutes $(WITHIN)) $(if $(AGAIN),--again) $(if $(PAGE),--page)
-mutants: $(READY) ## Change single lines and see which tests notice (WITHIN=minutes, AGAIN=1: survivors again)
-	nice $(BIN)/python benchmarks/mutants.py $(MUTANTS)
+mutants: $(READY) ## Change single lines of the source and see which tests notice (WITHIN=minutes)
+	nice $(RUN) -m evidence.mutants $(if $(WITHIN),--minutes $(WITHIN))
 
-known-mutants: $(READY) ## Try the faults that are listed in docs/mutants
-	nice $(BIN)/python benchmarks/mutants.py --known $(MUTANTS)
+known-mutants: $(READY) ## Try the faults that docs/mutants/known.csv lists (WITHIN=minutes)
+	nice $(RUN) -m evidence.mutants --known $(if $(WITHIN),--minutes $(WITHIN))
 
 # --- environments ----------------------------------------------------------------------------------
 

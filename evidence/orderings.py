@@ -6,7 +6,7 @@ geometric mean over games, with Student's 95% interval for the mean of its logar
 
     behind   if the ratio is above 1 by Holm's correction over all comparisons of the table,
     level    if the interval lies between 1/`LEVEL_RATIO` and `LEVEL_RATIO`: known to be as good,
-    open     otherwise: the games do not tell.
+    open     otherwise: the games do not say.
 
 Nobody is level because it was measured badly. Where means are what counts, as with regrets, the
 ratio is that of two means (`ratio_of_means`), and costs are tested, not their logarithms.
@@ -16,11 +16,8 @@ of Statistics 6, 1979): with p_1 <= ... <= p_m, hypotheses are rejected in this 
 <= level/(m - k + 1). The odds that any true hypothesis is rejected are at most `level`, however the
 tests depend on each other.
 
-Over many problems there are three summaries: the geometric mean of the ratios between two players
-with its interval over problems; the performance profile (Dolan and More, Mathematical Programming
-91, 2002), the share of problems in which a player is within a factor of the best; and mean ranks,
-with Friedman's test of all of them and Holm's correction of the differences from one player
-(Demsar, JMLR 7, 2006).
+Over many problems there are two summaries: the geometric mean of the ratios between two players,
+with its interval over problems, and mean ranks (Demsar, JMLR 7, 2006).
 """
 
 from __future__ import annotations
@@ -29,15 +26,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, isnan, log, nan, sqrt
-from statistics import fmean, stdev, variance
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import friedmanchisquare, norm, rankdata
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from dikin.domains.base import Array
-from dikin.experiments.fit import INTERVAL, half_interval
+from dikin.experiments.fit import half_interval
+from evidence.games import Task
 
 ERROR_RATE = 0.05
 """Odds of any wrong statement among all that a page makes."""
@@ -51,7 +48,7 @@ Games = Mapping[int, float]
 
 
 def paired_p(one: Sequence[float], two: Sequence[float]) -> float:
-    """The two-sided p-value of Student's test that paired values have the same mean."""
+    """Return the two-sided p-value of Student's test that paired values have the same mean."""
     apart = [a - b for a, b in zip(one, two, strict=True)]
     mean, spread = fmean(apart), stdev(apart)
     if spread == 0.0:
@@ -59,20 +56,8 @@ def paired_p(one: Sequence[float], two: Sequence[float]) -> float:
     return float(2 * student.sf(abs(mean) / spread * sqrt(len(apart)), len(apart) - 1))
 
 
-def welch_p(one: Sequence[float], two: Sequence[float]) -> float:
-    """The two-sided p-value of Welch's test that two samples have the same mean."""
-    apart = fmean(one) - fmean(two)
-    shares = [variance(values) / len(values) for values in (one, two)]
-    total = sum(shares)
-    if total == 0.0:
-        return 1.0 if apart == 0.0 else 0.0
-    parts = zip(shares, (one, two), strict=True)
-    freedom = total**2 / sum(share**2 / (len(values) - 1) for share, values in parts)
-    return float(2 * student.sf(abs(apart) / sqrt(total), freedom))
-
-
 def rejected(p_values: Sequence[float], level: float = ERROR_RATE) -> list[bool]:
-    """Which hypotheses Holm's procedure rejects."""
+    """Return, for each hypothesis, whether Holm's procedure rejects it."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     result = [False] * count
@@ -84,72 +69,35 @@ def rejected(p_values: Sequence[float], level: float = ERROR_RATE) -> list[bool]
 
 
 class Ratio(NamedTuple):
-    """Of two costs, with its 95% interval; NaN to NaN for a single game."""
+    """A ratio of two costs, with its 95% interval; NaN to NaN for a single game."""
 
     value: float
     low: float
     high: float
 
 
-class Rank(NamedTuple):
-    """Of a player among others, a mean over problems."""
-
-    mean: float
-    p: float
-    """Of the hypothesis that it is that of the reference."""
-    differs: bool
-    """By Holm's correction over all players."""
-
-
 def ratio_of(logarithms: Sequence[float]) -> Ratio:
-    """From logarithms of ratios, one for each game or problem."""
+    """Return a ratio from logarithms, one for each game or problem."""
     middle, half = float(np.mean(logarithms)), float(half_interval(logarithms))
     return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
 
 
-def ratio_of_means(one: Sequence[float], two: Sequence[float], paired: bool) -> Ratio:
-    """Of two positive means, where a mean is what counts: to first order a mean over games.
+def ratio_of_means(one: Sequence[float], two: Sequence[float]) -> Ratio:
+    """Return the ratio of two positive means of paired games.
 
-    A game adds its cost over the mean of its player to the logarithm of the ratio. Paired games are
-    subtracted one by one; otherwise the interval is Welch's.
+    To first order a game adds its cost over the mean of its player to the logarithm of the ratio.
     """
     first, second = (np.asarray(costs) / np.mean(costs) for costs in (one, two))
-    middle = log(float(np.mean(one)) / float(np.mean(two)))
-    if min(len(one), len(two)) < 2:
-        half = nan
-    elif paired:
-        half = float(half_interval(first - second))
-    else:
-        shares = np.array([games.var(ddof=1) / len(games) for games in (first, second)])
-        counts = np.array([len(one) - 1, len(two) - 1])
-        freedom = shares.sum() ** 2 / max((shares**2 / counts).sum(), 1e-300)
-        half = float(student.ppf((1 + INTERVAL) / 2, max(freedom, 1.0)) * sqrt(shares.sum()))
+    middle, half = log(fmean(one) / fmean(two)), float(half_interval(first - second))
     return Ratio(*(exp(min(end, 700.0)) for end in (middle, middle - half, middle + half)))
 
 
 def standing_of(ratio: Ratio, distinguished: bool) -> str:
-    """By the ratio to the best: `behind`, `level` or `open`."""
+    """Return `behind`, `level` or `open`, by the ratio to the best."""
     if distinguished:
         return BEHIND
     known = ratio.low >= 1.0 / LEVEL_RATIO and ratio.high <= LEVEL_RATIO
     return LEVEL if known else OPEN
-
-
-def ranks_of(costs: Array, players: Sequence[str], reference: str) -> dict[str, Rank]:
-    """Mean ranks of players, one a column, over problems, one a row, compared with one of them."""
-    count = len(players)
-    means = dict(zip(players, rankdata(costs, axis=1).mean(axis=0), strict=True))
-    error = sqrt(count * (count + 1) / (6 * len(costs)))
-    p_values = {
-        name: 2 * float(norm.sf(abs(mean - means[reference]) / error))
-        for name, mean in means.items()
-        if name != reference
-    }
-    differs = dict(zip(p_values, rejected([*p_values.values()]), strict=True))
-    return {
-        name: Rank(float(mean), p_values.get(name, 1.0), differs.get(name, False))
-        for name, mean in means.items()
-    }
 
 
 @dataclass(frozen=True)
@@ -184,7 +132,7 @@ class Orderings:
         )
 
     def _averaged(self, problem: str, player: str) -> dict[int, float]:
-        """What a mean is taken of, game by game: the costs, or their logarithms."""
+        """Return costs, or their logarithms, game by game: a mean is taken of them."""
         games = self.costs[problem][player]
         costs = {game: max(cost, self.least) for game, cost in games.items()}
         return costs if self.arithmetic else {game: log(cost) for game, cost in costs.items()}
@@ -207,7 +155,7 @@ class Orderings:
         return self._means[problem][player]
 
     def best(self, problem: str) -> str:
-        """Who has the least cost."""
+        """Return the player with the least cost."""
         means = self._means[problem]
         return min(means, key=means.__getitem__)
 
@@ -221,11 +169,11 @@ class Orderings:
         """The cost of a player over that of another, or of the best."""
         one, two = self._paired(problem, player, to or self.best(problem))
         if self.arithmetic:
-            return ratio_of_means(one, two, paired=True)
+            return ratio_of_means(one, two)
         return ratio_of([a - b for a, b in zip(one, two, strict=True)])
 
     def p_value(self, problem: str, one: str, two: str) -> float:
-        """Of the hypothesis that two players cost the same; NaN for fewer than two games."""
+        """Return that of two players costing the same; NaN for fewer than two games."""
         pair = self._paired(problem, one, two)
         return paired_p(*pair) if len(pair[0]) > 1 else nan
 
@@ -233,7 +181,7 @@ class Orderings:
 
     @cached_property
     def _behind(self) -> frozenset[tuple[str, str]]:
-        """Who is behind the best, in which problem.
+        """Pairs of a problem and a player behind the best.
 
         As the best is chosen by the same games, k players that share the least cost exactly make
         more pairs than are tested: the level is then at most k/2 times as large.
@@ -257,12 +205,12 @@ class Orderings:
     # --- over all problems -----------------------------------------------------------------------
 
     def overall(self, player: str, to: str) -> Ratio:
-        """The geometric mean over problems of the ratio of two players that played them."""
+        """Return the geometric mean of the ratio of two players over their common problems."""
         both = self.among((player, to))
         return ratio_of([log(both.mean(one, player) / both.mean(one, to)) for one in both.problems])
 
     def factors(self, player: str) -> list[float]:
-        """The ratios to the best, sorted; those of problems that it did not play are infinite."""
+        """Return the ratios to the best, sorted; infinite where the player has no game."""
         found = [
             self.mean(problem, player) / self.mean(problem, self.best(problem))
             if player in players
@@ -271,22 +219,16 @@ class Orderings:
         ]
         return sorted(found)
 
-    def within(self, player: str, factor: float) -> float:
-        """The performance profile: in which share of problems it is within this factor."""
-        return float(np.mean([found <= factor for found in self.factors(player)]))
+    def ranks(self) -> dict[str, float]:
+        """Return mean ranks of players who all have games in every problem."""
+        costs = [[self.mean(each, name) for name in self.players] for each in self.problems]
+        means = rankdata(np.array(costs), axis=1).mean(axis=0)
+        return dict(zip(self.players, means.tolist(), strict=True))
 
-    def friedman(self) -> float:
-        """The p-value of the hypothesis that all players have the same ranks."""
-        table = self._table()
-        if min(table.shape) < 3 or len(table) < 2:
-            return nan
-        return float(friedmanchisquare(*table.T).pvalue)
 
-    def ranks(self, reference: str) -> dict[str, Rank]:
-        """Mean ranks of players who all played every problem, compared with one of them."""
-        return ranks_of(self._table(), self.players, reference)
-
-    def _table(self) -> Array:
-        return np.array(
-            [[self.mean(problem, name) for name in self.players] for problem in self.problems]
-        )
+def orderings_of(costs: Mapping[Task, float], least: float, arithmetic: bool = False) -> Orderings:
+    """Return the orderings of games, by problem and player."""
+    found: dict[str, dict[str, dict[int, float]]] = {}
+    for task, cost in costs.items():
+        found.setdefault(task.problem, {}).setdefault(task.player, {})[task.game] = cost
+    return Orderings(found, least, arithmetic)

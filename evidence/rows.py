@@ -1,83 +1,66 @@
-"""Games for tuners, beside today's tuner and pycma: what tuning costs, and where it ends.
+"""Synthetic games: still ones, and ones in which something moves; `faults` has absurd values.
 
-    python evidence/rows.py --rounds 1000 --games 4 --seed 1 --kinds still --rivals tuner,cma
-
-The cost of a game is the mean of f(x_t) - f* over its rounds, in units of the standing at the
-start, each round capped at 10. One row of the CSV is one game at one number of rounds.
+A kind is written d-shape-noise-world-faults, such as 2-bowl30-normal.05-drift-none. A round costs
+f(x_t) - f*, in units of that of the start, at most 10. The second number is the cost of the setting
+that would be kept. A game is read after 200, 1,000 and 4,000 rounds. Values come in other units,
+with another offset in each game.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import logging
-import os
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-CAP, CHECKPOINTS = 10.0, (200, 1000, 4000, 16000)
+import dikin
+from evidence.games import Outcome, Task
+from evidence.rivals import CMA_ES, PLAYERS, TUNER, Array, Parameters, PyCMA
+
+TITLE, GAMES, WORKERS, LEAST = "Rows", 16, 2, 1e-9
+CAP, MARKS, FIRST_SEED = 10.0, (200, 1000, 4000), 101
 SHAPES = ("bowl1", "bowl30", "abs1", "abs30", "huber", "norm30")
 NOISES = ("none", "normal.05", "normal.5", "student.1")
 WORLDS = ("drift", "circle", "walk", "jump", "season", "level_walk", "level_jumps")
 
 
 class Kind(NamedTuple):
-    """A kind of game: dimension, shape, noise, what moves."""
+    """A kind of game."""
 
     d: int
     shape: str
     noise: str
     world: str = "still"
+    faults: str = "none"
 
     def __str__(self) -> str:
-        return f"{self.d}-{self.shape}-{self.noise}-{self.world}"
+        return "-".join(map(str, self))
+
+    @classmethod
+    def of(cls, text: str) -> Kind:
+        """Read a kind as it stands in the CSV."""
+        d, *rest = text.split("-")
+        return cls(int(d), *rest)
 
 
-def kinds_named(names: str) -> list[Kind]:
-    """The kinds of one or more groups, or of kinds written as in the CSV."""
-    groups = {
-        "still": [Kind(*each) for each in product((2, 5), SHAPES, NOISES)],
-        "still2": [Kind(*each) for each in product((2,), SHAPES, NOISES)],
-        "still5": [Kind(*each) for each in product((5,), SHAPES, NOISES)],
-        "other": [
-            Kind(*each)
-            for each in product((1, 12, 20), ("bowl1", "bowl30", "abs1"), ("normal.05", "normal.3"))
-        ],
-        "moving": [
-            Kind(2, "bowl1", noise, world)
-            for world, noise in product(WORLDS, ("normal.05", "normal.3"))
-        ],
-    }
-    kinds: list[Kind] = []
-    for name in names.split(","):
-        if name in groups:
-            kinds += groups[name]
-        else:
-            d, shape, noise, world = name.split("-")
-            kinds.append(Kind(int(d), shape, noise, world))
-    return kinds
+STILL = [Kind(*each) for each in product((2, 5), SHAPES, NOISES)]
+MOVING = [
+    Kind(2, "bowl1", noise, world) for world, noise in product(WORLDS, ("normal.05", "normal.3"))
+]
 
 
 class Game:
-    """A function on [0, 1]^d, what is measured of it, and how it moves."""
+    """A function on [0, 1]^d, its measured values, and how it moves."""
 
     def __init__(self, kind: Kind, seed: tuple[int, ...]) -> None:
         self.kind, d = kind, kind.d
-        rng = np.random.default_rng([*seed, *str(kind).encode()])
+        rng = np.random.default_rng([*seed, *str(kind._replace(faults="none"))[:-5].encode()])
         self.start, self.at = rng.uniform(0.15, 0.85, (2, d))
         while np.linalg.norm(self.start - self.at) < 0.25 * np.sqrt(d):
             self.start, self.at = rng.uniform(0.15, 0.85, (2, d))
+        if kind.shape == "whole":
+            self.start, self.at = (np.round(20.0 * each) / 20.0 for each in (self.start, self.at))
         condition = 30.0 if kind.shape.endswith("30") else 1.0
         turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
         powers = np.linspace(0.0, 1.0, d) if d > 1 else np.zeros(1)
@@ -86,13 +69,27 @@ class Game:
             self.root = condition ** powers[:, None] * turn
         self.scale, self.offset = 10.0 ** rng.uniform(-2.0, 2.0), rng.normal()
         self.standing, self.center, self.noises = 1.0, self.at.copy(), rng
-        self.standing = self.regret(0, self.start)
+        self.standing = self.regret(self.start)
         angle = rng.uniform(0.0, 2.0 * np.pi)
         self.way = np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(max(d - 2, 0))])[:d]
         self.level, self.phase, self.moves = 0.0, angle, np.random.default_rng(rng.integers(2**32))
+        self.faults: dict[int, tuple[float, float]] = {}
+        """A factor and an addition by round: absurd values."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """The settings, from the start."""
+        sides = enumerate(self.start.tolist())
+        if self.kind.shape == "whole":
+            return {f"x{i:02d}": dikin.Integer(0, 20, start=round(20 * s)) for i, s in sides}
+        return {f"x{i:02d}": dikin.Real(0, 1, start=s) for i, s in sides}
+
+    def point(self, values: Any) -> Array:
+        """Return values of the parameters as a point of the cube."""
+        return np.asarray(values, float) / (20.0 if self.kind.shape == "whole" else 1.0)
 
     def move(self, t: int) -> None:
-        """What changes before round t."""
+        """Change the world before round t."""
         world, rng = self.kind.world, self.moves
         if world == "drift":
             self.at = self.center + 0.3 * self.way * np.sin(t / 2000.0 + self.phase)
@@ -110,10 +107,10 @@ class Game:
         elif world == "level_jumps" and t % 100 == 99:
             self.level = 2.0 * rng.normal()
 
-    def regret(self, t: int, x: Array) -> float:
-        """f(x) - f*, in units of the standing at the start."""
+    def regret(self, x: Array) -> float:
+        """f(x) - f*, in units of that of the start."""
         shape, u = self.kind.shape, self.root @ (x - self.at)
-        if shape.startswith("bowl"):
+        if shape.startswith(("bowl", "whole")):
             value = 0.5 * float(u @ u)
         elif shape.startswith("abs"):
             value = float(np.abs(u).sum())
@@ -124,166 +121,47 @@ class Game:
             value = float(np.linalg.norm(u))
         return value / self.standing
 
-    def measured(self, regret: float) -> float:
-        """What is told: in other units, with noise."""
+    def measured(self, t: int, regret: float) -> float:
+        """Return the value of a round: in other units, with noise, sometimes absurd."""
         name, _, size = self.kind.noise.partition(".")
         if name == "normal":
             regret += float("0." + size) * self.noises.normal()
         elif name == "student":
             regret += float("0." + size) * self.noises.standard_t(2.2)
-        return float(self.scale * (regret + self.level + self.offset))
+        factor, added = self.faults.get(t, (1.0, 0.0))
+        return factor * float(self.scale * (regret + self.level + self.offset)) + added
 
 
-Player = Iterator[tuple[Array, Callable[[float], None], Callable[[], Array]]]
+class CautiousCMA(PyCMA):
+    """CMA-ES with a first step of 0.2 of each range."""
+
+    first_step = 0.2
 
 
-def play_tuner(game: Game, seed: int) -> Player:
-    """The tuner of the package."""
-    import dikin
-
-    logging.disable(logging.WARNING)
-    names = [f"x{i:02d}" for i in range(game.kind.d)]
-    starts = zip(names, game.start, strict=True)
-    tuner = dikin.Tuner({n: dikin.Real(0, 1, start=float(s)) for n, s in starts}, seed=seed)
-    while True:
-        trial = tuner.ask()
-        x = np.array([trial.params[n] for n in names])
-        yield (
-            x,
-            partial(tuner.tell, trial),
-            lambda: np.array([tuner.best[n] for n in names]),
-        )
+def run(task: Task) -> dict[Task, Outcome]:
+    """One game, read at every mark up to its rounds."""
+    return outcomes(Game(Kind.of(task.problem), (FIRST_SEED, task.game)), task, MARKS)
 
 
-def play_cma(game: Game, seed: int) -> Player:
-    """CMA-ES, one setting after the other."""
-    import cma
-
-    if game.kind.d == 1:
-        return
-    options = {"bounds": [0, 1], "seed": seed + 1, "verbose": -9, "tolfun": 0, "tolx": 0,
-               "tolfunhist": 0, "tolflatfitness": 10**9, "tolstagnation": 10**9,
-               "tolfacupx": 1e99, "maxiter": 10**9, "tolconditioncov": 1e99}  # fmt: skip
-    es = cma.CMAEvolutionStrategy(game.start, 0.2, options)
-    while True:
-        xs = es.ask()
-        values: list[float] = []
-        for x in xs:
-            yield (
-                np.asarray(x),
-                values.append,
-                lambda: np.clip(np.asarray(es.result.xfavorite), 0.0, 1.0),
-            )
-        es.tell(xs, values)
-
-
-RIVALS = {"tuner": play_tuner, "cma": play_cma}
-
-
-def play(task: tuple[Kind, int, int, str, int]) -> list[dict[str, Any]]:
-    """One game of one rival."""
-    kind, number, seed, rival, rounds = task
-    game, rows, total, began = Game(kind, (seed, number)), [], 0.0, time.process_time()
-    for t, (x, tell, best) in enumerate(RIVALS[rival](game, 1000 * seed + number)):
-        if t in CHECKPOINTS or t == rounds:
-            rows.append(
-                {
-                    "kind": str(kind),
-                    "game": number,
-                    "seed": seed,
-                    "rival": rival,
-                    "rounds": t,
-                    "cost": total / t,
-                    "final": game.regret(t, best()),
-                    "ms": 1e3 * (time.process_time() - began) / t,
-                }
-            )
-        if t == rounds:
-            break
-        game.move(t)
-        regret = game.regret(t, x)
+def outcomes(game: Game, task: Task, marks: tuple[int, ...]) -> dict[Task, Outcome]:
+    """Run one game, and read it at the marks."""
+    logging.getLogger("dikin").setLevel(logging.ERROR)  # an absurd value is a line in the log
+    seed, total = 1000 * FIRST_SEED + task.game, 0.0
+    make = CautiousCMA if task.player == CMA_ES else PLAYERS[task.player]
+    player, found = make(game.parameters, False, seed, task.rounds), {}
+    for t in range(1, task.rounds + 1):
+        trial = player.ask()
+        game.move(t - 1)
+        regret = game.regret(game.point(trial.point))
         total += min(regret, CAP)
-        tell(game.measured(regret))
-    return rows
+        player.tell(trial, game.measured(t - 1, regret))
+        if t in (*marks, task.rounds):
+            best = game.point([player.best[name] for name in game.parameters])
+            found[task._replace(rounds=t)] = Outcome(total / t, game.regret(best))
+    return found
 
 
-def report(rows: list[dict[str, Any]], versus: str) -> None:
-    """Geometric means, and the ratio to a rival for each kind with an interval."""
-    by: dict[tuple[int, str, str], dict[tuple[int, int], dict[str, Any]]] = defaultdict(dict)
-    for row in rows:
-        place = row["rounds"], row["rival"], row["kind"]
-        by[place][row["seed"], row["game"]] = row
-    lengths, rivals = sorted({key[0] for key in by}), sorted({key[1] for key in by})
-    kinds = list(dict.fromkeys(row["kind"] for row in rows))
-    for t in lengths:
-        print(f"\n{t} rounds: geometric mean of the kinds' mean cost (final, median), ms a round")
-        for rival in rivals:
-            games = {kind: [*by[t, rival, kind].values()] for kind in kinds if by[t, rival, kind]}
-            costs = [np.log(np.mean([g["cost"] for g in each])) for each in games.values()]
-            finals = [
-                np.log(max(np.median([g["final"] for g in each]), 1e-12)) for each in games.values()
-            ]
-            ms = np.mean([g["ms"] for each in games.values() for g in each])
-            text = f"{np.exp(np.mean(costs)):.4f} ({np.exp(np.mean(finals)):.2e})  {ms:.3f}"
-            print(f"  {rival:8s} {text}")
-    for t in lengths:
-        print(f"\n{t} rounds: cost of {versus}, and its ratio to a rival's (95 % interval)")
-        for kind in kinds:
-            own, line = by[t, versus, kind], f"  {kind:30s}"
-            if not own:
-                continue
-            line += f" {np.mean([row['cost'] for row in own.values()]):8.4f}"
-            for rival in rivals:
-                other = by[t, rival, kind]
-                both = [key for key in own if key in other]
-                if rival == versus or not both:
-                    continue
-                ratio = np.array([np.log(own[k]["cost"] / other[k]["cost"]) for k in both])
-                mean, error = ratio.mean(), 2.0 * ratio.std() / max(len(both) - 1, 1) ** 0.5
-                low, high = np.exp([mean - error, mean + error])
-                line += f"   {rival} {np.exp(mean):.2f} ({low:.2f}-{high:.2f})"
-            print(line)
-
-
-def main() -> None:
-    """Play what is not in the CSV yet, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--games", type=int, default=4)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kinds", default="still")
-    parser.add_argument("--rivals", default="tuner,cma")
-    parser.add_argument("--versus", default="tuner")
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("rows.csv"))
-    parser.add_argument("--add", type=Path, nargs="*", default=[], help="more CSVs to compare with")
-    options = parser.parse_args()
-    kinds = kinds_named(options.kinds)
-    tasks = [
-        (kind, game, options.seed, rival, options.rounds)
-        for rival in options.rivals.split(",")
-        for kind in kinds
-        for game in range(options.games)
-        if rival
-    ]
-    rows: list[dict[str, Any]] = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for result in pool.map(play, tasks, chunksize=4):
-            rows += result
-    if rows:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    for path in options.add:
-        with path.open(newline="") as file:
-            for row in csv.DictReader(file):
-                whole = {key: int(row[key]) for key in ("game", "seed", "rounds")}
-                real = {key: float(row[key]) for key in ("cost", "final", "ms")}
-                rows.append({**row, **whole, **real})
-    wanted = {str(kind) for kind in kinds}
-    report([row for row in rows if row["kind"] in wanted], options.versus)
-
-
-if __name__ == "__main__":
-    main()
+def tasks(games: range) -> list[Task]:
+    """Every game."""
+    kinds, both = (*STILL, *MOVING), (TUNER, CMA_ES)
+    return [Task(str(k), MARKS[-1], player, g) for k in kinds for player in both for g in games]

@@ -7,18 +7,13 @@ import importlib
 import logging
 import os
 import signal
-import sys
-from collections.abc import Callable, Generator
-from pathlib import Path
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from in_memory import in_memory
-
-ROOT = Path(__file__).resolve().parent.parent
-SCRIPTS = (str(ROOT / "examples"), str(ROOT / "benchmarks"))
 
 # How long an example takes says nothing on a machine that is busy with something else.
 settings.register_profile("dikin", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -62,18 +57,6 @@ def unencoded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give files of figures no content, for tests of what a run writes and keeps."""
     style = importlib.import_module("dikin.plotting.style")
     monkeypatch.setattr(style, "rendered", lambda figure, kind: kind.encode())
-
-
-@pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[[str], Any]]:
-    """Import scripts of `examples` and `benchmarks` as modules, anew for every test."""
-    before = set(sys.modules)
-    for folder in ("examples", "benchmarks"):
-        monkeypatch.syspath_prepend(ROOT / folder)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if (getattr(sys.modules[name], "__file__", None) or "").startswith(SCRIPTS):
-            del sys.modules[name]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -18,7 +18,8 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.errors import CheckFailedError
-from dikin.studies.tuner_options import tuner_from_options, tuner_from_text
+from dikin.studies.tuner_options import parameter as parameter_of
+from dikin.studies.tuner_options import tuner_from_text
 from tables import scratch
 from tuning.parameters.test_kinds import LAWS
 
@@ -106,7 +107,9 @@ def test_a_domain_in_the_library_is_one_file_and_its_name(tmp_path: Path) -> Non
 
 
 def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
-    tuner = tuner_from_options(("wait=Duration('1s', '10min', start='30s')",), seed=1)
+    tuner = dikin.Tuner(
+        {"wait": parameter_of("wait", "Duration('1s', '10min', start='30s')")}, seed=1
+    )
     spec = '{"tuner": {"wait": {"kind": "duration", "low": "1s", "high": "10min", "start": "30s"}}'
     assert tuner_from_text(spec + ', "seed": 1}').state() == tuner.state()
     assert tuner.best == {"wait": "30s"}
@@ -118,7 +121,7 @@ def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
         dikin.restore(study.state()).save(tmp_path / "a.json")
     assert dikin.load(tmp_path / "a.json").rounds == 10
     with pytest.raises(dikin.DikinError, match=r"wait: low must be a time such as .* got '1 day'"):
-        tuner_from_options(("wait=Duration('1 day', '10min')",), ())
+        parameter_of("wait", "Duration('1 day', '10min')")
 
 
 def test_own_learner_is_saved_and_loaded(own, tmp_path: Path) -> None:

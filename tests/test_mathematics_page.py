@@ -116,7 +116,7 @@ def has(page: str, name: str) -> bool:
 def test_sections_that_the_sources_name_are_there() -> None:
     files = [
         path
-        for folder in ("src", "tests", "docs", "benchmarks", "evidence", "examples")
+        for folder in ("src", "tests", "docs", "evidence", "examples")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".py", ".md"} and path.resolve() != Path(__file__).resolve()
     ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import evidence_page
-import outside_page
+import games_page
+import promises_tables
 import reproduction_page
 from pages import filled
 
@@ -17,7 +18,12 @@ DOCS = Path(__file__).resolve().parent.parent
 PAGES = {
     "evidence.md": evidence_page.parts,
     "reproduction.md": reproduction_page.parts,
-    "outside.md": outside_page.parts,
+    "outside.md": games_page.outside_parts,
+    "examples.md": games_page.live_parts,
+    "absurd.md": lambda docs: {"faults": games_page.faults_table(docs)},
+    "worth.md": promises_tables.worth_parts,
+    "attack.md": promises_tables.attack_parts,
+    "mutants.md": promises_tables.mutants_parts,
     "../README.md": evidence_page.numbers,
 }
 """Each page, and the function that makes its parts from the CSVs."""

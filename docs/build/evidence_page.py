@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from statistics import fmean, geometric_mean, median
 
-import outside_page
+import games_page
 import revenue
 from pages import table
 
-from dikin.experiments.tables import read_csv
+from evidence.games import read_table
+from evidence.rivals import KEEP, TUNER
 
-TUNER, CMA = "dikin.Tuner", "CMA-ES (pycma)"
 LOOPS = (
-    ("price", "5,000 rounds", "shop while demand changes, 5,000 hours"),
-    ("traffic", "servers stay, 500 rounds", "web servers, ms"),
-    ("traffic", "servers change, 500 rounds", "web servers that change, ms"),
-    ("program", "mean of 400 measurements", "six settings of zlib, % of the defaults"),
-    ("oppertune", "5 settings", "OPPerTune, 5 settings, % of the start"),
-    ("oppertune", "2 settings", "OPPerTune, 2 settings, % of the start"),
+    ("price", "shop", 5000, "shop while demand changes, 5,000 hours"),
+    ("traffic", "servers stay", 500, "web servers, ms"),
+    ("traffic", "servers change", 500, "web servers that change, ms"),
+    ("program", "six settings", 400, "six settings of zlib, % of the defaults"),
+    ("oppertune", "5 settings", 1000, "OPPerTune, 5 settings, % of the start"),
+    ("oppertune", "2 settings", 1000, "OPPerTune, 2 settings, % of the start"),
 )
-"""A file of docs/examples, its setting, and the words of the page."""
+"""A part, its problem and rounds, and the words of the page."""
 
 
 def parts(docs: Path) -> dict[str, str]:
     """Return the tables of the page."""
     return {
-        "loops": _loops(docs / "examples"),
-        "outside": _outside(docs / "outside"),
-        "rows": _rows(docs / "rows"),
-        "faults": _faults(docs / "beginning" / "faults.csv"),
+        "loops": _loops(docs),
+        "outside": _outside(docs),
+        "rows": games_page.rows_table(docs),
+        "faults": games_page.faults_table(docs),
         "worth": _worth(docs / "worth"),
         "durable": _durable(docs),
     }
@@ -38,11 +37,11 @@ def parts(docs: Path) -> dict[str, str]:
 
 def numbers(docs: Path) -> dict[str, str]:
     """Return the four numbers of the README, each with its command."""
-    worst = max(float(row["missed"]) for row in read_csv(docs / "worth" / "coverage.csv"))
-    kinds = len(read_csv(docs / "worth" / "coverage.csv"))
-    rows = read_csv(docs / "kills.csv")
+    worst = max(float(row["missed"]) for row in read_table(docs / "worth" / "coverage.csv"))
+    kinds = len(read_table(docs / "worth" / "coverage.csv"))
+    rows = read_table(docs / "kills.csv")
     killed = sum(int(row["tried"]) for row in rows if row["what"].startswith("kill"))
-    load = read_csv(docs / "service_load.csv")[0]
+    load = read_table(docs / "service_load.csv")[0]
     lines = [
         f"{revenue.numbers()} `make revenue`",
         f"The interval of the gain misses the truth *at any time* in at most {_share(worst, 1)} of "
@@ -56,18 +55,14 @@ def numbers(docs: Path) -> dict[str, str]:
     return {"numbers": "\n".join(f"- {line}" for line in lines)}
 
 
-def _loops(folder: Path) -> str:
+def _loops(docs: Path) -> str:
     lines = []
-    for file, setting, words in LOOPS:
-        values: dict[str, list[float]] = {}
-        for row in read_csv(folder / f"{file}.csv"):
-            if row["setting"] == setting:
-                values.setdefault(row["player"], []).append(float(row["value"]))
-        means = {name: fmean(each) for name, each in values.items()}
-        keep = next(name for name in means if name.startswith("keep"))
-        rivals = [n for n in means if not n.startswith((TUNER, "keep", "told"))]
-        best = min(rivals, key=means.__getitem__)
-        shown = [means[TUNER], means[best], means[keep]]
+    for name, problem, rounds, words in LOOPS:
+        part = games_page.Part.read(name, docs)
+        found = part.of(lambda task, here=(problem, rounds): task[:2] == here).orderings()  # type: ignore[misc]
+        players = found.costs[problem]
+        best = min(set(players) - {TUNER, KEEP}, key=lambda one: found.mean(problem, one))
+        shown = [found.mean(problem, player) for player in (TUNER, best, KEEP)]
         cells = [f"{value:.3g}" for value in shown]
         least = shown.index(min(shown))
         cells[least] = f"**{cells[least]}**"
@@ -75,65 +70,21 @@ def _loops(folder: Path) -> str:
     return table("cost of a round | dikin.Tuner | best rival | keep today's", lines)
 
 
-def _outside(folder: Path) -> str:
+def _outside(docs: Path) -> str:
     lines = []
-    for name, part in outside_page.PARTS.items():
-        rows = outside_page.read_part(folder, name)
-        for rounds in sorted({row["rounds"] for row in rows}, key=int):
-            mine = [row for row in rows if row["rounds"] == rounds]
-            cells = []
-            for measure in outside_page.TIMES:
-                found = outside_page.orderings(mine, measure, part.least)
-                cells.append(f"{outside_page.least_of_all(found)} of {len(found.problems)}")
-            lines.append([f"{part.title}, {int(rounds):,} rounds", *cells])
+    for name in games_page.OUTSIDE:
+        part = games_page.Part.read(name, docs)
+        for rounds in part.lengths:
+            mine, cells = part.of(lambda task, r=rounds: task.rounds == r), []  # type: ignore[misc]
+            for measure in games_page.WHEN:
+                found = mine.orderings(measure)
+                cells.append(f"{games_page.least_of_all(found)} of {len(found.problems)}")
+            lines.append([f"{part.title}, {rounds:,} rounds", *cells])
     return table("problems in which dikin costs least | while tuning | setting in the end", lines)
 
 
-def _rows(folder: Path) -> str:
-    lines = []
-    for file, words in (("still", "nothing changes"), ("moving", "optimum or level moves")):
-        games: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = {}
-        for row in read_csv(folder / f"{file}.csv"):
-            kinds = games.setdefault((row["rounds"], row["rival"]), {})
-            kinds.setdefault(row["kind"], []).append((float(row["cost"]), float(row["final"])))
-        for rounds in dict.fromkeys(place[0] for place in games):
-            ours, theirs = games[rounds, "rows"], games[rounds, "cma"]
-            cost = [
-                geometric_mean(fmean(g[0] for g in k) for k in p.values()) for p in (ours, theirs)
-            ]
-            final = [
-                geometric_mean(max(median(g[1] for g in k), 1e-12) for k in p.values())
-                for p in (ours, theirs)
-            ]
-            line = [f"{words}, {int(rounds):,} rounds"]
-            for one, other in (cost, final):
-                line += [f"{one:.2g}", f"{other:.2g}", f"{one / other:.2f}"]
-            lines.append(line)
-    head = "kinds and rounds | cost of a round: dikin.Tuner | CMA-ES | ratio"
-    return table(f"{head} | last setting: dikin.Tuner | CMA-ES | ratio", lines)
-
-
-def _faults(file: Path) -> str:
-    costs: dict[tuple[str, str, str, str], list[float]] = {}
-    for row in read_csv(file):
-        costs.setdefault((row["loop"], row["player"], row["share"], row["fault"]), []).append(
-            float(row["cost"])
-        )
-    lines = []
-    for loop in dict.fromkeys(place[0] for place in costs):
-        cells = []
-        for player in (TUNER, CMA):
-            plain = fmean(costs[loop, player, "0.0", "none"])
-            for share in ("0.05", "0.1"):
-                hit = [fmean(v) for p, v in costs.items() if p[:3] == (loop, player, share)]
-                cells.append(f"{max(hit) / plain:.2f}")
-        lines.append([loop, *cells])
-    heads = [f"{name}, {share}" for name in (TUNER, CMA) for share in ("5 %", "10 %")]
-    return table(" | ".join(["times the cost without faults", *heads]), lines)
-
-
 def _worth(folder: Path) -> str:
-    covered, guard = read_csv(folder / "coverage.csv"), read_csv(folder / "guard.csv")
+    covered, guard = read_table(folder / "coverage.csv"), read_table(folder / "guard.csv")
     harm = {row["kind"]: row for row in guard if row["holdback"] == "0.05"}
     worst = max(covered, key=lambda row: float(row["missed"]))
     fixed = [float(row["missed_fixed"]) for row in covered]
@@ -151,7 +102,7 @@ def _worth(folder: Path) -> str:
 
 
 def _durable(docs: Path) -> str:
-    rows = read_csv(docs / "kills.csv")
+    rows = read_table(docs / "kills.csv")
     lines = []
     for where in dict.fromkeys(row["where"] for row in rows):
         mine = [row for row in rows if row["where"] == where]

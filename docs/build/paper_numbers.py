@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import outside_page
+import games_page
 
-from dikin.experiments.tables import read_csv
 from dikin.files import replace_file
+from evidence.games import read_table
+from evidence.rivals import TUNER
 
 DOCS = Path(__file__).resolve().parents[1]
 PATTERNS = {
@@ -22,14 +23,14 @@ PATTERNS = {
 
 
 def exponent_rows(docs: Path) -> Iterator[str]:
-    predictive = read_csv(docs / "evidence" / "predictive.csv")
+    predictive = read_table(docs / "evidence" / "predictive.csv")
     for number, losses in ((1, "smooth"), (2, "Lipschitz")):
         own = {
             row["pattern"]: row
             for row in predictive
             if row["table"] == str(number) and row["losses"] == "plain"
         }
-        for row in read_csv(docs / "evidence" / f"table{number}.csv"):
+        for row in read_table(docs / "evidence" / f"table{number}.csv"):
             if row["pattern"] in PATTERNS:
                 cells = [losses, PATTERNS[row["pattern"]], f"{float(row['theory']):.2f}"]
                 cells += [_interval(row), _interval(own[row["pattern"]])]
@@ -43,24 +44,22 @@ def _interval(row: dict[str, str]) -> str:
 
 def outside_numbers(docs: Path) -> Iterator[str]:
     """bbob-noisy, 1,000 rounds, by those who play all of its problems."""
-    rows = outside_page.read_part(docs / "outside", "bbob")
-    tuning = outside_page.complete(rows, outside_page.COST, outside_page.SHORT)
-    final = outside_page.complete(rows, outside_page.FINAL, outside_page.SHORT)
-    own, ranks = outside_page.TUNER, tuning.ranks(outside_page.TUNER)
-    lost = sum(factor > outside_page.TIE for factor in final.factors(own))
-    yield command("OutsideProblems", str(len(tuning.problems)))
-    yield command(
-        "OutsideLeast", str(sum(factor <= outside_page.TIE for factor in tuning.factors(own)))
+    bbob = games_page.Part.read("bbob", docs)
+    tuning, final = (games_page.complete(bbob, measure) for measure in games_page.WHEN)
+    ranks = tuning.ranks()
+    own = ranks.pop(TUNER)
+    least, lost = (
+        [factor > games_page.TIE for factor in each.factors(TUNER)] for each in (tuning, final)
     )
-    yield command("OutsideRank", f"{ranks[own].mean:.1f}")
-    yield command(
-        "OutsideNextRank", f"{min(ranks[name].mean for name in ranks if name != own):.1f}"
-    )
-    yield command("OutsideFinalLost", str(lost))
+    yield command("OutsideProblems", str(len(least)))
+    yield command("OutsideLeast", str(len(least) - sum(least)))
+    yield command("OutsideRank", f"{own:.1f}")
+    yield command("OutsideNextRank", f"{min(ranks.values()):.1f}")
+    yield command("OutsideFinalLost", str(sum(lost)))
 
 
 def coverage_numbers(docs: Path) -> Iterator[str]:
-    rows = read_csv(docs / "worth" / "coverage.csv")
+    rows = read_table(docs / "worth" / "coverage.csv")
     missed = [100 * float(row["missed"]) for row in rows]
     fixed = [100 * float(row["missed_fixed"]) for row in rows]
     yield command("CoverageKinds", str(len(rows)))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import csv
+from math import nan
 from runpy import run_path
+from typing import Any
 
+import numpy as np
 import pytest
+from evidence_page import _loops, _lost
+from games_page import TOLD, Part, _section, _wins
 from pages import filled
 from repository_pages import DOCS
+
+from evidence.games import Outcome, Task, read_table
+from evidence.rivals import TUNER
 
 MAIN = run_path(str(DOCS / "build" / "__main__.py"), run_name="build")
 
@@ -19,13 +26,52 @@ def test_a_page_has_the_numbers_of_its_csvs(name: str) -> None:
 
 def test_a_changed_number_is_noticed() -> None:
     """A row that comes in, a number that is another: the tables of the evidence are other ones."""
-    from evidence_page import _loops, _lost
-
-    with (DOCS / "kills.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_table(DOCS / "kills.csv")
     assert _lost(rows, "lost") == 0
     assert _lost([*rows, {"note": "1,204 acknowledged, 3 lost, 0 twice"}], "lost") == 3
-    assert "(Bluefin)" in _loops(DOCS / "examples")
+    assert "(Bluefin)" in _loops(DOCS)
+
+
+def test_rivals_that_win_are_named_first() -> None:
+    games = {}
+    for game in range(3):
+        noise = 1 + 0.01 * game
+        games[Task("easy", 300, TUNER, game)] = Outcome(1 * noise, 4 * noise)
+        games[Task("easy", 300, "TBPSA", game)] = Outcome(2 * noise, 2 * noise)
+        games[Task("easy", 300, TOLD, game)] = Outcome(0.5, 0.5)
+    part = Part("Pendulum", 1e-3, False, games)
+    where = "- **Pendulum**, 300 rounds,"
+    assert _wins(part) == [
+        f"{where} while tuning: no rival, in 1 problem.",
+        f"{where} in the end: a rival costs less in 1 of 1: TBPSA in 1. The largest ratio is 2 "
+        "(TBPSA, easy).",
+    ]
+    assert _section(part).splitlines()[2:] == [
+        f"| {TUNER} | **1.01** | 4.04; 2 (2 to 2) |",
+        "| TBPSA | 2.02; 2 (2 to 2) | **2.02** |",
+        f"| {TOLD} | 0.5 | 0.5 |",
+        "",
+        "3 games of each player in each problem, 9 in all.",
+    ]
+
+
+def test_the_correction_is_for_all_comparisons_of_a_table() -> None:
+    """A player that is behind in a table of its own is open beside many that are level."""
+    chance = np.random.default_rng(4)
+    costs = {"a": np.full(6, 5.0), "b": np.array([5.1, 6.5, 5.2, 6.3, 5.3, 6.0])}
+    more = {f"c{i}": 5.1 + 0.3 * chance.standard_normal(6) for i in range(8)}
+
+    def cell(players: dict[str, Any]) -> str:
+        games = {
+            Task("p", 9, name, game): Outcome(cost, nan)
+            for name, each in players.items()
+            for game, cost in enumerate(each.tolist())
+        }
+        (line,) = (x for x in _section(Part("P", 1e-9, True, games)).split("\n") if "| b |" in x)
+        return line
+
+    assert not cell(costs).endswith("? |")
+    assert cell(costs | more).endswith("? |")
 
 
 def test_marks_are_there_once() -> None:

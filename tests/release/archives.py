@@ -30,7 +30,7 @@ NEEDED = (
     ".ci/run",
 )
 """Files of the root that a test reads, or that a user looks for."""
-FOLDERS = ("src", "tests", "docs", "examples", "deploy", "benchmarks", "evidence", ".github")
+FOLDERS = ("src", "tests", "docs", "examples", "deploy", "evidence", ".github")
 """Folders of which the source archive has every file that a test may read."""
 READ_BY_TESTS = {".py", ".md", ".yml", ".yaml", ".js", ".css", ".html", ".sh", ".json"}
 """How the names of such files end."""

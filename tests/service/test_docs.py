@@ -77,7 +77,12 @@ def test_the_limits_on_the_page_are_those_of_the_service() -> None:
     for (what, numbers), (begins, wanted) in zip(rows, LIMITS.items(), strict=True):
         assert what.startswith(begins)
         assert numbers == "; ".join(f"{number:,.0f}" for number in wanted), what
-    for number in (limits.OPEN_STUDIES, limits.READ_AT_ONCE, study.MOST_OPEN):
+    for number in (
+        limits.OPEN_STUDIES,
+        limits.IDLE_CONNECTIONS,
+        limits.READ_AT_ONCE,
+        study.MOST_OPEN,
+    ):
         assert re.search(rf"(?<![\d,]){number:,g}(?![\d,])", said), number
 
 

@@ -1,9 +1,7 @@
-"""Limits on what one client may do: its requests, its connections, its lines in the log."""
+"""Limits of one client: its requests, its connections."""
 
 from __future__ import annotations
 
-import json
-import logging
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,9 +10,8 @@ import pytest
 
 from dikin.service import access, limits
 from dikin.service.access import Quotas
-from dikin.service.logs import SparseLines
 from dikin.service.problems import Problem
-from service.serving import QUICK, TUNER, Serving, shop
+from service.serving import QUICK, Serving, shop
 from service.test_requests import SLOW
 from studies.conftest import new_file
 
@@ -74,8 +71,6 @@ def test_requests_of_a_token_are_limited() -> None:
         assert running.send("GET", "/v1/token", token=running.tokens["two"]).status == 200
         metrics = running.send("GET", "/metrics", token=running.tokens["two"]).content.decode()
         assert f'dikin_refused_total{{status="429"}} {len(refused)}.0' in metrics
-        lines = [json.loads(line) for line in running.logged().splitlines()]
-        assert sum(line.get("status") == 429 for line in lines) == 1  # and not one for each
 
 
 def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,39 +94,3 @@ def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
                 pass
         with pytest.raises(Problem, match="2 requests a second"), rated.request("one"):
             pass
-
-
-# --- the log -------------------------------------------------------------------------------------
-
-
-def test_lines_of_one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("dikin.service.logs.time.monotonic", lambda: now[0])
-    lines = SparseLines()
-
-    def left_out(status: int, token: str | None = None) -> int | None:
-        """How many lines were left out before this one; -1 if it is left out as well."""
-        record = logging.makeLogRecord({"name": "dikin.service", "levelno": logging.INFO})
-        record.fields = {"status": status, "token": token}
-        return record.fields.get("more", 0) if lines.filter(record) else -1
-
-    assert [left_out(401) for _ in range(4)] == [None, -1, -1, -1]
-    assert left_out(429, "one") is None
-    assert [left_out(200) for _ in range(3)] == [0, 0, 0]  # every one of them
-    now[0] += 61
-    assert [left_out(401) for _ in range(2)] == [3, -1]
-    for number in range(5000):
-        left_out(429, str(number))
-    assert len(lines._kinds) <= 1000
-
-
-def test_strangers_do_not_fill_the_log(guarded: Serving) -> None:
-    before = len(guarded.logged().splitlines())
-    for _ in range(50):
-        assert guarded.send("GET", "/v1/studies").status == 401
-        assert guarded.send("PUT", "/v1/studies/x", TUNER, token="dikin_1_2").status == 401
-        assert guarded.send("GET", "/nowhere").status == 404
-    with socket.create_connection(("127.0.0.1", guarded.port)) as client:
-        client.sendall(b"nonsense\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 400")
-    assert len(guarded.logged().splitlines()) - before < 10

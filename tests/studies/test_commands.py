@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin.plotting.terminal import BLOCKS
 from dikin.studies import study as study_module
-from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_options, tuner_from_text
+from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
 from studies.small import command
 
 FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
@@ -61,9 +61,7 @@ def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_flags_describe_parameters(params: list[str], parameters: dict[str, Any]) -> None:
-    made = tuner_from_options(tuple(params), maximize=False)
-    assert made is not None
-    assert made.space.parameters == parameters
+    assert by_name("--param", tuple(params), RANGE, parameter) == parameters
 
 
 def test_a_study_by_flags_or_by_json(store: str) -> None:
@@ -182,15 +180,11 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
 def test_help_teaches() -> None:
     for page, line in (
         (("--help",), "dikin study create shop --param price=1:14:4"),
-        (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
         (("create", "--help"), "--param \"traffic=Shares(['old', 'new'])\""),
-        (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
-        (
-            ("create", "--help"),
-            "--param \"codec=Choice(['lz4', 'zstd'])\" --param n=1:512:32:int:log",
-        ),
-        (("create", "--help"), '--limit "p99_ms <= 200" --limit "failed <= 0.01"'),
-        (("tell", "--help"), "dikin study tell store 17 --failed"),
+        (("create", "--help"), "throughput. Otherwise small ones are"),
+        (("tell", "--help"), " study tell [OPTIONS] NAME ID [VALUE]"),
+        (("tell", "--help"), "Other measurements of the trial, by name."),
+        (("trim", "--help"), "--before INTEGER"),
     ):
         assert line in command(*page).output
 

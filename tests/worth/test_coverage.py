@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dikin.worth import rounds_to_see
 from dikin.worth.estimate import UpliftEstimate
+from evidence import worth as coverage
+from evidence.games import ROOT, read_table
 
-ROOT = Path(__file__).resolve().parents[2]
 LOOPS, ROUNDS = 300, 1000
 MOST = 0.05 + 6 * (0.05 * 0.95 / LOOPS) ** 0.5
 """Six standard deviations above 5 %: a valid interval fails less than once in 10^6 runs."""
@@ -24,14 +23,12 @@ MOST = 0.05 + 6 * (0.05 * 0.95 / LOOPS) ** 0.5
 @pytest.mark.parametrize(
     "name", ["season", "bounded", "rare 2 %, harm", "big buyers 2 %, harm", "lost values"]
 )
-def test_the_truth_is_inside_at_all_times(coverage: Any, name: str) -> None:
+def test_the_truth_is_inside_at_all_times(name: str) -> None:
     row = coverage.cover(name, LOOPS, ROUNDS)
     assert max(row.missed, row.missed_percent) < MOST
 
 
-def test_levels_that_are_a_quantile_miss_rare_values(
-    coverage: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_levels_that_are_a_quantile_miss_rare_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: no arm holds its level up, and nothing is withheld."""
     monkeypatch.setattr(coverage.ManySums, "is_clear", lambda sums, q, alpha: sums.first_spread > 0)
     monkeypatch.setattr(coverage, "RARE", inf)
@@ -39,7 +36,6 @@ def test_levels_that_are_a_quantile_miss_rare_values(
 
 
 def share_outside(
-    coverage: Any,
     *,
     told: float = 0.2,
     peek: float = 0.0,
@@ -65,13 +61,13 @@ def for_one_round(many: Any) -> Any:
 
 
 @pytest.mark.parametrize("mutant", [{"half": for_one_round}, {"told": 0.05}, {"peek": 0.5}])
-def test_another_interval_coin_or_guess_is_noticed(coverage: Any, mutant: dict[str, Any]) -> None:
+def test_another_interval_coin_or_guess_is_noticed(mutant: dict[str, Any]) -> None:
     """The sound one is inside; not so where the coin is another, or a guess knows the value."""
-    assert share_outside(coverage) < MOST
-    assert share_outside(coverage, **mutant) > MOST
+    assert share_outside() < MOST
+    assert share_outside(**mutant) > MOST
 
 
-def test_false_holds_are_rare(coverage: Any) -> None:
+def test_false_holds_are_rare() -> None:
     """400 loops at the limit, where it is hardest: six standard deviations above 5 %."""
     kind = coverage.Kind("", partial(coverage.steady, gain=lambda t: -2.0), 0.1)
     row = coverage.guard_loops("at the limit", kind, 400, 0, 99, rounds=1500)
@@ -82,7 +78,7 @@ def test_false_holds_are_rare(coverage: Any) -> None:
 
 
 @pytest.mark.parametrize("value_range", [None, (0.0, 5000.0)])
-def test_many_loops_are_single_ones(coverage: Any, value_range: tuple[float, float] | None) -> None:
+def test_many_loops_are_single_ones(value_range: tuple[float, float] | None) -> None:
     """The same sums, windows, levels and doubts: two texts of the same formulas."""
     loops, q, chance = 3, 0.2, np.random.default_rng(6)
     many = coverage.ManyEstimates(loops, q, value_range)
@@ -115,7 +111,7 @@ def test_many_loops_are_single_ones(coverage: Any, value_range: tuple[float, flo
 # --- power ---------------------------------------------------------------------------------------
 
 
-def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops(coverage: Any) -> None:
+def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops() -> None:
     """Six standard deviations of 300 loops, and 3 % for the variance that is not known."""
     rounds = round(rounds_to_see(4.0, 10.0, 0.2))
     assert 100 < rounds < ROUNDS
@@ -128,32 +124,15 @@ def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops(coverage: Any) ->
     assert abs(seen - 0.8) < 6 * (0.8 * 0.2 / LOOPS) ** 0.5 + 0.03
 
 
-# --- the page ------------------------------------------------------------------------------------
+# --- the measured tables -------------------------------------------------------------------------
 
 
-def test_the_page_has_the_tables_of_its_csvs(coverage: Any) -> None:
-    """Every number of docs/worth.md is in a CSV, and every promise is kept in it."""
-    page = (ROOT / "docs" / "worth.md").read_text(encoding="utf-8")
+def test_every_promise_is_kept_in_the_measured_tables() -> None:
     folder = ROOT / "docs" / "worth"
-
-    def read(name: str, row: Any) -> list[Any]:
-        kinds = {str: str, int: int, float: float}
-        with (folder / name).open(encoding="utf-8", newline="") as lines:
-            found = [*csv.DictReader(lines)]
-        types = [kinds[kind] for kind in get_type_hints(row).values()]
-        return [
-            row(*(kind(line[key]) for kind, key in zip(types, row._fields, strict=True)))
-            for line in found
-        ]
-
-    covered = read("coverage.csv", coverage.Coverage)
-    blocks = [
-        coverage.coverage_block(covered),
-        coverage.guard_block(read("guard.csv", coverage.Held)),
-        coverage.power_block(read("power.csv", coverage.Power)),
+    covered, power = (read_table(folder / f"{name}.csv") for name in ("coverage", "power"))
+    assert {row["kind"] for row in covered} == {*coverage.KINDS}
+    assert {row["loops"] for row in covered} == {"2000"}
+    assert max(float(row[each]) for row in covered for each in ("missed", "missed_percent")) <= 0.05
+    assert power == [
+        {name: str(value) for name, value in row._asdict().items()} for row in coverage.power_rows()
     ]
-    for block in blocks:
-        assert block.markdown().strip() in page, f"make worth PAGE=1 writes {block.name}"
-    assert {row.kind for row in covered} == {*coverage.KINDS}
-    assert all(row.loops == 2000 and max(row.missed, row.missed_percent) <= 0.05 for row in covered)
-    assert coverage.power_rows() == read("power.csv", coverage.Power)

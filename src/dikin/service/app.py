@@ -1,7 +1,6 @@
 """The ASGI application: `Service(store)`.
 
-`dikin serve` adds what a public server needs: it refuses to listen beyond this machine without
-tokens, and limits connections.
+`dikin serve` refuses to listen beyond this machine without tokens, and limits connections.
 """
 
 from __future__ import annotations
@@ -17,16 +16,17 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from starlette.datastructures import Headers, QueryParams
-from starlette.requests import Request
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Router
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 import dikin
+from dikin.arguments import whole
 from dikin.errors import (
     DikinError,
     MissingExtraError,
@@ -34,36 +34,37 @@ from dikin.errors import (
     StateError,
     StoreError,
     UnknownStudyError,
-    did_you_mean,
     shortened,
     shown,
 )
 from dikin.loading import restore
-from dikin.serialization import strict_json
+from dikin.serialization import read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.metrics import MEDIA_TYPE, Metrics
-from dikin.service.problems import ClientGone, Problem
+from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenStore
 from dikin.status import Status
 from dikin.studies.arguments import printable
 from dikin.studies.database import open_database
 from dikin.studies.operations import (
-    OBJECT,
+    FLAG,
     OPERATIONS,
     STATUS,
     STUDY,
     TEXT,
-    WHOLE,
-    Argument,
+    Limit,
     Operation,
+    list_of,
     operation,
     or_null,
+    plain,
     record,
+    schema_of,
 )
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_spec
+from dikin.studies.tuner_options import TUNER_CALL, TUNER_EXAMPLE, tuner_from_spec
 from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
@@ -104,7 +105,7 @@ class Visit:
 class Service:
     """The service of one store: an ASGI application.
 
-    Whether a request may be answered is decided by its head. Only then is its body read.
+    The head of a request decides if it may be answered. Its body is read afterwards.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class Service:
         visit = Visit(request, id, time.perf_counter())
         try:
             response = await self._answer(visit)
-        except ClientGone:
+        except ClientDisconnect:
             self._note(visit, 499)
             return
         except (Exception, asyncio.CancelledError) as error:
@@ -181,65 +182,52 @@ class Service:
         return await self._carry_out(asked, visit, {})
 
     async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
-        query: QueryParams = request.query_params
-        if len(query.multi_items()) > len(query):
-            names = [name for name, _ in query.multi_items()]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise RequestError(f"{shown(twice)} occurs twice in the query; give it once")
-        known = asked.in_query
-        given = {
-            name: known[name].read(name, text) if name in known else text
-            for name, text in query.items()
-        }
-        given = asked.checked(given, "query", known)
+        given: dict[str, Any] = {}
+        for name, text in request.query_params.multi_items():
+            if name in given:
+                raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
+            is_text = asked.in_query.get(name, {}).get("type") == "string"
+            given[name] = text if is_text else _value(text)
+        asked.check(given, "query", asked.in_query)
         body = await self._body(request)
         if body and not asked.in_body:
             raise RequestError("this endpoint takes no body; send none")
         if body is None and any(name in asked.in_body for name in asked.required):
             raise RequestError("the body is missing")
         if body is not None and asked.in_body:
-            given |= asked.checked(body, "body", asked.in_body)
-        for name, each in asked.headers.items():
-            text = request.headers.get(each.header)
-            if text is not None:
-                given[name] = printable(_utf8(text), each.header)
+            asked.check(body, "body", asked.in_body)
+            given |= body
+        for name, header in asked.headers.items():
+            sent = request.headers.get(header)
+            if sent is not None:
+                given[name] = printable(_utf8(sent), header)
         return given
 
     async def _carry_out(self, asked: Operation, visit: Visit, given: dict[str, Any]) -> Response:
         if asked.name not in OPERATIONS:
             answered = await asked.act(self, visit, **given)
-            return answered if isinstance(answered, Response) else _json(_written(answered))
+            return answered if isinstance(answered, Response) else _json(answered)
         old = visit.request.headers.get("if-none-match")
 
-        def act(study: Study) -> tuple[bytes | None, str | None]:
-            version = asked.version and f'"{asked.version(study, **given)}"'
-            if version is not None and version == old:
-                return None, version
-            return _written(asked.act(study, **given)), version
+        def act(study: Study) -> Response:
+            if asked.version is None:
+                return _json(asked.act(study, **given))
+            version = f'"{asked.version(study, **given)}"'
+            headers = {"etag": version, "cache-control": "no-cache"}
+            if version == old:
+                return Response(status_code=304, headers=headers)
+            return _json(asked.act(study, **given), headers=headers)
 
         try:
             client = None if asked.method == "GET" else _client(visit)
-            body, version = await self.studies.do(str(visit.study), act, client)
+            return await self.studies.do(str(visit.study), act, client)
         except UnknownStudyError as error:
-            raise await self._unknown(visit) from error
-        headers = {} if version is None else {"etag": version, "cache-control": "no-cache"}
-        if body is None:
-            return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type="application/json")
-
-    async def _unknown(self, visit: Visit) -> UnknownStudyError:
-        """Return the error, without names of studies that this visitor may not see."""
-        names = await self.names(visit.access)
-        others = await asyncio.to_thread(did_you_mean, str(visit.study), names) if names else ""
-        return UnknownStudyError(
-            f"there is no study {visit.study!r}.{others} To create one: PUT /v1/studies/NAME, or "
-            "dikin.Study(url, name, tuner)"
-        )
+            raise _unknown(visit) from error
 
     # --- its body --------------------------------------------------------------------------------
 
     async def _body(self, request: Request) -> Any:
-        """Return the value of the body, or None; a slow client delays only itself."""
+        """Return the value of the body, or None. A slow client delays only itself."""
         headers = request.headers
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers and "content-length" in headers:
@@ -265,15 +253,11 @@ class Service:
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
-                while True:
-                    message: Message = await request.receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGone
-                    body += message.get("body", b"")
+                async for part in request.stream():
+                    body += part
                     if len(body) > self._largest:
                         raise self._too_large()
-                    if not message.get("more_body", False):
-                        return bytes(body)
+            return bytes(body)
         except TimeoutError:
             raise Problem(
                 408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
@@ -339,11 +323,6 @@ class Service:
 
     # --- studies ---------------------------------------------------------------------------------
 
-    def check_store(self) -> None:
-        """Refuse a store that cannot be read or created."""
-        Study.names(self.store)
-        open_database(self.store, limits.PATIENCE).check_folder()
-
     async def names(self, access: Access | None) -> list[str]:
         """Return the studies that a visitor may see, in order."""
         names = await self.studies.apart(Study.names, self.store)
@@ -374,7 +353,7 @@ class Service:
 
 
 def _heads(store: str) -> dict[str, Any]:
-    """Return what changes with each row of a study, by name."""
+    """Return numbers that change with each row of a study, by name."""
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
@@ -391,6 +370,14 @@ def _decoded(name: str) -> str:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
         raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
+
+
+def _unknown(visit: Visit) -> UnknownStudyError:
+    """Return the error, without the names of studies that this visitor may not see."""
+    return UnknownStudyError(
+        f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
+        "dikin.Study(url, name, tuner)"
+    )
 
 
 def _utf8(header: str) -> str:
@@ -419,7 +406,7 @@ def _read(body: bytes) -> Any:
     if not body:
         return None
     try:
-        value = strict_json(body)
+        value = read_json(body.decode())  # what NaN cannot be, the library says
     except ValueError as reason:
         raise Problem(400, f"the body is not JSON: {reason}") from reason
     level = [value]
@@ -444,71 +431,67 @@ def _parts(value: Any) -> Any:
     return value.values()
 
 
-def _written(answer: Any) -> bytes:
-    return json.dumps(answer, allow_nan=False).encode()
+def _value(text: str) -> Any:
+    """Return the value of a text in a query, or the text itself if it is not JSON."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return text
 
 
-def _json(body: bytes, status: int = 200) -> Response:
-    return Response(body, status, media_type="application/json")
+def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    content = json.dumps(plain(answer), allow_nan=False)
+    return Response(content, status, headers, media_type="application/json")
 
 
 # --- endpoints beside the operations of a study --------------------------------------------------
 
 OTHERS: dict[str, Operation] = {}
 """Operations of the service; each is a function of the service and of the visit."""
-HEALTH = record(ok={"type": "boolean"})
+HEALTH = record(ok=FLAG)
 STUDIES = record(
-    studies={
-        "type": "array",
-        "items": {"anyOf": [STATUS, record(name=TEXT, problem=TEXT)]},
-    },
-    next=or_null(TEXT),
+    studies=list_of({"anyOf": [STATUS, record(name=TEXT, problem=TEXT)]}), next=or_null(TEXT)
 )
-VISITOR = record(name=or_null(TEXT), right=TEXT, studies=or_null({"type": "array", "items": TEXT}))
+MOST_LISTED = 100
+"""Studies in one answer."""
 
 
-@operation("GET", "/v1/token", "read", VISITOR, table=OTHERS)
+@operation("GET", "read", path="/v1/token", answer=schema_of(Access), table=OTHERS)
 async def token(service: Service, visit: Visit) -> Any:
     """Return the rights of this client: the name of its token, its right, its studies."""
     assert visit.access is not None
     return visit.access._asdict()
 
 
-@operation(
-    "GET",
-    "/v1/studies",
-    "read",
-    STUDIES,
-    table=OTHERS,
-    after=Argument(TEXT | {"default": ""}, "Names after this one."),
-    limit=Argument(WHOLE | {"minimum": 1, "maximum": 100, "default": 50}, "How many at most."),
-)
-async def list_(service: Service, visit: Visit, after: str = "", limit: int = 50) -> Any:
+@operation("GET", "read", path="/v1/studies", answer=STUDIES, table=OTHERS)
+async def list_(
+    service: Service,
+    visit: Visit,
+    after: Annotated[str, "Only names after this one."] = "",
+    limit: Limit = 50,
+) -> Any:
     """Return the status of each study, in the order of their names."""
+    most = min(whole(limit, "limit", 1, "how many"), MOST_LISTED)
     names = [name for name in await service.names(visit.access) if name > after]
-    found = await service.statuses(names[:limit])
+    found = await service.statuses(names[:most])
     studies = [
         each.to_json() if isinstance(each, Status) else {"name": each[0], "problem": each[1]}
         for each in found
     ]
-    return {"studies": studies, "next": names[limit - 1] if len(names) > limit else None}
+    return {"studies": studies, "next": names[most - 1] if len(names) > most else None}
 
 
-@operation(
-    "PUT",
-    STUDY,
-    "admin",
-    STATUS,
-    table=OTHERS,
-    tuner=Argument(OBJECT, "Name and range of each parameter."),
-    state=Argument(OBJECT, "In place of all else: the result of `Tuner.state`."),
-)
+@operation("PUT", "admin", path=STUDY, answer=STATUS, table=OTHERS)
 async def create(
-    service: Service, visit: Visit, tuner: Any = None, state: Any = None, **more: Any
+    service: Service,
+    visit: Visit,
+    tuner: Annotated[dict[str, Any] | None, "Name and range of each parameter."] = None,
+    state: Annotated[dict[str, Any] | None, "The result of `Tuner.state`, alone."] = None,
+    **more: Any,
 ) -> Any:
-    """Create a study (201); it may already exist with the same tuner (200).
+    """Create a study (201), or find it with the same tuner (200).
 
-    Beside `tuner` there may be all arguments of `dikin.Tuner`, as for `dikin study create`.
+    All arguments of `dikin.Tuner` are accepted next to `tuner`.
     """
     name = str(visit.study)
     if name in (".", ".."):
@@ -521,7 +504,7 @@ async def create(
 
     created = await service.studies.apart(make)
     status = await service.studies.do(name, Study.status)
-    return _json(_written(status.to_json()), 201 if created else 200)
+    return _json(status, 201 if created else 200)
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:
@@ -544,17 +527,22 @@ def _tuner(spec: dict[str, Any]) -> Tuner:
     return tuner
 
 
-@operation("DELETE", STUDY, "admin", None, table=OTHERS)
+OTHERS["create"].in_body |= {
+    n: each for n, each in TUNER_CALL.arguments.items() if n != "parameters"
+}
+
+
+@operation("DELETE", "admin", path=STUDY, table=OTHERS)
 async def delete(service: Service, visit: Visit) -> Any:
     """Remove a study with its whole history."""
     try:
         await service.studies.apart(Study.delete, service.store, str(visit.study))
     except UnknownStudyError as error:
-        raise await service._unknown(visit) from error
+        raise _unknown(visit) from error
     return Response(status_code=204)
 
 
-@operation("GET", "/metrics", "read", TEXT, table=OTHERS)
+@operation("GET", "read", path="/metrics", answer=TEXT, table=OTHERS)
 async def metrics(service: Service, visit: Visit) -> Any:
     """Return rounds, values, failures and open trials of all studies, and requests."""
     studies = await service.statuses(await service.names(visit.access))
@@ -562,17 +550,17 @@ async def metrics(service: Service, visit: Visit) -> Any:
     return Response(text, media_type=MEDIA_TYPE)
 
 
-@operation("GET", "/healthz", None, HEALTH, table=OTHERS)
+@operation("GET", None, path="/healthz", answer=HEALTH, table=OTHERS)
 async def healthz(service: Service, visit: Visit) -> Any:
     """Return whether the process answers."""
     return {"ok": True}
 
 
-@operation("GET", "/readyz", None, HEALTH, table=OTHERS)
+@operation("GET", None, path="/readyz", answer=HEALTH, table=OTHERS)
 async def readyz(service: Service, visit: Visit) -> Any:
     """Return whether the database answers too, and all open studies do.
 
-    Everybody may ask, so the answer has neither names nor addresses; the log has them.
+    Everybody may ask, so the answer has neither names nor addresses. The log has them.
     """
     try:
         await service.gate.check()
@@ -588,20 +576,20 @@ async def readyz(service: Service, visit: Visit) -> Any:
     return {"ok": True}
 
 
-@operation("GET", "/openapi.json", None, None, table=OTHERS)
+@operation("GET", None, path="/openapi.json", table=OTHERS)
 async def openapi_(service: Service, visit: Visit) -> Any:
     """Return the OpenAPI file."""
     return document()
 
 
-@operation("GET", "/", None, None, table=OTHERS)
+@operation("GET", None, path="/", table=OTHERS)
 async def index(service: Service, visit: Visit) -> Any:
     """Return the page."""
     text = (PAGE / "index.html").read_text(encoding="utf-8")
     return Response(text.replace("{version}", dikin.__version__), media_type="text/html")
 
 
-@operation("GET", "/page/{name}", None, None, table=OTHERS)
+@operation("GET", None, path="/page/{name}", table=OTHERS)
 async def page_file(service: Service, visit: Visit) -> Any:
     """Return a file of the page."""
     name = visit.request.scope["path"].rpartition("/")[2]

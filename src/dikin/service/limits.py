@@ -33,10 +33,10 @@ IN_FLIGHT_EACH = 200
 """Requests of one token that are answered at the same time."""
 REQUESTS_A_SECOND = 1000.0
 """Requests of one token in a second, in the long run; so many may come at once."""
-LOG_EVERY = 60.0
-"""Seconds between two lines of the log of one kind, where clients could otherwise fill it."""
-OPEN_STUDIES = 64
-"""Studies open at a time."""
+OPEN_STUDIES = 1000
+"""Studies in memory at a time."""
+IDLE_CONNECTIONS = 4
+"""Connections of studies that nobody asks at the moment."""
 UNUSED_SECONDS = 600.0
 """Seconds after which a study that nobody asks is closed."""
 THREADS = 16
@@ -46,8 +46,6 @@ BATCH = 256
 """The most requests of a study that share a transaction."""
 BATCH_SECONDS = 0.05
 """Seconds after which a transaction ends in any case, so that the first request need not wait."""
-LONGEST_TURN = 0.1
-"""Seconds for which a study may keep other studies in the same file from writing."""
 STATUS_SECONDS = 600.0
 """Seconds for which a status of a study without new rows is believed, but for its ages."""
 TOKENS_FRESH = 2.0

@@ -52,6 +52,11 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "warnings": ("Warnings shown on the page.", lambda status: len(status.warnings)),
 }
 """The description and the value of each gauge; unknown values are left out."""
+COUNTERS: dict[str, tuple[str, Callable[[Status], float | None]]] = {
+    "rounds": (MEANINGS["rounds"], lambda status: status.rounds),
+    "held_back_rounds": ("Rounds that used the control.", _of_uplift("held_back_rounds")),
+    "left_out": (MEANINGS["left_out"], lambda status: status.left_out),
+}
 
 
 class Metrics:
@@ -106,31 +111,21 @@ class _Studies:
         self._unreadable = [each[0] for each in studies if not isinstance(each, Status)]
 
     def collect(self) -> Iterator[Metric]:
-        rounds = CounterMetricFamily("dikin_rounds", MEANINGS["rounds"], labels=["study"])
-        held_back = CounterMetricFamily(
-            "dikin_held_back_rounds", "Rounds that used the control.", labels=["study"]
-        )
-        left_out = CounterMetricFamily("dikin_left_out", MEANINGS["left_out"], labels=["study"])
+        for table, kind in ((COUNTERS, CounterMetricFamily), (GAUGES, GaugeMetricFamily)):
+            for name, (explanation, read) in table.items():
+                family = kind(f"dikin_{name}", explanation, labels=["study"])
+                for study, status in self._readable.items():
+                    value = read(status)
+                    if value is not None and isfinite(value):
+                        family.add_metric([study], value)
+                yield family
         best = GaugeMetricFamily("dikin_best", MEANINGS["best"], labels=["study", "parameter"])
-        for name, status in self._readable.items():
-            rounds.add_metric([name], status.rounds)
-            left_out.add_metric([name], status.left_out)
-            if status.uplift is not None:
-                held_back.add_metric([name], status.uplift.held_back_rounds)
+        for study, status in self._readable.items():
             for column, value in zip(status.columns, status.center, strict=True):
-                best.add_metric([name, column], value)
+                best.add_metric([study, column], value)
         unreadable = GaugeMetricFamily(
             "dikin_unreadable", "1 for a study that cannot be read.", labels=["study"]
         )
-        for name in self._unreadable:
-            unreadable.add_metric([name], 1.0)
-        yield from (rounds, left_out, held_back, best, unreadable, *self._gauges())
-
-    def _gauges(self) -> Iterator[Metric]:
-        for name, (explanation, read) in GAUGES.items():
-            family = GaugeMetricFamily(f"dikin_{name}", explanation, labels=["study"])
-            for study, status in self._readable.items():
-                value = read(status)
-                if value is not None and isfinite(value):
-                    family.add_metric([study], value)
-            yield family
+        for study in self._unreadable:
+            unreadable.add_metric([study], 1.0)
+        yield from (best, unreadable)

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from dikin.service.problems import HEADERS, MEDIA_TYPE, WORDS
-from dikin.studies.operations import STATUS, TEXT, WHOLE, Argument, Operation, record
+from dikin.studies.operations import STATUS, TEXT, WHOLE, Operation, Schema, record
 
-CLIENT = Argument(
-    TEXT, "The name of this client in the list of open trials.", header="Dikin-Client"
-)
+CLIENT = TEXT | {"description": "The name of this client in the list of open trials."}
+NAME = TEXT | {"minLength": 1, "description": "The study, percent-encoded."}
 OWN_MEDIA_TYPE = {"/metrics": "text/plain"}
 PUBLIC = (500, 503)
 """Problems of an endpoint that needs no token."""
@@ -59,13 +58,11 @@ def _endpoint(asked: Operation) -> dict[str, Any]:
     problems = WORDS if asked.right else PUBLIC
     responses = {str(s): {"$ref": f"#/components/responses/{s}"} for s in problems}
     parameters = [_parameter(name, each, "query") for name, each in asked.in_query.items()]
-    headers = list(asked.headers.values())
-    if asked.right == "play":
-        headers.append(CLIENT)
-    parameters += [_parameter(each.header, each, "header") for each in headers]
+    headers = {header: asked.arguments[name] for name, header in asked.headers.items()}
+    headers |= {"Dikin-Client": CLIENT} if asked.right == "play" else {}
+    parameters += [_parameter(name, each, "header") for name, each in headers.items()]
     if "{name}" in asked.path:
-        name = Argument(TEXT | {"minLength": 1}, "The study, percent-encoded.")
-        parameters.insert(0, _parameter("name", name, "path") | {"required": True})
+        parameters.insert(0, _parameter("name", NAME, "path") | {"required": True})
     found: dict[str, Any] = {
         "operationId": asked.name,
         "summary": asked.words.partition("\n")[0],
@@ -78,8 +75,8 @@ def _endpoint(asked: Operation) -> dict[str, Any]:
     if asked.in_body:
         schema = {
             "type": "object",
-            "properties": {name: each.schema for name, each in asked.in_body.items()},
-            "required": asked.required,
+            "properties": asked.in_body,
+            "required": sorted(asked.required),
             "additionalProperties": asked.is_open,
         }
         content = {"application/json": {"schema": schema}}
@@ -87,23 +84,20 @@ def _endpoint(asked: Operation) -> dict[str, Any]:
     return found
 
 
-def _parameter(name: str, given: Argument, place: str) -> dict[str, Any]:
-    schema = {key: part for key, part in given.schema.items() if key != "description"}
-    plain = schema.get("type") in ("integer", "number", "string")
-    return {
-        "name": name,
-        "in": place,
-        "required": False,
-        "description": given.schema["description"],
-        **({"schema": schema} if plain else {"content": {"application/json": {"schema": schema}}}),
-    }
+def _parameter(name: str, given: Schema, place: str) -> dict[str, Any]:
+    schema = given.get("anyOf", [given])[0]  # null is left out
+    found = {"name": name, "in": place, "required": False}
+    found["description"] = given.get("description", "")
+    if schema.get("type") in ("integer", "number", "string"):
+        return found | {"schema": schema}
+    return found | {"content": {"application/json": {"schema": schema}}}
 
 
 def _answers(asked: Operation) -> dict[str, Any]:
-    if asked.answer is None:
+    if asked.method == "DELETE":
         return {"204": {"description": "It was removed."}}
     schema = asked.answer
-    if schema is STATUS:
+    if schema == STATUS:
         schema = {"$ref": "#/components/schemas/Status"}
     kind = OWN_MEDIA_TYPE.get(asked.path, "application/json")
     found = {"200": {"description": "The answer.", "content": {kind: {"schema": schema}}}}

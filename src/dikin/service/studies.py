@@ -45,19 +45,21 @@ class Job:
     error: Exception | None = None
 
     def fail(self, error: Exception) -> None:
-        """Take back what was done, since it was not written; even a read may have seen it."""
+        """Take back the result, which was not written. Even a read may have seen it."""
         if self.error is None:
             text = f"the request may not have been written: {error}. Send it again"
             self.error = error if isinstance(error, StoreError) else StoreError(text)
 
-    def deliver(self) -> None:
-        """Answer the client, in the event loop."""
-        if self.answer.done():  # the client has gone
-            return
-        if self.error is None:
-            self.answer.set_result(self.result)
+
+def _deliver(jobs: list[Job]) -> None:
+    """Answer the clients that have not gone, in the event loop."""
+    for job in jobs:
+        if job.answer.done():
+            continue
+        if job.error is None:
+            job.answer.set_result(job.result)
         else:
-            self.answer.set_exception(self.error)
+            job.answer.set_exception(job.error)
 
 
 class OpenStudy:
@@ -85,15 +87,14 @@ class OpenStudy:
         return not self._users and self._busy_since is None
 
     async def do(self, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with the study; a change is durable when this returns.
+        """Do something with the study. A change is durable when this returns.
 
-        Without an answer in time this is an error. What had begun by then may still be carried out.
+        Without an answer in time this is an error. An act that had begun may still be carried out.
         """
         if self.is_stuck:
             raise self._stuck_error()
-        loop, self.used = asyncio.get_running_loop(), time.monotonic()
-        answer: asyncio.Future[T] = loop.create_future()
-        timer = loop.call_later(self._owner.deadline, self._give_up, answer)
+        self.used = time.monotonic()
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._users += 1
         with self._turn:
             self._jobs.append(Job(act, client, answer))
@@ -101,14 +102,14 @@ class OpenStudy:
         if starts:
             self._owner.threads.submit(self._run)
         try:
-            return await answer
+            async with asyncio.timeout(self._owner.deadline):
+                return await answer
+        except TimeoutError:  # a study that is busy raises such an error too
+            if answer.cancelled():
+                raise self._stuck_error() from None
+            raise
         finally:
-            timer.cancel()
             self._users -= 1
-
-    def _give_up(self, answer: asyncio.Future[Any]) -> None:
-        if not answer.done():
-            answer.set_exception(self._stuck_error())
 
     def _stuck_error(self) -> StuckError:
         return StuckError(
@@ -120,13 +121,15 @@ class OpenStudy:
     # --- in a thread -----------------------------------------------------------------------------
 
     def _run(self) -> None:
-        threading.current_thread().name = f"study {self.name}"  # the log says it
+        threading.current_thread().name = f"study {self.name}"  # for the log
+        self._owner.connections.take(self)
         while True:
             jobs = self._carry_out()
             with suppress(RuntimeError):  # closed: the service has ended without waiting for it
                 jobs[0].answer.get_loop().call_soon_threadsafe(_deliver, jobs)
             with self._turn:
                 if not self._jobs:
+                    self._owner.connections.give_back(self)
                     self._running = False
                     return
 
@@ -181,15 +184,20 @@ class OpenStudy:
 
     def _open(self) -> Study:
         if self._study is None:
-            patience = self._owner.patience
+            owner = self._owner
             self._study = Study(
-                self._owner.store, self.name, client="dikin serve", patience=patience
+                owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits(min(patience / 2, limits.LONGEST_TURN))
+            self._study._share_commits()
         return self._study
 
+    def disconnect(self) -> None:
+        """Close the connection alone. The next request opens another."""
+        if self._study is not None:
+            self._study._ledger.database.close()
+
     def close(self) -> None:
-        """Close the study; the next request opens it again."""
+        """Close the study. The next request opens it again."""
         study, self._study = self._study, None
         try:
             if study is not None:
@@ -198,9 +206,24 @@ class OpenStudy:
             log.exception("a study could not be closed")
 
 
-def _deliver(jobs: list[Job]) -> None:
-    for job in jobs:
-        job.deliver()
+class Connections:
+    """The connections of studies that nobody asks at the moment: only the latest stay open."""
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[OpenStudy, None] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def take(self, study: OpenStudy) -> None:
+        """Note that a study is asked."""
+        with self._turn:
+            self._idle.pop(study, None)
+
+    def give_back(self, study: OpenStudy) -> None:
+        """Note that a study waits for requests, and disconnect the study that waits longest."""
+        with self._turn:
+            self._idle[study] = None
+            if len(self._idle) > limits.IDLE_CONNECTIONS:
+                self._idle.popitem(last=False)[0].disconnect()
 
 
 class OpenStudies:
@@ -212,6 +235,7 @@ class OpenStudies:
         self.store, self.patience, self.deadline = store, patience, deadline
         self.abandoned = False
         """True if threads were left behind that the database did not answer."""
+        self.connections = Connections()
         self._studies: OrderedDict[str, OpenStudy] = OrderedDict()
         self.threads = ThreadPoolExecutor(limits.THREADS, "study")
         # A database that does not answer takes no more threads than these.
@@ -219,22 +243,18 @@ class OpenStudies:
         self._calls: set[Future[Any]] = set()
 
     async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with a study, as `OpenStudy.do`."""
-        try:
-            return await self.of(name).do(act, client)
-        except UnknownStudyError:
-            study = self._studies.get(name)
-            if study is not None and study.is_idle:
-                del self._studies[name]
-            raise
-
-    def of(self, name: str) -> OpenStudy:
-        """Return a study, which is opened by its first request."""
+        """Do something with a study, as `OpenStudy.do`. Its first request opens it."""
         if name not in self._studies:
             self._make_room()
             self._studies[name] = OpenStudy(name, self)
         self._studies.move_to_end(name)
-        return self._studies[name]
+        study = self._studies[name]
+        try:
+            return await study.do(act, client)
+        except UnknownStudyError:
+            if study.is_idle and self._studies.get(name) is study:
+                del self._studies[name]
+            raise
 
     def _make_room(self) -> None:
         now = time.monotonic()
@@ -245,6 +265,7 @@ class OpenStudies:
         for place, study in enumerate(idle):
             if place < over or now - study.used > limits.UNUSED_SECONDS:
                 del self._studies[study.name]
+                self.connections.take(study)
                 self.threads.submit(study.close)
 
     async def apart(self, call: Callable[..., T], *arguments: Any) -> T:
@@ -267,7 +288,7 @@ class OpenStudies:
         return sum(study.is_stuck for study in self._studies.values())
 
     def close(self) -> None:
-        """Close all studies; wait some seconds until their requests are written."""
+        """Wait some seconds until all requests are written, and close all studies."""
         until = time.monotonic() + limits.CLOSE_SECONDS
         studies = list(self._studies.values())
         busy = [each for each in studies if not each.is_idle]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,55 +11,39 @@ from typing import Any
 
 import click
 
-from dikin.engine.progress import Progress
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
 from dikin.plotting.curves import far_off
 from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Argument, Operation
+from dikin.studies.operations import OPERATIONS, Act, Call, Schema, summary
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import (
     VALUE,
-    by_name,
     number_or_word,
+    option,
     tuner_from_options,
     tuner_from_text,
     tuner_options,
 )
-from dikin.tuning.recommendation import Recommendation
-from dikin.vectors import Table
-from dikin.worth.uplift import Uplift
 
-EXPORTED_AT_ONCE = 20_000
-"""Rounds."""
 MARGIN = 14
 """The least width of the column of names."""
-EXAMPLES = {
-    "ask": ("shop", "shop --covariate load=0.7 --covariate hour=14", "shop --context region=eu"),
-    "tell": ("shop 17 512", "store 17 512 --metric p99_ms=187", "store 17 --failed"),
-    "add_trial": ("shop 480 --param price=5",),
-    "best": ("shop", "fleet --context region=eu --context load=0.7"),
-    "recommend": ("shop", "fleet --context region=eu --context load=0.7"),
-    "uplift": ("shop",),
-    "pause": ("shop",),
-    "resume": ("shop",),
-}
-"""The operations that have a command, and examples of it."""
-SHOWN: dict[str, Callable[[dict[str, Any]], str]] = {
-    "ask": lambda answer: json.dumps({part: answer[part] for part in ("id", "params")}),
+SHOWN: dict[str, Callable[[Any], str]] = {
+    "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
     "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
-    "add_trial": lambda answer: "added",
+    "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),
-    "recommend": lambda answer: str(Recommendation.from_json(answer)),
-    "uplift": lambda answer: str(Uplift.from_json(answer)),
-    "pause": lambda answer: "paused: trials are at the best setting",
-    "resume": lambda answer: "exploring and learning",
+    "recommend": str,
+    "uplift": str,
+    "pause": lambda _: "paused: trials are at the best setting",
+    "resume": lambda _: "exploring and learning",
+    "trim": "{} rows removed".format,
+    "skip_ids": "the next trial has the id {:,}".format,
+    "verify": str,
 }
-"""What a command prints of an answer."""
-ONE = {"covariates": "covariate", "metrics": "metric", "params": "param"}
-"""The options that are repeated, for arguments of several values by name."""
-HIDDEN = ("n", "point")
+"""The commands that call a study, and what each prints of the answer."""
+HIDDEN = ("n", "point", "progress")
 """Arguments without an option."""
 
 url_option = click.option(
@@ -88,17 +71,14 @@ def study() -> None:
     """  # noqa: D301 - click reads the backspace character
 
 
-def command(
-    title: str | None = None, of: Callable[..., Any] | None = None
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Enter a command for one study, with the first words of a method of `Study` or its own."""
-    words = None if of is None else (inspect.getdoc(of) or "").partition("\n\nParameters")[0]
+def command(title: str | None = None, of: Any = None) -> Callable[[Act], click.Command]:
+    """Enter a command for one study, with the words of a function or of a method of `Study`."""
+    words = None if of is None else summary(of)
     return lambda act: study.command(title, help=words)(name_argument(url_option(act)))
 
 
 @command()
 @click.argument("tuner", required=False)
-@tuner_options
 def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     """Create a study of a tuner.
 
@@ -107,23 +87,16 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     \b
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
-      dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
       dikin study create split --param "traffic=Shares(['old', 'new'])"
-      dikin study create plan --param ads=0:60 --param staff=0:30 \\
-          --constraint "ads + 3*staff <= 100"
-      dikin study create store --param "codec=Choice(['lz4', 'zstd'])" --param n=1:512:32:int:log \\
-          --limit "p99_ms <= 200" --limit "failed <= 0.01"
-      dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
+      dikin study create plan --param ads=0:60 --constraint "ads <= 40" --limit "p99_ms <= 200"
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
-    A TUNER may be described by a JSON object in place of options:
+    A TUNER may be described by a JSON object in place of options, whose other keys are arguments of
+    dikin.Tuner. If the study already exists with the same tuner, nothing changes.
 
     \b
       dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
           "maximize": true}'
-
-    The other keys are arguments of dikin.Tuner; a parameter may have "kind": "integer", "levels",
-    "choice" or "shares". If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
     described = tuner_from_options(**options)
     if (tuner is None) == (described is None):
@@ -139,55 +112,46 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-# --- commands of operations ----------------------------------------------------------------------
+create.params += tuner_options()
 
 
-def _command(asked: Operation) -> click.Command:
-    given = {name: each for name, each in asked.arguments.items() if name not in HIDDEN}
-    name = asked.name.replace("_", "-")
-    lines = "\n".join(f"  dikin study {name} {each}" for each in EXAMPLES[asked.name])
+# --- commands that call a study ------------------------------------------------------------------
+
+
+def _command(call: Call) -> click.Command:
+    title = call.name.replace("_", "-")
+    given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
+    more = {"progress": True} if "progress" in call.arguments else {}
+
+    def run(name: str, url: str, **sent: Any) -> None:
+        sent = {n: x for n, x in sent.items() if x is not None}
+        with Study(url, name) as study:
+            answer = call.act(study, **sent | more)
+        click.echo(SHOWN[call.name](answer))
+
     return click.Command(
-        name,
-        callback=_callback(asked, given),
-        params=[click.Argument(["name"]), *(_option(name, each) for name, each in given.items())],
-        help=f"{asked.words}\n\n\b\n{lines}",
+        title,
+        callback=run,
+        params=[
+            click.Argument(["name"]),
+            *(_parameter(*each, each[0] in call.required) for each in given.items()),
+        ],
+        help=call.words,
         context_settings={"ignore_unknown_options": True},  # a value may be negative
     )
 
 
-def _is_named(argument: Argument) -> bool:
-    kinds = argument.schema.get("anyOf", [argument.schema])
-    return bool(kinds[0].get("type") == "object")
-
-
-def _option(name: str, argument: Argument) -> click.Parameter:
-    kind = argument.schema.get("type")
-    words = argument.schema["description"]
+def _parameter(name: str, schema: Schema, required: bool) -> click.Parameter:
     if name in ("id", "value"):
-        return click.Argument([name], type=int if name == "id" else float, required=name == "id")
-    if _is_named(argument):
-        flag, words = f"--{ONE.get(name, name)}", f"{words} May be repeated."
-        return click.Option([flag, name], multiple=True, metavar="NAME=VALUE", help=words)
-    return click.Option([f"--{name}"], is_flag=kind == "boolean", help=words)
+        return click.Argument([name], type=int if name == "id" else float, required=required)
+    found = option(name, schema, VALUE, number_or_word)
+    found.required = required
+    return found
 
 
-def _callback(asked: Operation, given: dict[str, Argument]) -> Callable[..., None]:
-    def run(name: str, url: str, **texts: Any) -> None:
-        sent = {
-            key: by_name(f"--{ONE.get(key, key)}", texts[key], VALUE, number_or_word)
-            if _is_named(each)
-            else texts[key]
-            for key, each in given.items()
-        }
-        with Study(url, name) as study:
-            answer = asked.act(study, **sent)
-        click.echo(SHOWN[asked.name](answer))
-
-    return run
-
-
-for _name in EXAMPLES:
-    study.add_command(url_option(_command(OPERATIONS[_name])))
+for _name in SHOWN:
+    _call = OPERATIONS[_name] if _name in OPERATIONS else Call(getattr(Study, _name))
+    study.add_command(url_option(_command(_call)))
 
 
 # --- other commands ------------------------------------------------------------------------------
@@ -309,57 +273,19 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    The columns are round, one for each name, value, expected, paused, failed, the best setting by
-    name (best.NAME), and the metrics (metric.NAME), contexts (context.NAME) and covariates
-    (covariate.NAME); with a holdback also held_back and expected_control.
+    The columns are round, the parameters, value, expected, paused, failed, the best setting
+    (best.NAME), the metrics (metric.NAME), contexts (context.NAME) and covariates (covariate.NAME).
+    A study with a holdback also has held_back and expected_control.
     """
     with Study(url, name) as study:
-        if out is None and sys.stdout is None:
-            raise ParameterError("standard output is closed; name a file with --out")
-        if out is None:
-            write_csv(_parts(study), sys.stdout)
-        else:
-            with replacing(out) as file:
-                write_csv(_parts(study), codecs.getwriter("utf-8")(file))
-
-
-def _parts(study: Study) -> Iterator[Table]:
-    """The history in parts, with a progress bar."""
-    rounds, expected = study.rounds, 0
-    with Progress(rounds, True) as bar:
-        for first in range(1, max(rounds, 1) + 1, EXPORTED_AT_ONCE):
-            part = study.history(first, min(rounds, first + EXPORTED_AT_ONCE - 1))
-            if expected and not (len(part) and part["round"][0] == expected):
-                raise StateError(f"study {study.name!r} was trimmed meanwhile; export it again")
-            expected = part["round"][-1] + 1 if len(part) else 0
-            yield part
-            bar.move(EXPORTED_AT_ONCE)
-
-
-@command(of=Study.trim)
-@click.option("--before", type=click.IntRange(1), required=True, help="The first round to keep.")
-def trim(name: str, before: int, url: str) -> None:
-    with Study(url, name) as study:
-        click.echo(f"{study.trim(before, progress=True)} rows removed")
-
-
-@command("skip-ids", Study.skip_ids)
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    help="How many ids to leave out: more than were asked since the backup.",
-)
-def skip_ids(name: str, url: str, count: int) -> None:
-    with Study(url, name) as restored:
-        click.echo(f"the next trial has the id {restored.skip_ids(count):,}")
-
-
-@command(of=Study.verify)
-def verify(name: str, url: str) -> None:
-    with Study(url, name) as study:
-        click.echo(str(study.verify(progress=True)))
+        rounds = study.history()
+    if out is None and sys.stdout is None:
+        raise ParameterError("standard output is closed; name a file with --out")
+    if out is None:
+        write_csv(rounds, sys.stdout)
+    else:
+        with replacing(out) as file:
+            write_csv(rounds, codecs.getwriter("utf-8")(file))
 
 
 @command(of=Study.rewind)
@@ -373,7 +299,7 @@ def rewind(name: str, url: str) -> None:
 def convert(url: str) -> None:
     """Convert the studies of an earlier version in a database, as opening one does.
 
-    Their tuners learn anew from all rows. The old tables stay as they are; the earlier version
+    Their tuners learn anew from all rows. The old tables stay as they are. The earlier version
     refuses to open them.
     """
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")

@@ -1,0 +1,330 @@
+"""Tables of games: four live loops, problems from outside, synthetic games and absurd values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from math import isnan
+from pathlib import Path
+from statistics import fmean, geometric_mean, median
+from typing import NamedTuple
+
+from pages import table
+
+from evidence.games import Outcome, Task, read_games
+from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
+from evidence.rivals import CMA_ES, KEEP, NGOPT, TPE_, TUNER
+from evidence.rows import Kind
+
+TUNERS = (TUNER, "dikin.Tuner, contexts")
+TOLD = "told the capacities"
+"""A reference, which is compared with nobody."""
+TIE = 1.0001
+"""Costs within this factor of each other are the same."""
+CATS, CATS_BEST = "CATS ", "CATS, best of 24 settings in hindsight"
+WIDEST = 1000.0
+"""An interval whose ends are farther apart is written as unknown."""
+SHORT, LONG = 1000, 10000
+"""Rounds of a game of bbob-noisy."""
+LIVE = ("price", "traffic", "program", "oppertune")
+OUTSIDE = ("bbob", "cats", "pendulum", "postgres", "pricing")
+WHEN = {"cost": "while tuning", "final": "in the end"}
+Games = dict[Task, Outcome]
+
+
+class Part(NamedTuple):
+    """The games of a part, and how they are compared."""
+
+    title: str
+    least: float
+    arithmetic: bool
+    games: Games
+
+    @classmethod
+    def read(cls, name: str, docs: Path) -> Part:
+        """Read a part; of the settings of CATS only the best in hindsight is left."""
+        module = import_module(f"evidence.{name}")
+        games = read_games(name, docs / "games")
+        part = cls(module.TITLE, module.LEAST, name in LIVE, games)
+        return part._replace(games=_hindsight(part)) if name == "cats" else part
+
+    @property
+    def lengths(self) -> list[int]:
+        """The numbers of rounds."""
+        return sorted({task.rounds for task in self.games})
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that every game has."""
+        whole = not any(isnan(found.final) for found in self.games.values())
+        return [*WHEN] if whole else ["cost"]
+
+    def of(self, wanted: Callable[[Task], bool]) -> Part:
+        """Return some of the games."""
+        return self._replace(games={task: c for task, c in self.games.items() if wanted(task)})
+
+    def orderings(self, measure: str = "cost") -> Orderings:
+        """Compare all players but the reference."""
+        costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != TOLD}
+        return orderings_of(costs, self.least, self.arithmetic)
+
+
+def _hindsight(part: Part) -> Games:
+    """Return the games with the best settings of CATS alone, problem by problem."""
+    found = part.of(lambda task: task.player.startswith(CATS)).orderings()
+    games = {t: c for t, c in part.games.items() if not t.player.startswith(CATS)}
+    return games | {
+        task._replace(player=CATS_BEST): costs
+        for task, costs in part.games.items()
+        if task.player.startswith(CATS) and task.player == found.best(task.problem)
+    }
+
+
+def outside_parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page on problems from outside."""
+    read = {name: Part.read(name, docs) for name in OUTSIDE}
+    bbob = read["bbob"]
+    return {
+        "wins": "\n".join(line for part in read.values() for line in _wins(part)),
+        "keep": _keep(bbob),
+        "tuning": _groups(bbob, "cost"),
+        "final": _groups(bbob, "final"),
+        **{name: _section(read[name]) for name in OUTSIDE if name != "bbob"},
+    }
+
+
+def live_parts(docs: Path) -> dict[str, str]:
+    """Return the parts of the page on live loops."""
+    read = {name: Part.read(name, docs) for name in LIVE}
+    wins = "\n".join(line for part in read.values() for line in _wins(part))
+    return {"wins": wins} | {name: _section(part) for name, part in read.items()}
+
+
+# --- where rivals win -----------------------------------------------------------------------------
+
+
+def _wins(part: Part) -> list[str]:
+    """Return in which problems a rival has the least mean; the largest ratios first."""
+    lines = []
+    for rounds in part.lengths:
+        mine = part.of(lambda task, rounds=rounds: task.rounds == rounds)  # type: ignore[misc]
+        for measure in part.measures:
+            label = f"**{part.title}**, {rounds:,} rounds, {WHEN[measure]}"
+            lines.append(f"- {label}: {_winners(mine.orderings(measure))}")
+    return lines
+
+
+def _winners(found: Orderings) -> str:
+    lost: dict[str, list[tuple[float, str]]] = {}
+    for problem, players in found.costs.items():
+        best = found.best(problem)
+        if best not in TUNERS:
+            ours = min(found.mean(problem, tuner) for tuner in TUNERS if tuner in players)
+            factor = ours / found.mean(problem, best)
+            if factor > 1.0:
+                lost.setdefault(best, []).append((factor, problem))
+    total = len(found.problems)
+    if not lost:
+        return f"no rival, in {total} problem{'s' if total > 1 else ''}."
+    counts = sorted(lost.items(), key=lambda one: -len(one[1]))
+    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
+    worst, where, who = max((*each, player) for player, found in counts for each in found)
+    text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
+    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
+
+
+def least_of_all(found: Orderings) -> int:
+    """Return the number of problems in which nobody costs less than a tuner."""
+    return sum(
+        min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
+        <= TIE * found.mean(one, found.best(one))
+        for one, players in found.costs.items()
+    )
+
+
+def _keep(bbob: Part) -> str:
+    """Return in how many problems it is better not to tune, and under which noise."""
+    found = complete(bbob, "cost")
+    worse = [one for one in found.problems if found.mean(one, KEEP) < found.mean(one, TUNER)]
+    uniform = sum("uniform" in one for one in worse)
+    total = sum("uniform" in one for one in found.problems)
+    return (
+        f"Keeping the start costs less than tuning it with `{TUNER}` in {len(worse)} of "
+        f"{len(found.problems)} problems of 1,000 rounds. {uniform} of these are among the "
+        f"{total} with uniform noise, where a value says next to nothing about its setting."
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+
+
+def _interval(ratio: Ratio) -> str:
+    if not ratio.high <= WIDEST * ratio.low:  # NaN for a single game
+        return f"{_number(ratio.value)} (unknown)"
+    return f"{_number(ratio.value)} ({_number(ratio.low)} to {_number(ratio.high)})"
+
+
+def _section(part: Part) -> str:
+    """Return a table of every player in every problem, and how many games it has."""
+    if not part.games:
+        return "Not run yet."
+    problems = dict.fromkeys(task.problem for task in part.games)
+    if min(len(problems), len(part.lengths)) == 1:
+        tables = [_table(part)]
+    else:
+        tables = [
+            f"{rounds:,} rounds:\n\n{_table(part.of(lambda t, r=rounds: t.rounds == r))}"  # type: ignore[misc]
+            for rounds in part.lengths
+        ]
+    return "\n\n".join([*tables, f"{_count(part.games)}."])
+
+
+def _table(part: Part) -> str:
+    """Return one table; all of its comparisons share one correction."""
+    columns: dict[str, dict[str, dict[int, float]]] = {}
+    known: dict[str, list[str]] = {}
+    for measure in part.measures:
+        for task, costs in part.games.items():
+            length = f", {task.rounds:,} rounds" if len(part.lengths) > 1 else ""
+            players = columns.setdefault(f"{task.problem}{length}, {WHEN[measure]}", {})
+            players.setdefault(task.player, {})[task.game] = getattr(costs, measure)
+    for name, players in columns.items():
+        if TOLD in players:
+            known.setdefault(TOLD, []).append(_number(fmean(columns[name].pop(TOLD).values())))
+    found = Orderings(columns, part.least, part.arithmetic)
+    lines = [
+        [name, *(_cell(found, one, name) for one in columns)] for name in _ordered(found.players)
+    ]
+    lines += [[name, *cells] for name, cells in known.items()]
+    return table(" | ".join(["player", *columns]), lines)
+
+
+def _cell(found: Orderings, problem: str, player: str) -> str:
+    if player not in found.costs[problem]:
+        return ""
+    standing, text = found.standing(problem, player), _number(found.mean(problem, player))
+    if standing != BEST:
+        text += f"; {_interval(found.ratio(problem, player))}"
+    return MARKED[standing].format(text)
+
+
+def _count(games: Games) -> str:
+    counts: dict[tuple[object, ...], int] = {}
+    for task in games:
+        counts[task[:3]] = counts.get(task[:3], 0) + 1
+    least, most = min(counts.values()), max(counts.values())
+    numbers = str(most) if least == most else f"{least} to {most}"
+    return f"{numbers} games of each player in each problem, {len(games):,} in all"
+
+
+def _ordered(players: Iterable[str]) -> list[str]:
+    return sorted({*players}, key=lambda name: (name not in TUNERS, name))
+
+
+GROUPS = {
+    **{
+        f"{rounds:,} rounds, d = {d}": (rounds, f"d = {d}, value")
+        for rounds in (SHORT, LONG)
+        for d in (2, 5, 20)
+    },
+    "1,000 rounds, d = 5, logarithm told": (SHORT, "d = 5, logarithm"),
+}
+"""Groups of bbob-noisy: their rounds, and words in the names of their problems."""
+
+
+def _groups(bbob: Part, measure: str) -> str:
+    """Return, for groups of problems, how many times the cost of the tuner: a geometric mean."""
+    found = {
+        name: bbob.of(lambda t, r=rounds, w=words: t.rounds == r and w in t.problem).orderings(  # type: ignore[misc]
+            measure
+        )
+        for name, (rounds, words) in GROUPS.items()
+    }
+    columns = [f"{name} ({len(each.problems)} problems)" for name, each in found.items()]
+    lines = [
+        [player, *(_overall(each, player) for each in found.values())]
+        for player in _ordered(player for each in found.values() for player in each.players)
+        if player != TUNER
+    ]
+    return table(" | ".join(["player", *columns]), lines)
+
+
+def _overall(found: Orderings, player: str) -> str:
+    count = len(found.among((player, TUNER)).problems)
+    if not count:
+        return ""
+    part = "" if count == len(found.problems) else f", {count} problems"
+    return _interval(found.overall(player, TUNER)) + part
+
+
+def complete(bbob: Part, measure: str) -> Orderings:
+    """Return the short games with values told as they are, of the players that met all of them."""
+    slow = (NGOPT, TPE_)
+    found = bbob.of(
+        lambda t: t.rounds == SHORT and "value told" in t.problem and t.player not in slow
+    ).orderings(measure)
+    return found.among(found.players)
+
+
+# --- synthetic games -----------------------------------------------------------------------------
+
+
+def rows_table(docs: Path) -> str:
+    """Return geometric means over kinds, at every mark."""
+    kinds: dict[tuple[bool, int, str], dict[str, list[Outcome]]] = {}
+    for task, found in read_games("rows", docs / "games").items():
+        moving = Kind.of(task.problem).world != "still"
+        games = kinds.setdefault((moving, task.rounds, task.player), {})
+        games.setdefault(task.problem, []).append(found)
+    lines = []
+    for moving, rounds in dict.fromkeys(place[:2] for place in kinds):
+        words = "optimum or level moves" if moving else "nothing changes"
+        line = [f"{words}, {rounds:,} rounds"]
+        both = [kinds[moving, rounds, player].values() for player in (TUNER, CMA_ES)]
+        for measure, mean in (("cost", fmean), ("final", median)):
+            one, other = (
+                geometric_mean(max(mean(getattr(g, measure) for g in k), 1e-12) for k in each)
+                for each in both
+            )
+            line += [f"{one:.2g}", f"{other:.2g}", f"{one / other:.2f}"]
+        lines.append(line)
+    head = "kinds and rounds | cost of a round: dikin.Tuner | CMA-ES | ratio"
+    return table(f"{head} | last setting: dikin.Tuner | CMA-ES | ratio", lines)
+
+
+NAMES = {
+    "5-bowl30-normal.3-still": "five settings, condition 30, noise 0.3",
+    "2-bowl30-normal.05-still": "two settings, condition 30, noise 0.05",
+    "2-abs1-normal.1-still": "absolute distances, noise 0.1",
+    "3-bowl1-normal.1-jump": "the optimum jumps every 500 rounds, noise 0.1",
+    "2-whole-normal.1-still": "two whole numbers, noise 0.1",
+}
+"""The kinds of games with absurd values, in words."""
+
+
+def faults_table(docs: Path) -> str:
+    """Return the cost with the worst of six kinds of faults over that without."""
+    costs: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for task, found in read_games("faults", docs / "games").items():
+        kind, _, faults = task.problem.rpartition("-")
+        costs.setdefault((kind, task.player), {}).setdefault(faults, []).append(found.cost)
+    lines = []
+    for kind in dict.fromkeys(kind for kind, _ in costs):
+        cells = []
+        for player in (TUNER, CMA_ES):
+            means = {name: fmean(each) for name, each in costs[kind, player].items()}
+            plain = means.pop("none")
+            cells.append(f"{plain:.2g}")
+            for share in ("@0.05", "@0.1"):
+                hit = {name: mean / plain for name, mean in means.items() if name.endswith(share)}
+                worst = max(hit, key=hit.__getitem__)
+                cells.append(f"{hit[worst]:.2f} ({worst.removesuffix(share)})")
+        lines.append([NAMES[kind], *cells])
+    heads = ["no faults", "worst at 5 %", "worst at 10 %"]
+    return table(
+        " | ".join(["game", *(f"{name}: {h}" for name in (TUNER, CMA_ES) for h in heads)]), lines
+    )

@@ -1,0 +1,56 @@
+"""`make attack`: cells of the program, and that it breaks a certificate which is too small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evidence import attack
+
+
+def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own() -> None:
+    cells = list(attack.cells())
+    assert len(set(cells)) == len(cells) == 1485
+    starts = sorted(cell.seed for cell in cells)
+    assert len(set(starts)) == len(starts)
+
+
+def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
+
+    One broken cell is enough for the program to fail. These are 3 of the cells, of which
+    about half are suspect after their first games.
+    """
+    rest = "late slope", "at once", "known", "nothing"
+    cells = [attack.Cell("Predictive smooth", domain, *rest) for domain in ("disc", "ball", "line")]
+    assert set(cells) <= set(attack.cells())
+    assert not any(attack.attacked(cell).broken for cell in cells)
+    right = attack.play
+
+    def too_small(*arguments: Any) -> tuple[float, float]:
+        regret, certificate = right(*arguments)
+        return regret, 0.75 * certificate
+
+    monkeypatch.setattr(attack, "play", too_small)
+    lines = [attack.attacked(cell) for cell in cells]
+    assert any(line.broken and line.games == attack.AGAIN * attack.GAMES for line in lines)
+
+
+def test_the_best_point_of_a_game_is_no_worse_than_others() -> None:
+    """On the disc, against a scan; the rounds weigh as a memory would have it."""
+    for name in attack.GAMES_OF:
+        cell = attack.Cell("Predictive lipschitz", "disc", name, "at once", "known", "bursts")
+        game = attack.Game(cell, 5)
+        game.told = [(t, 0.0) for t in range(attack.ROUNDS)]
+        weights = 0.9 ** np.arange(attack.ROUNDS - 1, -1, -1.0)
+        angles = np.linspace(0, 2 * np.pi, 60)
+        points = [
+            r * np.array([np.cos(angle), np.sin(angle)])
+            for r in (0.0, 0.3, 0.6, 1.0)
+            for angle in angles
+        ]
+        rounds = range(attack.ROUNDS)
+        least = min(float(weights @ np.array([game.value(t, v) for t in rounds])) for v in points)
+        assert -game.regret(0.9) <= least + 1e-6

@@ -1,0 +1,94 @@
+"""The long table of games: kept, continued, run again; and the command."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidence import __main__ as command
+from evidence import oppertune
+from evidence.games import Outcome, Task, read_games, read_table, run_missing, write_table
+
+TASKS = [Task("p", 10, "a", game) for game in range(3)]
+
+
+def test_the_first_line_says_where_a_table_is_from(tmp_path: Path) -> None:
+    write_table(tmp_path / "new" / "a.csv", "make a", ("x", "y"), [(1, "b, c"), (2, "d")])
+    first = (tmp_path / "new" / "a.csv").read_text(encoding="utf-8").split("\n")[0]
+    assert re.fullmatch(r"# make a, \d{4}-\d\d-\d\d, commit (\w{8}|unknown)", first)
+    rows = [{"x": "1", "y": "b, c"}, {"x": "2", "y": "d"}]
+    assert read_table(tmp_path / "new" / "a.csv") == rows
+    assert read_table(tmp_path / "none.csv") == []
+
+
+def test_an_interrupted_run_continues(tmp_path: Path) -> None:
+    played = []
+
+    def run(task: Task) -> Outcome:
+        if task.game == 2 and not (tmp_path / "again").exists():
+            raise KeyboardInterrupt
+        played.append(task.game)
+        return Outcome(0.5, 1 / 3)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_missing("part", run, TASKS, folder=tmp_path)
+    (tmp_path / "again").touch()
+    run_missing("part", run, TASKS, folder=tmp_path)
+    assert played == [0, 1, 2]
+    assert read_games("part", tmp_path) == dict.fromkeys(TASKS, Outcome(0.5, 0.333333))
+
+
+def test_games_of_some_players_are_run_again(tmp_path: Path) -> None:
+    tasks = [Task("p", 10, player, 0) for player in ("ours", "theirs")]
+    run_missing("part", lambda _: Outcome(1, 1), tasks, folder=tmp_path)
+    run_missing("part", lambda _: Outcome(2, 2), tasks, folder=tmp_path, forget=["ours"])
+    costs = {task.player: found.cost for task, found in read_games("part", tmp_path).items()}
+    assert costs == {"ours": 2, "theirs": 1}
+
+
+def test_games_that_are_run_together_are_run_once(tmp_path: Path) -> None:
+    calls = []
+
+    def run(task: Task) -> dict[Task, Outcome]:
+        calls.append(task)
+        return dict.fromkeys(TASKS, Outcome(1, 1))
+
+    assert len(run_missing("part", run, TASKS, folder=tmp_path)) == 3
+    assert len(calls) == 1
+
+
+def test_processes_give_what_one_gives(tmp_path: Path) -> None:
+    tasks = [
+        task._replace(rounds=20) for task in oppertune.tasks(range(1)) if "keep" in task.player
+    ]
+    one, two = (
+        run_missing("part", oppertune.run, tasks, workers, tmp_path / str(workers))
+        for workers in (1, 2)
+    )
+    assert one == two
+    assert [found.cost for found in one.values()] == pytest.approx([100.0, 100.0])
+
+
+def test_the_command_adds_games_where_the_standing_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two games decide about the distant player alone; the others get two more."""
+    costs = {"steady": (1.0, 1.0), "noisy": (0.8, 1.3), "far": (50.0, 50.0)}
+
+    def tasks(games: range) -> list[Task]:
+        return [Task("p", 10, player, game) for game in games for player in costs]
+
+    def run(task: Task) -> Outcome:
+        return Outcome(costs[task.player][task.game % 2], 1.0)
+
+    part: Any = type("Part", (), {"GAMES": 2, "WORKERS": 1, "LEAST": 1e-9})
+    part.tasks, part.run = tasks, run
+    monkeypatch.setattr(command, "import_module", lambda _: part)
+    monkeypatch.setattr(sys, "argv", ["evidence", "price", "--most", "4", "--out", str(tmp_path)])
+    command.main()
+    counts = [task.player for task in read_games("price", tmp_path)]
+    assert {name: counts.count(name) for name in costs} == {"steady": 4, "noisy": 4, "far": 2}

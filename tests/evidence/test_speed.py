@@ -1,0 +1,46 @@
+"""The tracer counts every call into dikin, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+import dikin
+from dikin.arguments import is_whole, whole
+from evidence import speed
+
+
+def test_calls_into_dikin_are_counted() -> None:
+    """`whole` calls `is_whole`; `len` and this file's own function are not dikin's."""
+
+    def call() -> int:
+        return len([whole(3, "n", 1, "a count"), is_whole(3)])
+
+    stops, result = speed.walk(call)
+    assert result == 2
+    assert stops == ["arguments.py:whole", "arguments.py:is_whole", "arguments.py:is_whole"]
+
+
+def test_a_further_call_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: a layer that does nothing, on the way of every ask."""
+    learner = dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
+    learner.ask()  # noise is drawn for several rounds
+    before = len(speed.walk(learner.ask)[0])
+    ask = dikin.AdaptiveSmooth._propose
+    source = compile(
+        "def _propose(*arguments): return ask(*arguments)", f"{speed.SOURCE}/layer.py", "exec"
+    )
+    names: dict[str, Any] = {"ask": ask}
+    exec(source, names)
+    monkeypatch.setattr(dikin.AdaptiveSmooth, "_propose", names["_propose"])
+    stops = speed.walk(learner.ask)[0]
+    assert len(stops) == before + 1
+    assert "layer.py:_propose" in stops
+
+
+def test_nothing_is_traced_afterwards() -> None:
+    with pytest.raises(dikin.DikinError):
+        speed.walk(lambda: whole(0, "n", 1, "a count"))
+    assert sys.getprofile() is None

@@ -1,0 +1,154 @@
+"""Traffic among servers: answers out of order, a change half-way, and no server is left behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dikin
+from evidence import traffic
+from evidence.games import Task
+from evidence.rivals import PLAYERS, USUAL
+
+ROOT = Path(__file__).resolve().parents[2]
+CHANGE = Task("servers change", 40, "", 3)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_servers_end_with_the_program_that_is_killed() -> None:
+    program = (
+        "from evidence.traffic import Fleet\n"
+        "with Fleet.running() as fleet: print(*fleet.ports, flush=True); input()"
+    )
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, **pipes) as game:
+        assert game.stdout is not None
+        ports = [int(port) for port in game.stdout.readline().split()]
+        assert len(ports) == 4
+        assert all(map(listens, ports))  # the probe sees them
+        game.kill()
+    deadline = time.monotonic() + 600
+    while any(map(listens, ports)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(listens, ports))
+
+
+def test_a_server_that_dies_is_noticed_and_requests_wait_for_each_other() -> None:
+    """Three requests at a server that takes 20 ms wait at least 20, 40 and 60 ms."""
+    with traffic.Fleet.running() as fleet:
+        fleet.set_paces([20.0, 0.0, 0.0, 0.0])
+        found: list[float] = []
+        threads = [
+            threading.Thread(target=lambda: found.append(fleet.latency(0))) for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert np.mean(found) >= 2 * 20
+        fleet.servers[1].kill()
+        fleet.servers[1].wait()
+        with pytest.raises(OSError, match=r"reset|closed|refused|[Bb]roken"):
+            fleet.latency(1)
+
+
+class Pretended:
+    """A fleet without servers, whose first burst is answered after the second."""
+
+    def __init__(self) -> None:
+        self.paces: list[tuple[int, Any]] = []
+        self.sent: list[int] = []
+        self._late = threading.Event()
+
+    def set_paces(self, paces: tuple[float, ...]) -> None:
+        self.paces.append((len(self.sent), paces))
+
+    def latency(self, place: int) -> float:
+        self.sent.append(place)
+        if len(self.sent) > 2 * traffic.REQUESTS:
+            self._late.set()
+        if len(self.sent) <= traffic.REQUESTS:
+            assert self._late.wait(timeout=600)
+        return 10.0**place
+
+
+class Noting:
+    """Uses even shares, and notes the values of its trials."""
+
+    best: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.asked, self.values = 0, {}
+
+    def ask(self) -> dikin.Trial:
+        self.asked += 1
+        return dikin.Trial(self.asked - 1, np.full(4, 0.25), {})
+
+    def tell(self, trial: dikin.Trial, value: float) -> None:
+        self.values[trial.id] = value
+
+
+def test_answers_out_of_order_reach_their_trials() -> None:
+    fleet, player = Pretended(), Noting()
+    found = traffic.latencies(fleet, player, CHANGE)  # type: ignore[arg-type]
+    draws = np.random.default_rng(3)
+    expected = [
+        (10.0 ** draws.choice(4, traffic.REQUESTS, p=np.full(4, 0.25))).mean() for _ in range(40)
+    ]
+    assert found.tolist() == pytest.approx(expected)
+    assert [player.values[id] for id in range(40)] == pytest.approx(expected)
+    assert [*player.values] != sorted(player.values)
+
+
+def test_the_servers_change_half_way() -> None:
+    for problem, after in traffic.PROBLEMS.items():
+        fleet = Pretended()
+        traffic.latencies(fleet, Noting(), CHANGE._replace(problem=problem))  # type: ignore[arg-type]
+        assert [paces for _, paces in fleet.paces] == [traffic.BEFORE, after]
+        # The clients may have a burst or two that is not yet sent.
+        begun = fleet.paces[1][0] / traffic.REQUESTS
+        assert 20 - traffic.CLIENTS <= begun <= 20
+
+
+def test_the_reference_keeps_all_servers_equally_busy() -> None:
+    told = traffic.Told()
+    for paces in (traffic.BEFORE, traffic.AFTER):
+        told.paces = paces
+        busy = told.ask().point * np.array(paces)
+        assert busy == pytest.approx(np.full(4, busy[0]))
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_every_player_uses_shares(name: str) -> None:
+    player = PLAYERS[name](traffic.PARAMETERS, False, 1, 20)
+    for _ in range(20):
+        trial = player.ask()
+        assert trial.point.min() >= 0
+        assert trial.point.sum() == pytest.approx(1)
+        player.tell(trial, float(trial.point @ [1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_the_service_of_the_demo_ends_with_it(end: signal.Signals) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "serve_demo.py")]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert demo.stdout is not None
+    assert demo.stdout.readline() == "playing the first 700 rounds ...\n"
+    demo.send_signal(end)
+    rest, _ = demo.communicate(timeout=600)  # the service holds the pipe for as long as it runs
+    assert "Traceback" not in rest
+    assert demo.returncode == 0
