@@ -60,7 +60,7 @@ EARLIEST = 3.0
 
 
 class Schedule(NamedTuple):
-    """The constants of lines 1 to 7 and of a_t; without a target lambda_t = 0, eta_t = cap."""
+    """The constants of lines 1 to 7 and of a_t. Without a target lambda_t = 0 and eta_t = cap."""
 
     dim: float
     cap: float  # the largest rate: sharp constants keep eta_t |g_t|* at most 1/2 by it
@@ -164,7 +164,7 @@ class BarrierFTRL(KernelLearner):
     def _certificate_part(self) -> Part | None:
         """The account of the rounds, or None if the centre is not known accurately enough.
 
-        `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
+        `spent` is the sum over the rounds minus the least value of the objective of line 7.
         """
         geometry, right, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not geometry.converged(iterate):

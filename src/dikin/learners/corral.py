@@ -10,8 +10,8 @@ T), p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
     base i_t learns from f_t/pbar_i, the others from 0 at the points that they proposed
     if 1/pbar_j > rho_j:  rho_j = 2/pbar_j,  eta_j <- b eta_j,  base j starts anew for range rho_j
 
-Each base is told the curvature of every round: the losses that it learns from are sigma_t-strongly
-convex on average. Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta +
+Each base learns the curvature of every round: its losses are sigma_t-strongly convex on average.
+Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta +
 E[rho_i^alpha] R_i, where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are
 weighted: alpha is 1 for methods of rate sqrt(T), 2/3 for SahaTewari and 1/2 for FKM. For alpha = 1
 the theorem requires eta = 1/(40 R_i ln T). The default sqrt(M/T) suits M fixed points.
@@ -42,7 +42,7 @@ from dikin.silence import silence
 
 
 class Proposed(NamedTuple):
-    """What the learner remembers about a query."""
+    """The memory of a query."""
 
     played: int  # the base whose point it is
     weight: float  # 1/pbar of that base
@@ -67,15 +67,14 @@ class Corral(Learner):
     Raises
     ------
     ParameterError
-        If a base plays on another domain, must be told more than a value, or is not a learner.
+        If a base plays on another domain, needs more than a value, or is not a learner.
 
     Notes
     -----
     Published: the mirror descent on the shares, the thresholds, the rising rates, and the bound.
 
-    Ours: bases are told f_t/pbar, which has half the range of the paper's l_t/pbar; the curvature
-    that they are told; a base that is restarted is built again for its wider range; and the default
-    of eta.
+    Ours: bases learn from f_t/pbar, which has half the range of the paper's l_t/pbar, and from the
+    curvature. A base that is restarted is built again for its wider range. The default of eta.
 
     References
     ----------
@@ -97,7 +96,7 @@ class Corral(Learner):
     )
     horizon: int = parameters.horizon(2, "the rates contain ln T")
     eta: float | None = parameter(
-        "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
+        "The first step of the mirror descent on the shares. None for sqrt(M/T).",
         optional(positive),
         default=None,
         kw_only=True,
@@ -232,7 +231,8 @@ class Corral(Learner):
     def _memo_from(self, state: Any) -> Proposed:
         *rest, parts = state
         pairs = zip(self._bases, parts, strict=True)
-        return Proposed(*rest, tuple(p if p is None else b._memo_from(p) for b, p in pairs))
+        memos = tuple(part if part is None else base._memo_from(part) for base, part in pairs)
+        return Proposed._make((*rest, memos))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -261,5 +261,6 @@ def mirror_step(inverse: Array, etas: Array, played: int, loss: float) -> Array:
         excess = (1.0 / moved).sum() - 1.0
         below = lam - excess / (etas / moved**2).sum()
         if not below < lam:  # the root up to rounding, which the last factor corrects
-            return np.maximum(moved * (1.0 + excess), 1.0)
+            found: Array = np.maximum(moved * (1.0 + excess), 1.0)
+            return found
         lam = below

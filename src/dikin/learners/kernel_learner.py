@@ -22,10 +22,10 @@ Proposal = tuple[float, float, float]
 
 
 class LearnerState(NamedTuple):
-    """What a learner carries from round to round."""
+    """The state of a learner between rounds."""
 
     numbers: Any
-    """Sums and rates: a list or a `Record`; an array or a NumPy record in the compiled loop."""
+    """Sums and rates: a list or a `Record`, in the compiled loop an array or a NumPy record."""
     linear: Array
     """The linear term of the update."""
     iterate: Array
@@ -33,7 +33,7 @@ class LearnerState(NamedTuple):
 
 
 class Memo(NamedTuple):
-    """What is remembered of a query until it is answered: of the state when it was asked."""
+    """The memory of a query until its answer: parts of the state when it was asked."""
 
     numbers: Any
     iterate: Array
@@ -57,7 +57,7 @@ class LearnerKernel(Protocol):
     ) -> None:
         """Learn from the answer of a round, into the state.
 
-        The memo may share its arrays: what is read of it is read before the state is written.
+        The memo may share its arrays: it is read before the state is written.
         """
         ...
 
@@ -106,7 +106,7 @@ class KernelLearner(Learner):
     # --- the compiled loop ---------------------------------------------------------------------
 
     def compiled_parts(self) -> CompiledParts | None:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
+        """The parts for the compiled loop. None if it cannot be compiled or queries are open."""
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None

@@ -1,7 +1,7 @@
 """Learn from the surprise, not from the loss: the learner to begin with.
 
 The estimate of a gradient from one value is as noisy as that value is large. A forecast b_t that is
-fixed before the direction is drawn may be taken off without bias. What is left is the surprise r_t.
+fixed before the direction is drawn may be taken off without bias. The rest is the surprise r_t.
 In working units, with S_t = sum_{s<=t} (sigma_s + lambda_s),
 
     H_t     = Hessian(psi)(y_t) + eta_t S_{t-1} I
@@ -157,7 +157,7 @@ def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerStat
 
 @compilable
 def discount(plan: Plan, round: int, state: LearnerState) -> None:
-    """Multiply all sums by what a memory leaves of them. The first answers weigh the same."""
+    """Discount all sums where the memory is finite. The first answers weigh the same."""
     n, keep = state.numbers, plan.keep
     if keep < 1.0 and (round > schedule.MEASURED or not measuring(n)):
         multiply(keep, state.linear, state.linear)
@@ -315,7 +315,7 @@ def solve_centre(k: Round, state: LearnerState, more: float) -> None:
 def _remembered(value: Any, name: str) -> float:
     rounds = number(value, name)
     if not 2.0 <= rounds < LARGEST:
-        raise ParameterError(f"{name} must be at least 2 rounds, or None for all; got {rounds}")
+        raise ParameterError(f"{name} must be at least 2 rounds, or None for all, got {rounds}")
     return rounds
 
 

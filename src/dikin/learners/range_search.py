@@ -15,7 +15,7 @@ import logging
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from dikin.arguments import LARGEST, real_number
 from dikin.errors import LossError, LossRangeError
@@ -31,7 +31,7 @@ logger = logging.getLogger("dikin")
 STALE = object()
 """The memo of a query asked before the last restart: its answer is not learnt from."""
 FIRST_SHARE = 2.0**-16
-"""Half the first range as a share of the first loss. Too narrow a range costs restarts; too wide a
+"""Half the first range as a share of the first loss. Too narrow a range costs restarts, too wide a
 range costs every round. If it were much smaller, rounding would decide which losses lie inside."""
 
 FIRST_SLOPE_SHARE = 1.0 / 32.0
@@ -74,7 +74,7 @@ class RangeSearch:
 
     @property
     def begun(self) -> bool:
-        """True if there was a loss, so that a range exists."""
+        """True if a range exists, after the first loss."""
         return self.rounds > 0
 
     def learn(self, learner: Learner, memo: Any, answer: Any, curvature: float) -> None:
@@ -146,7 +146,7 @@ class RangeSearch:
             return type(learner)(learner.domain, **arguments, seed=learner._noise.seed())
 
     def begin_anew(self, learner: Learner, fresh: Learner, search: RangeSearch) -> None:
-        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
+        """Take over the mathematics of a fresh learner. Attributes that a user has set stay."""
         kind = type(learner)
         own = {name: value for name, value in vars(learner).items() if not hasattr(kind, name)}
         kept = {name: getattr(learner, name) for name in ("_open", "rounds", "seed")}
@@ -180,13 +180,6 @@ class RangeSearch:
             "range": list(learner.units.loss_range),
             "range_search": asdict(replace(self, parts=())) | {"parts": rows},
         }
-
-    @classmethod
-    def decoded(cls, values: dict[str, Any], schedule: Any) -> Self:
-        """The search from a saved state; the learner knows the class of its schedules."""
-        rows = values["parts"]
-        parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
-        return cls(**values | {"parts": parts})
 
 
 def variation(
@@ -228,17 +221,12 @@ def widened(loss_range: Range, losses: list[float]) -> Range:
     return low, high
 
 
-def known_range(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the argument of a restored learner that knows its range for the time being."""
-    return {"loss_range": state["range"]} if "range" in state else {}
-
-
 def restore(learner: Learner, state: dict[str, Any]) -> None:
     """Let a learner that was built for the present range of a state search again."""
-    if "range" in state:
-        schedule = type(getattr(learner, "_schedule", None))
-        search = RangeSearch.decoded(state["range_search"], schedule)
-        learner.__dict__ = _searching(learner, search)
+    schedule: Any = type(getattr(learner, "_schedule", None))
+    values, rows = state["range_search"], state["range_search"]["parts"]
+    parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
+    learner.__dict__ = _searching(learner, RangeSearch(**values | {"parts": parts}))
 
 
 def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
