@@ -106,22 +106,6 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
 # --- both, as section 13.3 has them --------------------------------------------------------------
 
 
-class LooksEveryNinthRound(ScheduleReplay):
-    every = 9
-
-
-class RegularisesMore(ScheduleReplay):
-    fold = 4.4
-
-
-class RegularisesMoreWhereSteep(ScheduleReplay):
-    steep_fold = 3.3
-
-
-class MovesTooLate(ScheduleReplay):
-    step = 1.11
-
-
 class LooksAtTheBarrierNow(ScheduleReplay):
     """Not where the query was asked: h with eta S of the answer's own round."""
 
@@ -155,16 +139,9 @@ def test_lambda_and_the_rate_are_those_of_the_page() -> None:
         swings(kind(60.0, seed=3, smoothness=0.3), late=3)
         swings(kind(60.0, seed=3, lipschitz=0.6), late=0)
 
-    holds(
-        check,
-        ScheduleReplay,
-        LooksEveryNinthRound,
-        RegularisesMore,
-        RegularisesMoreWhereSteep,
-        MovesTooLate,
-        LooksAtTheBarrierNow,
-        PaysForWhatIsForgotten,
-    )
+    changes = {"every": 9}, {"fold": 4.4}, {"steep_fold": 3.3}, {"step": 1.11}
+    mutants = [type("Mutant", (ScheduleReplay,), change) for change in changes]
+    holds(check, ScheduleReplay, *mutants, LooksAtTheBarrierNow, PaysForWhatIsForgotten)
 
 
 # --- the level -----------------------------------------------------------------------------------

@@ -102,41 +102,6 @@ def test_certificate_price_of_a_round_without_leaving_the_set(kind: str, name: s
     holds(check, right, lambda *_: 0.0)
 
 
-@flat_or_line
-def test_certificate_price_of_a_cone_is_that_of_exploring_it(name: str) -> None:
-    """E f(x) - E f(y+w) + E grad f(y+w).w = E f(x) - f(y) for f = L |u - y|: nothing is added.
-
-    For every loss it is (d+1) int r^d phi'(r) dr with phi(r) = E f(y + r z), and phi' <= L E|z|.
-    """
-    learner = on_the_way("lipschitz", SETS[name])
-    dim, y = learner.domain.dim, standing(learner)
-    basis = plane(learner)
-    zs = [played(learner, basis @ s)[2] - y for s in sphere(dim, 48)]
-    reach = np.array([np.linalg.norm(z) for z in zs])
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    radii, weights = (nodes + 1) / 2, weights / 2 * dim * ((nodes + 1) / 2) ** (dim - 1)
-
-    def whole(value: Callable[[Array], float], slope: Callable[[Array], Array]) -> float:
-        inside = 0.0
-        for r, weight in zip(radii, weights, strict=True):
-            bends = (slope(y + r * z) @ (r * z) - value(y + r * z) for z in zs)
-            inside += weight * float(np.mean(list(bends)))
-        return inside + float(np.mean([value(y + z) for z in zs]))
-
-    def check(factor: float) -> None:
-        cone = whole(
-            lambda u: float(np.linalg.norm(u - y)), lambda u: (u - y) / np.linalg.norm(u - y)
-        )
-        assert cone == pytest.approx(factor * reach.mean(), rel=1e-9)
-        soft = whole(
-            lambda u: sqrt(0.01 + (u - y) @ (u - y)),
-            lambda u: (u - y) / sqrt(0.01 + (u - y) @ (u - y)),
-        )
-        assert soft <= factor * reach.mean()
-
-    holds(check, 1.0, 1.3, 0.8)
-
-
 @both
 @every_domain
 def test_certificate_trace_is_that_of_the_dense_inverse(kind: str, name: str) -> None:

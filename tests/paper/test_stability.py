@@ -12,11 +12,9 @@ The left side comes to 0.9999 of the right one in these runs.
 
 from collections.abc import Callable
 from functools import cache, partial
-from math import log, sqrt
 
 import pytest
 
-from dikin.learners.adaptive import Adaptive, AdaptiveLipschitz
 from paper.charts import holds
 from paper.runs import ANSWERS, SETS, Record, altered, build
 from reference.lifted import PaperLipschitz, PaperSmooth
@@ -105,29 +103,3 @@ def test_sharp_rate_keeps_eta_times_gradient_norm_at_a_half(kind: str, name: str
     for record in sharp_runs(kind, name):
         assert max(record.eta) <= 1 / (3 * record.dim)
         assert max(record.eta[t] * record.dual(t) for t in range(record.rounds)) <= 0.5
-
-
-def uncapped(learner: Adaptive, total: float, t: int) -> float:
-    """The sharp rates without the cap 1/(3d), with no horizon."""
-    d, nu = learner.domain.dim, learner.domain.nu
-    if isinstance(learner, AdaptiveLipschitz):
-        return ((1 + learner.units.slope(1.5)) ** 2 / (d**4 * total)) ** (1 / 3)
-    low = nu * log(max(t, 3)) / max(t, 3)
-    return sqrt((1 + learner.units.curvature(1.5)) / total + low) / (2 * d)
-
-
-@pytest.mark.parametrize(("kind", "name"), [("smooth", "box"), ("lipschitz", "interval")])
-def test_sharp_rate_needs_its_cap(kind: str, name: str) -> None:
-    def check(cap: float) -> None:
-        learner = build(kind, SETS[name])
-
-        def rate(total: float, t: int) -> float:
-            return min(cap, uncapped(learner, total, t))
-
-        def free(*_: float) -> float:
-            return 0.0  # omega* has no value where the mutant goes
-
-        record = Record(altered(learner, rate=rate, cost=free)).play(ANSWERS["alternating"], 20)
-        assert max(record.eta[t] * record.dual(t) for t in range(record.rounds)) <= 0.5
-
-    holds(check, 1 / (3 * SETS[name].dim), 10.0)
