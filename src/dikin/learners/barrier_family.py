@@ -63,7 +63,7 @@ class Scrible(FixedRateFTRL):
     ellipsoid, and regret of order d sqrt(nu T ln T).
 
     Ours: the directions, uniform on the sphere in place of a random eigenvector, with the same
-    second moment. The rate, which balances the bound proved in docs/mathematics.md; that of 2008 is
+    second moment. The rate, which balances the bound proved in docs/mathematics.md. That of 2008 is
     probably sqrt(nu ln T/T)/(4 d).
 
     References

@@ -310,7 +310,7 @@ class PseudoLine(Descent):
     `ask(z)` takes z_t as an array of the shape of a point, in the user's coordinates: z.x is the
     sum of the products of their entries. Only that line is explored: this is `FKM` with d = 1, and
     has its tuning and its bound, 2 T^(3/4) sqrt(3 (L + 1/r)) for any d, with L the constant of the
-    losses on the domain. Where z.x is the same on the whole domain the centre itself is played.
+    losses on the domain. The centre itself is played where z.x is the same on the whole domain.
 
     Notes
     -----
@@ -373,7 +373,7 @@ class PseudoLine(Descent):
 class OneMeasurementSPSA(Descent):
     """Stochastic approximation from one value a round, compared with a running mean.
 
-    It needs no constant and no horizon, and has no guarantee for losses that change.
+    It needs neither a constant nor a horizon. Losses that change void its guarantee.
 
     Notes
     -----

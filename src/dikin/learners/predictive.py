@@ -447,8 +447,8 @@ class Predictive(KernelLearner):
         NaN where neither `smoothness` nor `lipschitz` was given (see `certificate_for`), and while
         the size of losses is measured. With a `memory` a round weighs 1 - 1/memory of the next, and
         those that were measured weigh the same. Losses may have noise of mean 0, within a declared
-        `loss_range`. Which answers have come must depend neither on their directions nor on their
-        losses. Before the eighth their order must not either.
+        `loss_range`. The set of answers that have come must depend neither on their directions nor
+        on their losses. Before the eighth their order must not either.
         """
         known = self.smoothness is not None or self.lipschitz is not None
         return self._bound(self._state.numbers.price) if known else nan

@@ -227,7 +227,7 @@ def clip(value: float, level: float) -> float:
 
 @compilable
 def is_fault(plan: Plan, surprise: float, level: float) -> bool:
-    """Return whether nothing is learnt from a surprise. Within a known range there is no fault."""
+    """Return whether nothing is learnt from a surprise. Within a known range nothing is a fault."""
     return plan.tuning.widest == inf and abs(surprise) > FAR * level
 
 

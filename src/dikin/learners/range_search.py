@@ -6,7 +6,7 @@ from its own stream. Before that it learns from the loss outside, clipped to the
 Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
 (docs/mathematics.md, 5.5).
 
-A learner that knows its range has no `RangeSearch`.
+Only a learner without a known range has a `RangeSearch`.
 """
 
 from __future__ import annotations
@@ -62,15 +62,12 @@ class RangeSearch:
         Rounds that were never learnt from: each may have cost the whole variation of a loss.
     parts
         The certificate's parts of the earlier ranges.
-    certified
-        True if every earlier range has a part of the certificate.
     """
 
     rounds: int = 0
     restarts: int = 0
     idle: int = 0
     parts: tuple[Part, ...] = ()
-    certified: bool = True
 
     @property
     def begun(self) -> bool:
@@ -109,8 +106,7 @@ class RangeSearch:
         if self.begun:  # otherwise the range was a placeholder, for queries before the first loss
             part = learner._certificate_part()
             parts = self.parts if part is None else (*self.parts, part)
-            certified = self.certified and part is not None
-            ended = replace(ended, restarts=self.restarts + 1, parts=parts, certified=certified)
+            ended = replace(ended, restarts=self.restarts + 1, parts=parts)
         self.begin_anew(learner, fresh, ended)
         if learner.restarts:
             logger.info(
@@ -161,7 +157,7 @@ class RangeSearch:
         `part` is that of the present range. NaN before the first loss, and if an earlier range has
         no bound.
         """
-        if not (self.begun and self.certified):
+        if not self.begun or len(self.parts) < self.restarts:
             return nan
         low, high = learner.units.loss_range
         smoothness, lipschitz = (
@@ -199,9 +195,8 @@ def variation(
 def first_range(loss: float, slope: float) -> Range:
     """The range around the first loss, of which `slope` is L R, or 0 if no L is declared.
 
-    Its width is a share of the loss, or of L R if that is more. If both are 0 there is no scale,
-    and the range is as narrow as possible: the next loss other than 0 doubles it to its own size at
-    once.
+    Its width is a share of the loss, or of L R if that is more. If both are 0 the range is as
+    narrow as possible: the next loss other than 0 doubles it to its own size at once.
     """
     half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_AT_ZERO
     return loss - half, loss + half
