@@ -188,7 +188,7 @@ def sharp_schedule(
 ) -> Schedule:
     """The constants of docs/mathematics.md, from beta or L in the paper's units."""
     d, coefficient = float(dim), (constant + 1.0) ** (order - 1)
-    target, cap = schedules.Setting(order, dim, constant).target, 1.0 / (3.0 * dim)
+    target, cap = schedules.target(order, dim, constant), 1.0 / (3.0 * dim)
     common = Schedule(d, cap, order=order, target=target, first=target, coefficient=coefficient)
     if order == schedules.LIPSCHITZ:
         return common._replace(lipschitz=constant, scale=d ** (-4.0 / 3.0))
