@@ -1,13 +1,19 @@
 """A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
 
-A learner's own file brings its `LearnerKernel` and the state to begin with. Late answers, saving
-and the compiled loop are here.
+A learner's own file brings its kernel and the state to begin with. Late answers, saving and the
+compiled loop are here. A kernel is a NamedTuple that a compiler can take, with a `geometry` and
+
+    ask(state, s, metric, u)      writes the vector to play into u, from s, which comes as noise and
+                                  becomes a direction
+    tell(round, memo, loss, curvature, state)      learns from an answer, into the state
+
+The memo may share its arrays with the state: it is read before the state is written.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,31 +48,11 @@ class Memo(NamedTuple):
     asked: Proposal
 
 
-class LearnerKernel(Protocol):
-    """A round of a learner in the paper's units: a NamedTuple that a compiler can take."""
-
-    @property
-    def geometry(self) -> Any: ...
-
-    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
-        ...
-
-    def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
-    ) -> None:
-        """Learn from the answer of a round, into the state.
-
-        The memo may share its arrays: it is read before the state is written.
-        """
-        ...
-
-
 @dataclass(slots=True)
 class CompiledParts:
     """A learner taken apart for the compiled loop."""
 
-    kernel: LearnerKernel
+    kernel: Any
     state: LearnerState
     metric_size: int
 

@@ -131,7 +131,10 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
     signature = inspect.Signature([own, *(part.form for part in declared.values())])
 
     def __init__(self: Declared, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        given = signature.bind(self, *args, **kwargs)
+        try:
+            given = signature.bind(self, *args, **kwargs)
+        except TypeError as reason:
+            raise TypeError(f"{type(self).__name__}() {reason}") from None
         given.apply_defaults()
         for name in declared:
             setattr(self, name, given.arguments[name])
