@@ -31,7 +31,7 @@ MARGIN = 14
 """The least width of the column of names."""
 SHOWN: dict[str, Callable[[Any], str]] = {
     "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
-    "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
+    "tell": lambda _: "told",
     "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),
     "recommend": str,
