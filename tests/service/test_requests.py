@@ -53,19 +53,6 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert service.send("POST", "/v1/studies/life/ask").content["id"] == 0
 
 
-def test_history_in_pages(service: Serving) -> None:
-    shop(service.store, "paged", rounds=25).close()
-    found, first = [], 1
-    while first is not None:
-        page = service.send("GET", f"/v1/studies/paged/history?first={first}&limit=10").content
-        found += page["rounds"]
-        first = page["next"]
-    assert [row["round"] for row in found] == list(range(1, 26))
-    assert set(found[0]["params"]) == {"price", "ads"}
-    with dikin.Study(service.url, "paged") as study:
-        assert [row["value"] for row in found] == study.history()["value"].tolist()
-
-
 def test_a_study_made_anew(service: Serving) -> None:
     """The service has the old one open; the new one begins at once."""
     for value in (1.0, 2.0, 3.0):
