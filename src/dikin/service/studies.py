@@ -188,7 +188,7 @@ class OpenStudy:
             self._study = Study(
                 owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits(min(owner.patience / 2, limits.LONGEST_TURN))
+            self._study._share_commits()
         return self._study
 
     def disconnect(self) -> None:

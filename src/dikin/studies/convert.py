@@ -182,10 +182,7 @@ def _earlier_fact(tuner: Tuner, asked: dict[str, Any], told: dict[str, Any]) -> 
         "play": None,
         "center": told.get("center", asked["point"]),
     }
-    if tuner.comparison is not None:
-        control = told.get("expected_control")
-        fact |= {"by_coin": None if held else True, "control": control}
-    return fact
+    return fact | ({} if tuner.control is None else {"control": told.get("expected_control")})
 
 
 def _plain_values(values: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from dikin.status import Status
 from dikin.studies.arguments import as_read, own_name, printable
 from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import UNIT, OpenQuery, Study, trial_of
+from dikin.studies.study import OpenQuery, Study, trial_of
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
@@ -216,7 +216,7 @@ class RemoteStudy(Study):
     ) -> None:
         wait = PATIENCE if patience is None else patience
         self.service = ServiceClient(str(url), token, client, wait)
-        self._place, self._at_once = f"at {self.service.url}", AT_ONCE
+        self._place = f"at {self.service.url}"
         self._path = "/v1/studies/" + quote(self.name, safe="")
         # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
@@ -253,19 +253,17 @@ class RemoteStudy(Study):
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def _ask(
-        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
-    ) -> list[Trial]:
-        # Of several, the first key without its place: the service numbers them again.
-        key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
-        answer = self._call(
-            "ask",
-            context=context,
-            covariates=covariates or None,
-            n=None if n is None else len(keys),
-            key=key.replace(UNIT, "/"),
-        )
-        entries = answer["queries"] if n is not None else [answer]
+    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
+        key, entries = key or secrets.token_hex(16), list[dict[str, Any]]()
+        while len(entries) < (n or 1):
+            answer = self._call(
+                "ask",
+                context=context,
+                covariates=covariates or None,
+                n=None if n is None else min(AT_ONCE, n - len(entries)),
+                key=f"{key}/{len(entries)}" if entries else key,
+            )
+            entries += answer["queries"] if n is not None else [answer]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
