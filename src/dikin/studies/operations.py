@@ -310,10 +310,7 @@ def _query(id: Any, point: Any) -> Query | int:
 def forget(
     study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
 ) -> Any:
-    """Close a trial that will never be answered, or all old ones. Repeating this is allowed.
-
-    `forgotten` is the number of trials.
-    """
+    """Close a trial that will never be answered, or all old ones. Repeating this is allowed."""
     trial = None if id is None else _query(id, point)
     return {"forgotten": study.forget(trial, older_than=older_than)}
 
