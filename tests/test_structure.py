@@ -134,12 +134,6 @@ def test_a_live_loop_imports_little(code: str, loaded: list[str], tmp_path: Path
     assert [name for name in HEAVY if name in run.stdout.split()] == loaded
 
 
-def test_few_packages_are_installed_for_a_live_loop() -> None:
-    needed = {re.split("[^a-z]", each)[0] for each in PROJECT["dependencies"]}
-    assert needed == {"click", "numpy"}
-    assert set(LAB) == {"joblib", "matplotlib", "numba", "rich", "scipy"}
-
-
 HIDE_LAB = f"""
 import sys
 class Hidden:

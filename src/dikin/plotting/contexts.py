@@ -83,7 +83,8 @@ def draw_context(axes: Axes, panel: ContextPanel) -> None:
     axes.tick_params(labelfontfamily=FONTS)
     if panel.axis.log:
         axes.set_yscale("log")
-    lines, at = panel.lines[:MOST_LINES], panel.xs
+    lines = panel.lines[:MOST_LINES]
+    at: Any = panel.xs
     words = isinstance(at[0], str)
     style: dict[str, Any] = {"drawstyle": "steps-mid" if panel.axis.whole else "default"}
     if words:
