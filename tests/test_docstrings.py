@@ -24,8 +24,8 @@ RULES = {"GL08", "PR01", "PR02", "RT01", "RT03"}
 
 
 FOR_STUDIES = {
-    *("draft", "ask_fact", "open_fact", "require_open", "checked_answer", "checked_trial"),
-    *("center_in", "recall", "state_in_study"),
+    *("draft", "open_fact", "open_trial", "checked_answer", "checked_trial"),
+    *("kept_rounds", "recall", "state_in_study", "identity"),
 }
 """Methods of a tuner that a study calls, and nobody else."""
 

@@ -162,7 +162,12 @@ def refuse_version(what: str, version: object, current: int) -> None:
     """Raise an error unless this library reads the version."""
     if version != current:
         newer = isinstance(version, int) and version > current
-        advice = "upgrade dikin" if newer else "continue with the dikin that wrote it"
+        advice = (
+            "upgrade dikin"
+            if newer
+            else "continue with the dikin that wrote it, or start again with this one. A saved "
+            "file has no rounds to learn from; a study has them, and is converted when it is opened"
+        )
         raise StateError(
             f"{what} has version {shown(version)}, this dikin reads version {current}: {advice}. "
             "Nothing was changed"

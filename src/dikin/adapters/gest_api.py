@@ -91,8 +91,12 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     def ingest(self, results: Sequence[dict[str, Any]]) -> None:
         answers = [(int(result[ID]), self._answer(result)) for result in results if _has_id(result)]
-        for id, _ in answers:
-            self.tuner.require_open(id)
+        ids, waiting = [id for id, _ in answers], [trial.id for trial in self.tuner.open_queries]
+        if {*ids} - {*waiting} or len({*ids}) < len(ids):
+            raise ParameterError(
+                f"every {ID} must be that of a point that waits for its result, and come once; got "
+                f"{ids[:5]}, waiting are {waiting[:5]}. Nothing was changed."
+            )
         for id, answer in answers:
             if answer is None:
                 self.tuner.forget(id)

@@ -108,7 +108,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
             return {}
         known = trial.user_attrs | {**self._known()}
         asked: Trial = self.tuner.ask(**self._names.for_ask(known))
-        params = {name: _value(self._space[name], asked[name]) for name in asked}
+        params = {name: _value(self._space[name], value) for name, value in asked.params.items()}
         self._asked[trial.number] = asked, params
         return {name: params[name] for name in search_space if name in params}
 

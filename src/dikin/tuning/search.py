@@ -890,12 +890,6 @@ class Search:
         """The share of the last values that were left out or bounded."""
         return sum(self.recent) / 200.0
 
-    @property
-    def absurd_values(self) -> set[float]:
-        """The first values that turned out to be absurd."""
-        judged = zip(self.first, self.absurd, strict=False)
-        return {value for (_, value, *_), absurd in judged if absurd}
-
     def start_at(self, y: Array, picks: tuple[int, ...]) -> None:
         """Begin at another centre, with what is known."""
         self.picks = picks
