@@ -114,7 +114,7 @@ def refuse_infinite(value: Any, what: str) -> None:
 
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
-    if numbers:  # a learner may begin with infinity; a whole number may be too large
+    if numbers:  # a learner may begin with infinity, and a whole number may be too large
         return isinstance(value, float) or abs(value) <= sys.float_info.max
     return type(value) is type(form)
 
@@ -143,7 +143,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the state in a file, or raise an error that says what is wrong with the file."""
+    """Return the state in a file, or raise an error that names the fault of the file."""
     file = path_of(path)
     try:
         document = read_json(file.read_text(encoding="utf-8"))
