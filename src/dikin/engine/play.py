@@ -192,7 +192,7 @@ def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
     """Return the same as `plain_rounds`, in machine code.
 
-    None if learner or environment has no kernel that compiles, if a query is open, or if
+    None if learner or environment lacks a kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
     losses = environment.kernel

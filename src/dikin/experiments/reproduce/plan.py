@@ -148,8 +148,8 @@ class Row:
     alpha: float | None = None
     """Exponent of a curvature sigma t^-alpha. Constant curvature has 0."""
     steady: bool = False
-    """The curvature is too little to count: nearly all regret is the cost of exploring, which is known
-    beforehand, and few games are enough."""
+    """The curvature is too little to count: nearly all regret is the cost of exploring, which is
+    known beforehand, and few games are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
