@@ -41,7 +41,7 @@ class UnitConversion(NamedTuple):
     loss_offset: float
     loss_scale: float
     curvature_scale: float
-    """What a strong convexity of 1 is in working units."""
+    """A strong convexity of 1 in working units."""
     curvature_limit: float
     """The largest curvature that is told in a round: understating is safe."""
 
