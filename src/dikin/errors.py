@@ -97,7 +97,7 @@ class StoreError(StateError, OSError):
     """
 
     retry_after = 0
-    """Seconds after which a service asks to be called again; 0 if it did not say."""
+    """Seconds after which a service asks to be called again, 0 if unknown."""
 
 
 class BusyError(StoreError, TimeoutError):

@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
 
 
 class UnitConversion(NamedTuple):
-    """From the user's units to the learner's, as plain numbers."""
+    """Conversion of the user's units to the learner's, as plain numbers."""
 
     center: Array
     radius: float

@@ -184,7 +184,7 @@ def run_rounds(
 
 
 def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
-    """Whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
+    """Return whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
     count = max(2, round(np.log10(rounds) * per_decade) + 1)
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
 
@@ -192,7 +192,7 @@ def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
     """Return `plain_rounds` in machine code.
 
-    None if learner or environment has no kernel that compiles, if a query is open, or if
+    None if learner or environment lacks a kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
     losses = environment.kernel

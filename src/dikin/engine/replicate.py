@@ -55,7 +55,7 @@ def replicate(
     Raises
     ------
     ParameterError
-        If there are no seeds, `workers` is 0, or a maker is not a function.
+        If `seeds` is empty, `workers` is 0, or a maker is not a function.
 
     Examples
     --------

@@ -39,7 +39,7 @@ from dikin.tuning.history import (
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
-from dikin.tuning.search import Estimate, Search
+from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
 from dikin.units import checked_range
@@ -1166,8 +1166,9 @@ class Tuner(Player[Trial]):
 
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+        """Keep all of these rounds, of which the last are kept; they were learnt already."""
+        earlier = rounds[: max(0, len(rounds) - len(self._history))]
+        self._history = deque([*earlier, *self._history], maxlen=self._rows(HISTORY))
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""
@@ -1181,6 +1182,6 @@ class Tuner(Player[Trial]):
         return {"kind": "tuner", "parameters": list(spec.pop("parameters")), **same, **spec}
 
 
-def _signed(sign: float, found: Estimate) -> Interval:
+def _signed(sign: float, found: Interval) -> Interval:
     low, high = sorted((sign * found.low, sign * found.high))
     return Interval(sign * found.mean, low, high)
