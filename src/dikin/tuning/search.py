@@ -6,7 +6,7 @@ y, A the curvature raised to where it is known, C the covariance of the coeffici
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import product
@@ -39,6 +39,9 @@ FAR, FIRST_FAR = 6.0, 12.0
 """Standard deviations beyond which a value is far; the same in the first rounds."""
 STEEPER = 3.0
 """How many times steeper a value may be than any two ordinary values."""
+COMMON, RARE = 0.25, 100.0
+"""Share of equal values from which on they are no continuous noise, as zeros among revenues, and
+how many times farther than the others a value may then be."""
 ABSURD, CORE = 10.0, 0.7
 """Distances of this share of the first values beyond which one of them is absurd."""
 LEVEL = 4.0
@@ -123,13 +126,22 @@ def matrix_times(factor: Array, vectors: Array) -> Array:
     return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
 
 
-def _fits(where: Array, value: float, rows: Iterable[tuple[Array, float]]) -> bool:
+def _common(values: Sequence[float]) -> float | None:
+    """Return the value that many of these values have, as 0 among conversions or revenues."""
+    if not values:
+        return None
+    value, count = Counter(values).most_common(1)[0]
+    return value if count > max(1.0, COMMON * len(values)) else None
+
+
+def _fits(where: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
     """Return whether a value is as far from the nearest one as these values vary."""
-    settings, values = (
-        (np.array(each) for each in zip(*rows, strict=True)) if rows else (NONE, NONE)
-    )
-    if not len(values) or not np.ptp(values) > 0.0:
-        return len(values) > 0  # all the same, as most of 0 or 1: nothing is known of the rest
+    if not rows:
+        return False
+    settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
+    if (common := _common(values.tolist())) is not None:  # the others vary as they like
+        most = RARE * float(np.max(np.abs(values - common)))
+        return most == 0.0 or abs(value - common) <= most
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
     away = np.linalg.norm(settings - where, axis=1)
     near, width = int(np.argmin(away)), float(gaps.max())
@@ -379,7 +391,7 @@ class Search:
         """Return a centre as it is used; with limits only as far as settings were tried."""
         place, d = self._known(weights, choice), self.space.d
         y = place.y
-        if self.limited and len(self.ordinary) > d:
+        if (self.limited or self.far) and len(self.ordinary) > d:
             tried = np.array([x[:d] for x, _ in self.ordinary])
             middle, spread = tried.mean(axis=0), np.cov(tried.T).reshape(d, -1)
             spread += (1e-6 * np.trace(spread) + 1e-18) * np.eye(d)
@@ -536,6 +548,8 @@ class Search:
 
     def _take(self, row: Row, value: float) -> None:
         """Learn an ordinary value."""
+        # Weights against outliers would take rare ones for outliers, and their mean for less.
+        self.model.robust = _common([v for _, v in self.ordinary]) is None
         self.model.learn(self._phi(row), value, history=row.history)
         if not row.history:
             self.ordinary.append((row.where, value))
