@@ -102,7 +102,7 @@ class Rival(ABC):
         values, id = self._values(z), self._trials
         excess = float(((z - values) ** 2).sum()) if self._shares else 0.0
         self._asked[id], self._trials = (candidate, excess), id + 1
-        return dikin.Trial(id, self.space.params(values), values)
+        return dikin.Trial(id, values, self.space.params(values))
 
     def tell(self, trial: dikin.Trial, value: float) -> None:
         self._unit = self._unit or abs(value)

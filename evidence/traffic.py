@@ -143,7 +143,7 @@ class Told:
 
     def ask(self) -> dikin.Trial:
         params, self._asked = self.best, self._asked + 1
-        return dikin.Trial(self._asked, params, np.array([*params["share"].values()]))
+        return dikin.Trial(self._asked, np.array([*params["share"].values()]), params)
 
     def tell(self, trial: dikin.Trial, value: float) -> None:
         pass

@@ -1,7 +1,6 @@
 """A parameter kind of your own: lengths of time such as '30s' and '5min'."""
 
-from collections.abc import Iterator
-from math import exp, log
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import dikin
@@ -31,22 +30,15 @@ class Duration(dikin.ParameterKind):
         if start is not None and not self._low <= seconds(start, "start") <= self._high:
             raise ParameterError(f"start must be between {low!r} and {high!r}, got {start!r}")
 
-    def to_unit(self, value: float) -> float:
-        return log(value / self._low) / log(self._high / self._low)
-
-    def best(self, u: float) -> float:
-        value = self._low * exp(u * log(self._high / self._low))
-        return min(max(value, self._low), self._high)
-
-    def number(self, value: Any) -> float:
-        return seconds(value, "start")
-
-    def shown(self, value: float) -> str:
-        return f"{value:.6g}s"
-
     @property
     def axis(self) -> Axis:
         return Axis(self._low, self._high, log=True)
+
+    def numbers(self, value: Any) -> Sequence[float]:
+        return [seconds(value, "start")]
+
+    def setting(self, numbers: Sequence[float]) -> str:
+        return f"{numbers[0]:.6g}s"
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

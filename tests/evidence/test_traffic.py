@@ -96,7 +96,7 @@ class Noting:
 
     def ask(self) -> dikin.Trial:
         self.asked += 1
-        return dikin.Trial(self.asked - 1, {}, np.full(4, 0.25))
+        return dikin.Trial(self.asked - 1, np.full(4, 0.25), {})
 
     def tell(self, trial: dikin.Trial, value: float) -> None:
         self.values[trial.id] = value

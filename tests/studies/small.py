@@ -14,12 +14,8 @@ import dikin
 from dikin.cli import main
 from dikin.studies.database import open_database
 from dikin.studies.fold import Fold
-from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Log
 from dikin.tuning.history import Row as Round
-
-LATER = 300.0
-"""Seconds that events may wait for others: no test lasts so long."""
 
 
 def plain(seed: int = 1) -> dikin.Tuner:
@@ -57,7 +53,8 @@ class Twin:
 
     def ask(self, context: Any = None, *, n: int | None = None, covariates: Any = None) -> Any:
         checked = self.contexts.checked(context), self.covariates.checked(covariates)
-        trials = [self.tuner._ask(*checked, id=self.row + i) for i in range(n or 1)]
+        ids = range(self.row, self.row + (n or 1))
+        trials = [self.tuner.open_fact(id, self.tuner.draft(*checked, id)[1]) for id in ids]
         self.row += len(trials)
         return trials[0] if n is None else trials
 
@@ -89,8 +86,7 @@ def folded(url: str, name: str = "a") -> Fold:
     with closing(open_database(url, 5.0)) as database:
         log = Log(database, name)
         assert log.find()
-        fold = Fold.begun(log.beginning())
-        fold.recall = lambda fold: earlier_rounds(log, fold)
+        fold = Fold.begun(log)
         for group in log.rows(fold.n, fold.seal):
             for row in group:
                 fold.apply(row)
@@ -114,10 +110,10 @@ def begin(file: str) -> None:
         study.ask()
 
 
-def sharing(*arguments: Any, seconds: float = LATER, **options: Any) -> dikin.Study:
+def sharing(*arguments: Any, **options: Any) -> dikin.Study:
     """A study as the service opens it: calls return before their events are committed."""
     study = dikin.Study(*arguments, **options)
-    study._share_commits(seconds)
+    study._share_commits()
     return study
 
 

@@ -53,15 +53,15 @@ def test_a_copy_that_opens_a_fact_learns_as_the_one_that_asked(kind: str) -> Non
     asking = made(kind)
     copy = copy_of(asking)
     for round in range(40):
-        asked = asking._ask(*_checked(asking, round), id=3 * round + 5)
-        fact = json.loads(json.dumps(asking.ask_fact(asked), allow_nan=False))
-        opened = copy.open_fact(3 * round + 5, fact)
+        asked, fact = asking.draft(*_checked(asking, round), id=3 * round + 5)
+        asking.open_fact(asked.id, fact)
+        opened = copy.open_fact(asked.id, json.loads(json.dumps(fact, allow_nan=False)))
         assert opened == asked
         for name in type(asked).__slots__:
             assert repr(getattr(opened, name)) == repr(getattr(asked, name))
         assert copy.state() == asking.state()
-        asking.tell(asked, **answer(asked, round))
-        copy.tell(opened.id, **answer(asked, round))
+        asking.tell(asked.id, **answer(asked, round))
+        copy.tell(opened, **answer(asked, round))
     assert copy.state() == asking.state()
     assert asking.asked == copy.asked == 40
     assert copy.ask(**known(copy, 7)) == asking.ask(**known(copy, 7))
@@ -79,20 +79,20 @@ def test_a_copy_that_would_have_asked_otherwise_takes_what_was_asked(kind: str) 
         trial = asking.ask(**known(asking, round))
         asking.tell(trial, **answer(trial, round))
     behind = copy_of(asking)
-    last = asking.ask(**known(asking, 20))
-    facts = {last.id: asking.ask_fact(last)}
-    asking.tell(last, **answer(last, 20))
-    asked = asking.ask(**known(asking, 21))
-    facts[asked.id] = asking.ask_fact(asked)
-    opened = behind.open_fact(asked.id, facts[asked.id])
+    last, first_fact = asking.draft(*_checked(asking, 20), id=20)
+    asking.open_fact(20, first_fact)
+    asking.tell(20, **answer(last, 20))
+    asked, fact = asking.draft(*_checked(asking, 21), id=21)
+    asking.open_fact(21, fact)
+    opened = behind.open_fact(21, fact)
     assert opened.point.tolist() == asked.point.tolist()
     assert repr(opened.expected) == repr(asked.expected)
-    behind.open_fact(last.id, facts[last.id])
+    behind.open_fact(20, first_fact)
     for tuner in (asking, behind):
         tuner.tell(asked.id, **answer(asked, 21))
     behind.tell(last.id, **answer(last, 20))
     assert behind.rounds == asking.rounds
-    if asking.comparison is not None:
+    if asking.control is not None:
         one, two = asking.uplift, behind.uplift
         assert (one.low, one.high) == pytest.approx((two.low, two.high), rel=1e-9, nan_ok=True)
     assert behind.certificate == pytest.approx(asking.certificate, nan_ok=True)
@@ -100,25 +100,24 @@ def test_a_copy_that_would_have_asked_otherwise_takes_what_was_asked(kind: str) 
 
 def test_what_is_refused_changes_nothing() -> None:
     tuner = made("plain")
-    trial = tuner.ask()
-    fact = tuner.ask_fact(trial.id)
+    trial, fact = tuner.draft({}, {}, 0)
+    tuner.open_fact(0, fact)
     before = tuner.state()
     with pytest.raises(errors.StateError, match="open already"):
         tuner.open_fact(trial.id, fact)
     with pytest.raises(errors.StateError, match="values of trial 9"):
         tuner.open_fact(9, fact | {"point": [1.0]})
     with pytest.raises(errors.QueryError):
-        tuner.ask_fact(9)
+        tuner.open_trial(9)
     assert tuner.state() == before
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "certified"])
-def test_a_draft_that_is_taken_back_leaves_no_trace(kind: str) -> None:
+def test_a_draft_leaves_no_trace(kind: str) -> None:
     tuner = Tuner(PARAMETERS, smoothness=4.0, seed=3) if kind == "certified" else made(kind)
     for round in range(60):
         before = tuner.state()
-        _, take_back = tuner.draft(*_checked(tuner, round), id=round + 1, draw=2**40 + round)
-        take_back()
+        tuner.draft(*_checked(tuner, round), id=round + 1, number=2**40 + round)
         assert tuner.state() == before
         trial = tuner.ask(**known(tuner, round))
         tuner.tell(trial, **answer(trial, round))

@@ -255,7 +255,7 @@ def test_the_certificate_of_a_tuner_is_above_its_regret_and_of_use(at_once: int)
 def test_first_forecast_is_the_second_answer() -> None:
     tuner = dikin.Tuner(UNIT, smoothness=2.0, seed=1)
     trials = tuner.ask(n=3)
-    kept = [tuner._open[trial.id][1] for trial in trials]
+    kept = [tuner._open[trial.id][1].play for trial in trials]
     for trial, value in zip(trials, (5000.0, 5001.0, 5002.0), strict=True):
         tuner.tell(trial, value)
     assert [np.isnan(each.expected) for each in kept] == [True] * 3

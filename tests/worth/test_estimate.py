@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dikin.errors import LossError, ParameterError, StateError
 from dikin.worth import rounds_to_see
 from dikin.worth.estimate import MEMORY, Arm, UpliftEstimate, in_range, next_level
 from dikin.worth.sums import Sums
@@ -131,7 +130,6 @@ def test_rare_values_of_an_arm_hold_its_level_up() -> None:
 def test_a_value_outside_its_range_counts_as_its_end() -> None:
     assert [in_range(x, (1.0, 2.0)) for x in (-inf, 1.5, 7.0)] == [1.0, 1.5, 2.0]
     assert isnan(in_range(nan, (1.0, 2.0)))
-    assert in_range(7.0, None) == 7.0
     bounded = estimate_of([(60.0, False, 70.0, 60.0)], value_range=(0.0, 60.0))
     assert bounded._all.tuned_squares == 0.0  # the guess stays inside
 
@@ -191,32 +189,6 @@ def test_nothing_is_known_at_first() -> None:
     rounds = played(400, 0.1, 8, far=0.0)
     assert "400 of 600 rounds" in str(estimate_of(rounds).uplift())
     assert estimate_of(rounds, value_range=(0, 200)).uplift().is_known
-    assert str(estimate_of(rounds).uplift("30 answers are missing")).endswith("answers are missing")
-
-
-@pytest.mark.parametrize("value", [nan, inf, 1e100, 2e5])
-def test_what_is_no_value_is_refused_and_changes_nothing(value: float) -> None:
-    found = estimate_of(played(50, 0.1, 10), value_range=(-1e5, 1e5))
-    before = found.state()
-    with pytest.raises(LossError, match="Nothing was changed"):
-        found.add(value, False, 100.0, 100.0)
-    assert found.state() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"holdback": 0.0}, "nothing to compare with"),
-        ({"holdback": 0.7}, "from 0"),
-        ({"value_range": (1.0, 0.0)}, "value_range"),
-        ({"maximize": 1}, "maximize"),
-        ({"guard": 2}, r"If you mean 2 %, write 0\.02"),
-        ({"guard": "2 %"}, "guard must be a number"),
-    ],
-)
-def test_unusable_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        UpliftEstimate(**{"holdback": 0.1} | arguments)
 
 
 # --- the guard -----------------------------------------------------------------------------------
@@ -295,31 +267,10 @@ def test_the_guard_says_when_it_cannot_know() -> None:
 def test_a_state_continues_bit_for_bit(cut: int, more: dict[str, Any]) -> None:
     rounds = played(1300, 0.1, 11, -6.0, far=0.001)
     whole, part = estimate_of(rounds, **more), estimate_of(rounds[:cut], **more)
-    again = UpliftEstimate.restore(json.loads(json.dumps(part.state(), allow_nan=False)))
+    again = estimate_of([], **more)
+    again.restore(json.loads(json.dumps(part.state(), allow_nan=False)))
     assert again.state() == part.state()
     for each in rounds[cut:]:
         again.add(*each)
     assert again.state() == whole.state()
     assert repr(again.uplift()) == repr(whole.uplift())
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"holdback": 0.9},
-        {"all": {}},
-        {"all": None},
-        {"guarded": [{"x": 1}]},
-        {"guarded": []},
-        {"arms": [{"answers": nan}]},
-        {"level": "high"},
-        {"first_window": None},
-    ],
-    ids=str,
-)
-def test_an_altered_state_is_refused(change: dict[str, Any]) -> None:
-    state = estimate_of(played(50, 0.1, 12), guard=0.02).state() | change
-    without = [{key: state[key] for key in state if key != name} for name in state]
-    for refused in (state, *without):
-        with pytest.raises(StateError):
-            UpliftEstimate.restore(refused)

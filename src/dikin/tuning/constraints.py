@@ -14,6 +14,11 @@ from dikin.errors import ParameterError, did_you_mean, shown
 from dikin.tuning.parameters.base import ParameterKind
 
 EXAMPLE = "'ads + 3 * staff <= 100'"
+NUMBER = ""
+"""The key of the number without a name in a linear expression."""
+
+Linear = dict[str, float]
+"""Factors of names, and a number."""
 
 
 class Constraint(NamedTuple):
@@ -24,23 +29,8 @@ class Constraint(NamedTuple):
     limit: float
 
 
-class _Linear(NamedTuple):
-    """An expression: factors of names, and a number."""
-
-    factors: dict[str, float]
-    constant: float
-
-    def scaled(self, by: float) -> _Linear:
-        return _Linear({name: by * f for name, f in self.factors.items()}, by * self.constant)
-
-    def plus(self, other: _Linear) -> _Linear:
-        names = self.factors | other.factors
-        factors = {n: self.factors.get(n, 0.0) + other.factors.get(n, 0.0) for n in names}
-        return _Linear(factors, self.constant + other.constant)
-
-
 def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> list[Constraint]:
-    """The constraints that some texts describe, each with `<=` or `>=` between linear expressions.
+    """Return the constraints of some texts, each with `<=` or `>=` between linear expressions.
 
     Only a parameter with a `linear_range` can stand in one.
     """
@@ -54,79 +44,75 @@ def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> lis
 def _read(text: Any, parameters: Mapping[str, ParameterKind]) -> Iterator[Constraint]:
     if not isinstance(text, str):
         raise ParameterError(f"a constraint is a text such as {EXAMPLE}, got {shown(text)}")
+    said = f"the constraint {shown(text)}"
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as reason:
-        what = reason.msg if isinstance(reason, SyntaxError) else reason
-        raise ParameterError(
-            f"the constraint {shown(text)} is not like {EXAMPLE}: {what}"
-        ) from reason
+        why = getattr(reason, "msg", reason)
+        raise ParameterError(f"{said} is not like {EXAMPLE}: {why}") from reason
     if not isinstance(tree, ast.Compare):
-        raise ParameterError(
-            f"the constraint {shown(text)} must compare with <= or >=, as in {EXAMPLE}"
-        )
+        raise ParameterError(f"{said} must compare with <= or >=, as in {EXAMPLE}")
     try:
-        sides = [_linear(side, text, parameters) for side in (tree.left, *tree.comparators)]
+        linear = [_linear(side, said, parameters) for side in (tree.left, *tree.comparators)]
     except (OverflowError, RecursionError):
-        raise ParameterError(
-            f"the constraint {shown(text)} has a number that is too large, or too many terms"
-        ) from None
-    for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False):
-        if isinstance(operator, ast.Lt | ast.Gt):
-            raise ParameterError(
-                f"the constraint {shown(text)} must compare with <= or >=, which is the same "
-                "here: a limit may always be reached"
-            )
+        raise ParameterError(f"{said} has a number that is too large, or too many terms") from None
+    for left, operator, right in zip(linear, tree.ops, linear[1:], strict=False):
         if not isinstance(operator, ast.LtE | ast.GtE):
             raise ParameterError(
-                f"the constraint {shown(text)} must compare with <= or >=. For an equation "
-                "express one parameter by the others, or use Shares"
+                f"{said} must compare with <= or >=, as in {EXAMPLE}. For an equation express one "
+                "parameter by the others, or use Shares"
             )
-        sign = 1.0 if isinstance(operator, ast.LtE) else -1.0
-        over = left.plus(right.scaled(-1.0)).scaled(sign)
-        factors = {name: factor for name, factor in over.factors.items() if factor}
+        over = _sum(left, right, -1.0)
+        if isinstance(operator, ast.GtE):
+            over = _times(over, -1.0)
+        limit = -over.pop(NUMBER, 0.0)
+        factors = {name: factor for name, factor in over.items() if factor}
         if not factors:
-            raise ParameterError(f"the constraint {shown(text)} has no parameter in it")
-        if not all(map(isfinite, (*factors.values(), over.constant))):
-            raise ParameterError(f"the constraint {shown(text)} has a number that is too large")
-        yield Constraint(text, factors, -over.constant)
+            raise ParameterError(f"{said} has no parameter in it")
+        if not all(map(isfinite, (*factors.values(), limit))):
+            raise ParameterError(f"{said} has a number that is too large")
+        yield Constraint(text, factors, limit)
 
 
-def _linear(node: ast.expr, text: str, parameters: Mapping[str, ParameterKind]) -> _Linear:
+def _sum(one: Linear, other: Linear, sign: float = 1.0) -> Linear:
+    return {name: one.get(name, 0.0) + sign * other.get(name, 0.0) for name in one | other}
+
+
+def _times(linear: Linear, by: float) -> Linear:
+    return {name: by * factor for name, factor in linear.items()}
+
+
+def _linear(node: ast.expr, said: str, parameters: Mapping[str, ParameterKind]) -> Linear:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return _Linear({}, float(value))
+            return {NUMBER: float(value)}
         case ast.Name(id=name):
             if name not in parameters:
-                near = did_you_mean(name, parameters)
                 raise ParameterError(
-                    f"the constraint {shown(text)} names {name!r}, no parameter.{near}"
+                    f"{said} names {name!r}, no parameter.{did_you_mean(name, parameters)}"
                 )
             if parameters[name].linear_range is None:
                 raise ParameterError(
-                    f"the constraint {shown(text)} names {name}, {parameters[name]!r}: only a Real "
-                    "without log can stand in a constraint, or a kind of your own that has a "
-                    "linear_range"
+                    f"{said} names {name}, {parameters[name]!r}: only a Real without log can stand "
+                    "in a constraint, or a kind of your own that has a linear_range"
                 )
-            return _Linear({name: 1.0}, 0.0)
+            return {name: 1.0}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-            return _linear(inner, text, parameters).scaled(
-                -1.0 if isinstance(sign, ast.USub) else 1.0
-            )
-        case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as sign, right=b):
-            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
-            return one.plus(two.scaled(-1.0 if isinstance(sign, ast.Sub) else 1.0))
-        case ast.BinOp(left=a, op=ast.Mult(), right=b):
-            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
-            if not one.factors:
-                return two.scaled(one.constant)
-            if not two.factors:
-                return one.scaled(two.constant)
-        case ast.BinOp(left=a, op=ast.Div(), right=b):
-            one, two = _linear(a, text, parameters), _linear(b, text, parameters)
-            if not two.factors and two.constant:
-                return one.scaled(1.0 / two.constant)
+            linear = _linear(inner, said, parameters)
+            return _times(linear, -1.0) if isinstance(sign, ast.USub) else linear
+        case ast.BinOp(left=a, op=operator, right=b):
+            one, two = _linear(a, said, parameters), _linear(b, said, parameters)
+            numbers = one.get(NUMBER, 0.0), two.get(NUMBER, 0.0)
+            match operator:
+                case ast.Add() | ast.Sub():
+                    return _sum(one, two, 1.0 if isinstance(operator, ast.Add) else -1.0)
+                case ast.Mult() if one.keys() == {NUMBER}:
+                    return _times(two, numbers[0])
+                case ast.Mult() if two.keys() == {NUMBER}:
+                    return _times(one, numbers[1])
+                case ast.Div() if two.keys() == {NUMBER} and numbers[1]:
+                    return _times(one, 1.0 / numbers[1])
     raise ParameterError(
-        f"the constraint {shown(text)} is not linear at {ast.unparse(node)!r}: wanted sums of "
-        f"parameters times numbers, as in {EXAMPLE}"
+        f"{said} is not linear at {ast.unparse(node)!r}: wanted sums of parameters times numbers, "
+        f"as in {EXAMPLE}"
     )

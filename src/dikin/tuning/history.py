@@ -1,8 +1,8 @@
-"""What was played and what came of it: one row a round, with a column for each name."""
+"""The history: one row a round, with a column for each name, as a table and in figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import nan
 from types import MappingProxyType
@@ -16,22 +16,16 @@ from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel, UpliftCourse
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
-from dikin.tuning.circumstances import LONGEST, Contexts, Kind, Values
-from dikin.tuning.space import Space, columns_of
+from dikin.tuning.circumstances import LONGEST, Contexts, Values
+from dikin.tuning.space import Place, Space
 from dikin.vectors import Array, Table
-from dikin.worth.estimate import UpliftEstimate, in_range
+from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.uplift import Uplift
 
 BEST = "best."
-"""Before the name of a column: the best guess after the round."""
-COVARIATE = "covariate."
-"""Before the name of a column: a covariate."""
-METRIC = "metric."
-"""Before the name of a column: a metric."""
-CONTEXT = "context."
-"""Before the name of a column: a context."""
+"""Before the name of a column: the best setting after the round."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""Of covariates or contexts."""
+"""No covariates, contexts or metrics."""
 
 
 class Row(NamedTuple):
@@ -53,14 +47,9 @@ class Row(NamedTuple):
     expected_control: float = nan
     """The value expected of the control; NaN where no coin decided the round."""
     left_out: bool = False
-    """Whether the value was left out or bounded."""
+    """True if the value was left out or bounded."""
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
-
-    @property
-    def imported(self) -> bool:
-        """Whether the tuner did not ask for it."""
-        return self.round == 0
 
     def to_json(self) -> list[Any]:
         """Return the row as plain JSON values."""
@@ -96,48 +85,36 @@ def history_table(
 
     `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column.
     """
-    names = space.columns
-    metrics = {name: nan for row in rows for name in row.metrics}
-    columns: list[tuple[str, Any]] = [
-        ("round", np.int64),
-        *zip(names, space.types, strict=True),
-        ("value", np.float64),
-        ("expected", np.float64),
-        ("paused", np.bool_),
-        ("failed", np.bool_),
-        *((BEST + name, kind) for name, kind in zip(names, space.types, strict=True)),
-    ]
-    places, missing = _empty(contexts), _empty(covariates)
-    columns += _types(METRIC, metrics) + _types(CONTEXT, places) + _types(COVARIATE, missing)
-    columns += [("held_back", np.bool_), ("expected_control", np.float64)] if compared else []
-    flat = [
-        (row.round, *row.point, row.value, row.expected, row.paused, row.failed, *row.center)
-        + tuple(row.metrics.get(name, empty) for name, empty in metrics.items())
-        + tuple(row.context.get(name, empty) for name, empty in places.items())
-        + tuple(row.covariates.get(name, empty) for name, empty in missing.items())
-        + ((row.held_back, row.expected_control) if compared else ())
-        for row in rows
-    ]
-    return np.array(flat, dtype=columns)
-
-
-def _empty(kinds: Mapping[str, Any]) -> dict[str, float | str]:
-    """What stands where there is no value: of words an empty text, of numbers NaN."""
-    return {name: "" if isinstance(kind, list) else nan for name, kind in kinds.items()}
-
-
-def _types(before: str, missing: Mapping[str, float | str]) -> list[tuple[str, Any]]:
-    return [
-        (before + name, f"U{LONGEST}" if empty == "" else np.float64)
-        for name, empty in missing.items()
-    ]
+    columns: dict[str, tuple[Any, Iterable[Any]]] = {"round": (np.int64, [r.round for r in rows])}
+    kinds = [np.int64 if axis.whole else np.float64 for axis in space.axes]
+    for i, (name, kind) in enumerate(zip(space.columns, kinds, strict=True)):
+        columns[name] = kind, [row.point[i] for row in rows]
+    columns["value"] = np.float64, [row.value for row in rows]
+    columns["expected"] = np.float64, [row.expected for row in rows]
+    columns["paused"] = np.bool_, [row.paused for row in rows]
+    columns["failed"] = np.bool_, [row.failed for row in rows]
+    for i, (name, kind) in enumerate(zip(space.columns, kinds, strict=True)):
+        columns[BEST + name] = kind, [row.center[i] for row in rows]
+    metrics = {name: None for row in rows for name in row.metrics}
+    for part, known in (("metrics", metrics), ("context", contexts), ("covariates", covariates)):
+        for name, spec in known.items():
+            empty: Any = "" if isinstance(spec, list) else nan
+            found = [getattr(row, part).get(name, empty) for row in rows]
+            kind_of = np.float64 if empty else f"U{LONGEST}"
+            columns[f"{part.removesuffix('s')}.{name}"] = kind_of, found
+    if compared:
+        columns["held_back"] = np.bool_, [row.held_back for row in rows]
+        columns["expected_control"] = np.float64, [row.expected_control for row in rows]
+    table = np.empty(len(rows), [(name, kind) for name, (kind, _) in columns.items()])
+    for name, (_, values) in columns.items():
+        table[name] = values
+    return table
 
 
 def uplift_course(table: Table, status: Status) -> UpliftCourse:
-    """What was known of the gain over the control as the rounds went by, at some hundred rounds.
+    """Return the estimate of the gain over the control at some hundred rounds of a history.
 
-    `table` is a history with the columns of the comparison. The gain is in per cent of the
-    control's mean value where the last interval is known so.
+    The gain is in per cent of the control's mean value where the last interval is known so.
     """
     low_high = status.value_range
     ends = None if low_high is None else (low_high[0], low_high[1])
@@ -146,10 +123,9 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
     at, uplifts = set(marks(len(table)).tolist()), list[tuple[int, Uplift]]()
     names = ("round", "value", "held_back", "expected", "expected_control")
     for place, row in enumerate(zip(*(table[name].tolist() for name in names), strict=True)):
-        round, value, held_back, *guesses = row
-        estimate.add(in_range(value, ends), held_back, *guesses)
+        estimate.add(*row[1:])
         if place in at:
-            uplifts.append((round, estimate.uplift()))
+            uplifts.append((row[0], estimate.uplift()))
     in_percent = bool(uplifts) and uplifts[-1][1].has_percent
     parts = ("mean", "low", "high")
     end = "_percent" if in_percent else ""
@@ -160,79 +136,56 @@ def uplift_course(table: Table, status: Status) -> UpliftCourse:
 
 
 def panels_of(space: Space) -> list[Panel]:
-    """What is drawn of each parameter."""
+    """Return the panel of each parameter over the rounds."""
     panels, starts = [], iter(space.start_values.tolist())
-    for name, parameter in space.parameters.items():
+    for place in space.places:
         lines = [
-            Line(column, BEST + column, next(starts), _part_of(column, name))
-            for column in columns_of(name, parameter)
+            Line(column, BEST + column, next(starts), label)
+            for column, label in zip(place.columns, _labels(place), strict=True)
         ]
-        panels.append(Panel(name, tuple(lines), parameter.axis))
+        panels.append(Panel(place.name, tuple(lines), place.parameter.axis))
     return panels
 
 
 def context_panels(
     space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
-    """What is drawn of each parameter over the contexts; nothing without contexts.
+    """Return the panel of each parameter over the contexts; none without contexts.
 
     The horizontal axis is the first context that is a number, or else the one of most words; all
     others have a line or a bar for each of their values.
     """
     if not contexts.kinds:
         return []
-    across = max(contexts.kinds, key=lambda name: _width(contexts.kinds[name]))
+    sizes = {name: (bool(kind.curve), len(kind.places)) for name, kind in contexts.kinds.items()}
+    across = max(sizes, key=lambda name: sizes[name])
     along = contexts.kinds[across]
     xs: tuple[Any, ...] = along.curve or along.places
-    curves = [
-        (label, np.array([center_in({**place, across: x}) for x in xs]))
-        for label, place in _others(contexts, across)
-    ]
-    panels, first = [], 0
-    for name, parameter in space.parameters.items():
-        columns = columns_of(name, parameter)
+    rest = [name for name in contexts.kinds if name != across]
+    curves = []
+    for values in product(*(contexts.kinds[name].places for name in rest)):
+        others = dict(zip(rest, values, strict=True))
+        words = [v if isinstance(v, str) else f"{name} {v:.6g}" for name, v in others.items()]
+        curves.append((words, np.array([center_in({**others, across: x}) for x in xs])))
+    panels = []
+    for place in space.places:
         lines = [
-            ContextLine(
-                ", ".join(filter(None, (label, _part_of(column, name)))), values[:, first + i]
-            )
-            for label, values in curves
-            for i, column in enumerate(columns)
+            ContextLine(", ".join([*words, *filter(None, [label])]), column)
+            for words, centers in curves
+            for column, label in zip(centers.T[place.values], _labels(place), strict=True)
         ]
-        starts = tuple(space.start_values[first : first + len(columns)].tolist()) * len(curves)
-        panels.append(ContextPanel(name, across, xs, tuple(lines), starts, parameter.axis))
-        first += len(columns)
+        starts = tuple(space.start_values[place.values].tolist()) * len(curves)
+        axis = place.parameter.axis
+        panels.append(ContextPanel(place.name, across, xs, tuple(lines), starts, axis))
     return panels
 
 
-def _width(kind: Kind) -> tuple[bool, int]:
-    return bool(kind.curve), len(kind.places)
-
-
-def _others(contexts: Contexts, across: str) -> Iterator[tuple[str, Values]]:
-    """Yield the combinations of all contexts but one, at their places, with a label for each."""
-    rest = {name: kind for name, kind in contexts.kinds.items() if name != across}
-    for values in product(*(kind.places for kind in rest.values())):
-        named = [
-            value if isinstance(value, str) else f"{name} {value:.6g}"
-            for name, value in zip(rest, values, strict=True)
-        ]
-        yield ", ".join(named), dict(zip(rest, values, strict=True))
-
-
-def _part_of(column: str, name: str) -> str:
-    """What tells a column from the others of its parameter."""
-    return column.removeprefix(name).removeprefix(".")
+def _labels(place: Place) -> list[str]:
+    """Return what tells the columns of a parameter from each other."""
+    return [column.removeprefix(place.name).removeprefix(".") for column in place.columns]
 
 
 def to_frame(table: Table) -> Any:
-    """A table as a pandas DataFrame; columns of arrays become a column for each entry."""
+    """Return a table as a pandas DataFrame."""
     pandas = extras.require("pandas", "data", "to_frame()")
-    columns: dict[str, Any] = {}
-    for name in table.dtype.names or ():
-        column = table[name]
-        if column.ndim == 1:
-            columns[name] = column
-            continue
-        for place in np.ndindex(column.shape[1:]):
-            columns["_".join([name, *map(str, place)])] = column[(slice(None), *place)]
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame({name: table[name] for name in table.dtype.names or ()})

@@ -776,12 +776,6 @@ class Search:
         """The share of the last values that were left out or bounded."""
         return sum(self.recent) / 200.0
 
-    @property
-    def absurd_values(self) -> set[float]:
-        """The first values that turned out to be absurd."""
-        judged = zip(self.first, self.absurd, strict=False)
-        return {row.value for row, absurd in judged if absurd and row.value is not None}
-
     # --- changes -------------------------------------------------------------------------------
 
     def start_at(self, y: Array, picks: tuple[int, ...]) -> None:

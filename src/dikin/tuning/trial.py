@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
@@ -11,10 +10,9 @@ from dikin.errors import ParameterError, did_you_mean
 from dikin.open_queries import Query
 from dikin.tuning.circumstances import Values
 from dikin.tuning.space import Params
-from dikin.vectors import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Trial(Query):
     """A setting to use; its value is then reported to the tuner.
 
@@ -22,11 +20,11 @@ class Trial(Query):
     ----------
     id : int
         The number by which it is answered, unique within a tuner.
+    point : Array
+        The setting as a row of numbers, one for each of the tuner's `columns`.
     params : dict
         The setting by name: a float, an int for an `Integer`, one of the values of `Levels` or a
         `Choice`, a dictionary for `Shares`.
-    point : Array
-        The same as a row of numbers, one for each of the tuner's `columns`.
     expected : float
         The value that the tuner expected of it when it was asked; NaN if it knew nothing.
     paused : bool
@@ -40,38 +38,16 @@ class Trial(Query):
     """
 
     params: Params
-    expected: float
-    paused: bool
-    covariates: Values
-    context: Values
-    held_back: bool
-
-    def __init__(
-        self,
-        id: int,
-        params: Params,
-        point: Array,
-        expected: float = nan,
-        paused: bool = False,
-        covariates: Values | None = None,
-        context: Values | None = None,
-        held_back: bool = False,
-    ) -> None:
-        Query.__init__(self, id, point)
-        known = expected, paused, covariates or {}, context or {}, held_back
-        for name, part in zip(Trial.__slots__, (params, *known), strict=True):
-            object.__setattr__(self, name, part)
+    expected: float = nan
+    paused: bool = False
+    covariates: Values = field(default_factory=dict)
+    context: Values = field(default_factory=dict)
+    held_back: bool = False
 
     @property
     def setting(self) -> Params:
         """The values by name."""
         return self.params
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.params
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.params)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:

@@ -6,15 +6,13 @@ import json
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from dikin import serialization
 from dikin.arguments import LARGEST, nonnegative, positive, real_number, true_or_false, whole
 from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.learners.base import CANNOT_COMPUTE
@@ -26,9 +24,9 @@ from dikin.plotting.contexts import ContextPanel
 from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
 from dikin.rng import counted, named_key, stream_key
+from dikin.serialization import count_of, finite_or_none, number_or_nan
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
-from dikin.tuning.comparison import Comparison, checked_holdback, guess_in
 from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import (
     Row,
@@ -44,7 +42,10 @@ from dikin.tuning.recommendation import Interval, Recommendation
 from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial
+from dikin.units import checked_range
 from dikin.vectors import Array, Table
+from dikin.worth.estimate import UpliftEstimate, in_range
+from dikin.worth.holdback import holdback_share, is_held_back
 from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ MOST_SHOWN = 16
 """Contexts whose best setting is part of the summary."""
 MOST_LEFT_OUT = 0.05
 """Share of the last values that may be left out or bounded without a warning."""
+LATE = 50
+"""An open trial counts as one without a value once so many later ones were asked and answered."""
 NO_HOLDBACK = (
     "without a holdback nothing is compared: Tuner(..., holdback=0.05) uses the control in 5 % of "
     "the trials and measures the gain over it"
@@ -71,6 +74,17 @@ NO_HOLDBACK = (
 ONE_FOR_EACH_CONTEXT = (
     "this tuner chooses a setting for each context, and best_for({...}) is the best one for "
 )
+
+
+class Kept(NamedTuple):
+    """What the answer of an open trial needs besides the trial."""
+
+    play: Play | None
+    """How it was drawn, for the certificate."""
+    control: float
+    """The value that is expected of the control; NaN where nothing is compared."""
+    number: int
+    """Number of trials that were asked before it."""
 
 
 class Tuner(Player[Trial]):
@@ -173,13 +187,13 @@ class Tuner(Player[Trial]):
         self.maximize = true_or_false(maximize, "maximize")
         self.contexts, self.covariates = Contexts(context), Covariates(covariates)
         self.limits = read_limits(limits)
-        self.value_range = _checked_range(value_range)
+        self.value_range = None if value_range is None else checked_range(value_range, "value")
         self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
-        share, self.comparison = checked_holdback(holdback, control, guard), None
-        if share > 0.0:
-            values = self.space.checked({} if control is None else control, "control", whole=False)
-            self.comparison = Comparison(share, values, guard, self.maximize, self.value_range)
+        self._worth = self._compared(holdback_share(holdback), control, guard)
+        self._control = self.space.checked({} if control is None else control, "control", False)
+        self._waited = 0
+        """Trials that were asked before this one and are still open count as without a value."""
         # Numbers are alike whether they are written as 1 or as 1.0.
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
         spec = json.loads(json.dumps([named, self.space.constraints], default=str), parse_int=float)
@@ -194,6 +208,18 @@ class Tuner(Player[Trial]):
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _compared(self, holdback: float, control: Any, guard: Any) -> UpliftEstimate | None:
+        if holdback:
+            ends, sense = self.value_range, self.maximize
+            return UpliftEstimate(holdback, maximize=sense, value_range=ends, guard=guard)
+        for name, given in (("control", control), ("guard", guard)):
+            if given is not None:
+                raise ParameterError(
+                    f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
+                    "control there is nothing to compare with. Choose a share such as holdback=0.05"
+                )
+        return None
 
     def _rows(self, most: int) -> int:
         """Return the rows of a history, fewer where settings are long."""
@@ -264,60 +290,56 @@ class Tuner(Player[Trial]):
             If `n` is not a whole number of at least 1.
         """
         values, known = self.contexts.checked(context), self.covariates.checked(covariates)
-        if n is None:
-            return self._ask(values, known)
-        count = whole(n, "n", 1, "how many to ask for")
-        return [self._ask(values, known) for _ in range(count)]
-
-    def _ask(
-        self, context: Values, covariates: Values, id: int | None = None, draw: int | None = None
-    ) -> Trial:
-        """Ask for one; an id from outside is a new one, and may leave numbers out.
-
-        `draw` is the number of the draw; by default the id.
-        """
+        count = 1 if n is None else whole(n, "n", 1, "how many to ask for")
+        trials = []
         self._open.acquire("Tuner")
         try:
-            id = self._open.next_id if id is None else id
-            number = id if draw is None else draw
-            rng = counted(self._key, number)
-            weights, z = self.contexts.weights(context), self.covariates.features(covariates)
-            search, compared, held_back = self._search, self.comparison, False
-            with self._computing():
-                if self.paused:
-                    (x, picks), kept = search.best(weights), None
-                else:
-                    x, picks, kept = search.ask(rng, weights)
-                expected = self._sign * search.expected(x, picks, weights, z)
-                if not np.isfinite(x).all():
-                    raise FloatingPointError("the setting is not finite")
-            values = self.space.values(x, picks)
-            if compared is not None:
-                control = self.space.locate(compared.control)
-                other = self._sign * search.expected(*control, weights, z)
-                arm = compared.draw(self._key, id, other, self.paused, number)
-                held_back = arm is not None and arm.held_back
-                values = compared.control if held_back else values
-            trial = self._trial(id, values, expected, self.paused, covariates, context, held_back)
-            self._enter(trial, None if held_back else kept)
-            return trial
+            for _ in range(count):
+                trial, kept = self._drawn(self._open.next_id, values, known)
+                self._enter(trial, kept)
+                trials.append(trial)
         finally:
             self._open.lock.release()
+        return trials[0] if n is None else trials
 
-    @contextmanager
-    def _computing(self) -> Iterator[None]:
-        """Say of a restored tuner that its state was altered where it cannot be computed with."""
+    def _drawn(
+        self, id: int, context: Values, covariates: Values, number: int | None = None
+    ) -> tuple[Trial, Kept]:
+        """Return the next trial, which is not open yet; `number` is that of the draw, or the id."""
+        number = id if number is None else number
+        weights, z = self.contexts.weights(context), self.covariates.features(covariates)
+        search, worth, control = self._search, self._worth, nan
         try:
-            yield
+            if self.paused:
+                (x, picks), play = search.best(weights), None
+            else:
+                x, picks, play = search.ask(counted(self._key, number), weights)
+            expected = self._sign * search.expected(x, picks, weights, z)
+            if not np.isfinite(x).all():
+                raise FloatingPointError("the setting is not finite")
+            values = self.space.values(x, picks)
+            held_back = worth is not None and worth.reason is not None
+            if worth is not None and not self.paused:
+                held_back = is_held_back(self._key, number, worth.holdback)
+                there = self.space.locate(self._control)
+                control = self._sign * search.expected(*there, weights, z)
         except CANNOT_COMPUTE as reason:
-            if not self._restored:
-                raise
+            self._refuse_altered(reason)
+            raise
+        if held_back:
+            values, play = self._control, None
+        trial = self._trial(id, values, expected, self.paused, covariates, context, held_back)
+        return trial, Kept(play, control, self._asked)
+
+    def _refuse_altered(self, reason: Exception) -> None:
+        """Say of a restored tuner that its state was altered where it cannot be computed with."""
+        if self._restored:
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
     def _trial(self, id: int, values: Array, *known: Any) -> Trial:
         point = np.array(values, dtype=float)
         point.setflags(write=False)
-        return Trial(id, self.space.params(point), point, *known)
+        return Trial(id, point, self.space.params(point), *known)
 
     def _again(self, id: int) -> Trial:
         trial: Any = self._open[id][0]
@@ -325,76 +347,15 @@ class Tuner(Player[Trial]):
         known = trial.expected, trial.paused, *circumstances, trial.held_back
         return self._trial(id, trial.point, *known)
 
-    def _enter(self, trial: Trial, kept: Play | None) -> None:
+    def _enter(self, trial: Trial, kept: Kept) -> None:
         self._open[trial.id] = trial, kept
         self._open.next_id = max(self._open.next_id, trial.id + 1)
         self._asked += 1
-
-    @locked
-    def draft(
-        self, context: Values, covariates: Values, id: int, draw: int | None = None
-    ) -> tuple[Trial, Callable[[], None]]:
-        """Ask for a trial of a journal; the second result takes the ask back."""
-        next_id, before = self._open.next_id, self._asked
-        trial = self._ask(context, covariates, id, draw)
-
-        def take_back() -> None:
-            del self._open[id]
-            self._open.next_id, self._asked = next_id, before
-            if self.comparison is not None:
-                self.comparison.draws.pop(id, None)
-
-        return trial, take_back
 
     @property
     def asked(self) -> int:
         """Number of trials asked so far."""
         return self._asked
-
-    @locked
-    def ask_fact(self, trial: Trial | int) -> dict[str, Any]:
-        """Return what a later `tell` needs to know of an open trial, as plain JSON values."""
-        found: Any = self._open.find(trial, self._again)
-        asked, kept = found
-        fact = {
-            "point": asked.point.tolist(),
-            "expected": serialization.finite_or_none(asked.expected),
-            "paused": asked.paused,
-            "covariates": dict(asked.covariates),
-            "context": dict(asked.context),
-            "held_back": asked.held_back,
-            "play": kept and kept.to_json(),
-        }
-        return fact if self.comparison is None else fact | self.comparison.fact(asked.id)
-
-    @locked
-    def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
-        """Open a trial that another copy of this tuner asked; nothing is drawn.
-
-        Afterwards `tell` does the same as it does there, whatever this copy would have asked.
-        """
-        if id in self._open:
-            raise StateError(f"trial {id} is open already. Nothing was changed.")
-        trial, kept = self._from_fact(id, fact)
-        self._enter(trial, kept)
-        return trial
-
-    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Play | None]:
-        point = np.array(fact["point"], dtype=float)
-        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
-            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
-        trial = self._trial(
-            id,
-            point,
-            serialization.number_or_nan(fact["expected"]),
-            bool(fact["paused"]),
-            self.covariates.checked(fact["covariates"]),
-            self.contexts.checked(fact["context"] or None),
-            bool(fact["held_back"]),
-        )
-        if self.comparison is not None:
-            self.comparison.open_fact(id, fact)
-        return trial, fact["play"] and Play.from_json(fact["play"])
 
     @locked
     def tell(
@@ -435,59 +396,42 @@ class Tuner(Player[Trial]):
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        row, kept = self.checked_answer(
+        row = self.checked_answer(
             trial, value, metrics=metrics, covariates=covariates, failed=failed
         )
-        id = trial.id if isinstance(trial, Query) else int(trial)
-        del self._open[id]
-        with self._computing():
+        asked, kept = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))
+        try:
             weights = self._add(row)
             if not row.paused and not row.held_back:
-                self._certify(row, kept, weights)
-        compared = self.comparison
-        if compared is not None and failed:
-            compared.close(id)
-        elif compared is not None and compared.add(id, row.value, row.expected):
-            self.paused = True
-            logger.warning("the guard holds. %s", compared.reason)
+                self._certify(row, kept.play, weights)
+        except CANNOT_COMPUTE as reason:
+            self._refuse_altered(reason)
+            raise
+        self._close(asked, kept, failed)
+        worth = self._worth
+        if worth is not None and not failed and not asked.paused:  # type: ignore[attr-defined]
+            before = worth.reason
+            worth.add(row.value, row.held_back, row.expected, row.expected_control)
+            if worth.reason is not before:
+                self.paused = True
+                logger.warning("the guard holds. %s", worth.reason)
         self._warn()
 
-    def require_open(self, trial: Query | int) -> Trial:
-        """Return an open trial; raise what `tell` raises of one that is not open here."""
-        found: Any = self._open.find(trial, self._again)[0]
-        return self._again(found.id)
-
-    def checked_answer(
-        self,
-        trial: Query | int,
-        value: Any = None,
-        *,
-        metrics: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
-        failed: bool = False,
-    ) -> tuple[Row, Play | None]:
-        """Return the round that an answer makes; raise what `tell` raises, and change nothing."""
-        found: Any = self._open.find(trial, self._again)
-        asked, kept = found
-        number = self._checked_value(f"trial {asked.id}", value, failed)
-        measured = checked_metrics(metrics, self.limits, failed)
-        known = merged(asked.covariates, self.covariates.checked(covariates))
-        self.covariates.checked(known)  # others may have been told since it was asked
-        draw = None if self.comparison is None else self.comparison.draws.get(asked.id)
-        row = Row(
-            round=self.rounds + 1,
-            point=asked.point,
-            value=number,
-            expected=asked.expected,
-            paused=self.paused or asked.paused,
-            failed=failed,
-            metrics=measured,
-            covariates=known,
-            context=asked.context,
-            held_back=asked.held_back,
-            expected_control=guess_in(draw),
-        )
-        return row, kept
+    def _close(self, asked: Any, kept: Kept, missed: bool) -> None:
+        """Count a trial that gets no value, and those that this one has overtaken."""
+        worth, first, end = self._worth, self._waited, kept.number - LATE
+        if worth is None:
+            return
+        if missed and not asked.paused and kept.number >= first:
+            worth.miss(asked.held_back)
+        if end > first:
+            other: Any
+            for other, its in reversed(self._open.values()):
+                if its.number < first:
+                    break
+                if its.number < end and not other.paused:
+                    worth.miss(other.held_back)
+            self._waited = end
 
     def _checked_value(self, name: str, value: Any, failed: bool) -> float:
         if true_or_false(failed, "failed"):
@@ -508,7 +452,7 @@ class Tuner(Player[Trial]):
 
     def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
         """Add a round to the certificate; where nothing was expected, the next value is."""
-        loss = None if row.failed else self._sign * self._in_range(row.value)
+        loss = self._loss(row)
         if loss is not None:
             for play, other, shares in self._unexpected:
                 self._certificate.add(play._replace(expected=loss), other, shares)
@@ -525,32 +469,44 @@ class Tuner(Player[Trial]):
         """Learn a row, and keep it; return the weights of its context."""
         weights = self.contexts.weights(row.context)
         new = self.covariates.include(row.covariates)
-        if row.imported and not self._search.history:
+        if row.round == 0 and not self._search.history:
             self._learn_anew()
         elif new:
             self._search.widen(new)
+        first = len(self._search.absurd)
         if not row.paused:
             row = row._replace(left_out=not self._learn(row, weights))
-        self.rounds += not row.imported
+        self.rounds += row.round > 0
         self._history.append(row._replace(center=self._center(weights)))
+        if len(self._search.absurd) > first:
+            self._judge()
         return weights
+
+    def _judge(self) -> None:
+        """Mark which of the first rows turned out to be absurd."""
+        learnt = [i for i, row in enumerate(self._history) if not row.paused]
+        for i, absurd in zip(learnt, self._search.absurd, strict=False):
+            self._history[i] = self._history[i]._replace(left_out=absurd)
 
     def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
         """Learn a row; return whether its value counts as it is."""
         measured = {**row.metrics, FAILED: float(row.failed)}
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
-            None if row.failed else self._sign * self._in_range(row.value),
+            self._loss(row),
             weights=weights,
             covariates=self.covariates.features(row.covariates),
             metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
-            history=row.imported,
+            history=row.round == 0,
             settle=settle,
         )
 
-    def _in_range(self, value: float) -> float:
-        low, high = self.value_range or (-inf, inf)
-        return min(max(value, low), high)
+    def _loss(self, row: Row) -> float | None:
+        """Return the value as it is learnt; None for a failure."""
+        if row.failed:
+            return None
+        value = row.value if self.value_range is None else in_range(row.value, self.value_range)
+        return self._sign * value
 
     def _learn_anew(self) -> None:
         """Learn all rows that are kept once more, as history comes beside them."""
@@ -563,6 +519,7 @@ class Tuner(Player[Trial]):
             if not row.paused:
                 self._learn(row, self.contexts.weights(row.context), settle=False)
         self._search.left_out = left_out
+        self._judge()
 
     @locked
     def add_trial(
@@ -596,27 +553,6 @@ class Tuner(Player[Trial]):
         """
         self._add(self.checked_trial(params, value, metrics, context, covariates, failed))
 
-    def checked_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any,
-        metrics: Mapping[str, Any] | None,
-        context: Mapping[str, Any] | None,
-        covariates: Mapping[str, Any] | None,
-        failed: bool,
-    ) -> Row:
-        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
-        point = self.space.checked(params, "the setting")
-        return Row(
-            round=0,
-            point=point,
-            value=self._checked_value("the trial", value, failed),
-            failed=failed,
-            metrics=checked_metrics(metrics, self.limits, failed),
-            covariates=self.covariates.checked(covariates),
-            context=self.contexts.checked(context),
-        )
-
     @locked
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
@@ -640,10 +576,9 @@ class Tuner(Player[Trial]):
             If they are unusable, or the control is outside the new ranges. Nothing is changed then.
         """
         space = Space(parameters, constraints)
-        if self.comparison is not None:
-            control = self.space.params(self.comparison.control)
-            kept = {name: value for name, value in control.items() if name in space.parameters}
-            self.comparison.control = space.checked(kept, "control", whole=False)
+        control = (self.control or {}).items()
+        kept = {name: value for name, value in control if name in space.parameters}
+        self._control = space.checked(kept, "control", whole=False)
         best = self._converted(self.center, space)
         rows = ((row, space.converted(np.asarray(row.point), self.space)) for row in self._history)
         self._history = deque(
@@ -655,13 +590,14 @@ class Tuner(Player[Trial]):
             maxlen=self._rows(HISTORY),
         )
         self.space = space
+        waiting = [*self._open.values()]
         self._open.clear()
+        for asked, its in waiting:
+            self._close(asked, its, missed=True)
         self._certificate = self._new_certificate()
         self._unexpected.clear()
-        if self.comparison is not None:
-            self.comparison.forget(())
         left_out = self.left_out
-        self._search = self._new_search(any(row.imported for row in self._history))
+        self._search = self._new_search(any(row.round == 0 for row in self._history))
         self._search.start_at(*space.locate(best))
         self._learn_all(left_out)
 
@@ -669,11 +605,11 @@ class Tuner(Player[Trial]):
         found = space.converted(np.asarray(values), self.space)
         return space.start_values if found is None else found
 
+    @locked
     def forget(self, query: Query | int) -> None:
-        with self._open.lock:
-            super().forget(query)
-            if self.comparison is not None:
-                self.comparison.forget(self._open)
+        asked, kept = self._open.find(query, self._again)
+        del self._open[asked.id]
+        self._close(asked, kept, missed=True)
 
     @locked
     def pause(self) -> None:
@@ -684,8 +620,8 @@ class Tuner(Player[Trial]):
     def resume(self) -> None:
         """Explore and learn again; a guard that holds forgets what it has seen."""
         self.paused = False
-        if self.comparison is not None:
-            self.comparison.resume()
+        if self._worth is not None and self._worth.reason is not None:
+            self._worth.resume()
 
     # --- what is known -------------------------------------------------------------------------
 
@@ -701,13 +637,8 @@ class Tuner(Player[Trial]):
 
     def _center(self, weights: Array | None = None) -> Array:
         if not self._history and not self.rounds:
-            return self.space.start_values
+            return self.space.start_values.copy()
         return self.space.values(*self._search.best(weights))
-
-    @locked
-    def center_in(self, context: Values) -> Array:
-        """Return the best setting as a row of numbers in a context that was checked."""
-        return self._center(self.contexts.weights(context))
 
     @property
     @locked
@@ -772,35 +703,31 @@ class Tuner(Player[Trial]):
             If a name is missing or was not declared, or a value cannot be one.
         """
         weights = self.contexts.weights(self.contexts.checked(context))
-        found = self._search.found(weights)
-        low, high = sorted((self._sign * found.value.low, self._sign * found.value.high))
-        value = Interval(self._sign * found.value.mean, low, high)
-        limits, broken = {}, []
-        for limit, metric in zip(self.limits, found.limits, strict=True):
-            low, high = sorted((limit.sign * metric.low, limit.sign * metric.high))
-            limits[limit.text] = Interval(limit.sign * metric.mean, low, high)
-            if metric.low > limit.sign * limit.bound:
-                broken.append(limit.text)
-        space = self.space
-        known = {name: found.importance[i] for name, i in space.sides.items()}
-        known |= {name: found.options[k] for name, k in space.picks.items()}
+        space, found = self.space, self._search.found(weights)
+        metrics = [*zip(self.limits, found.limits, strict=True)]
+        known = isfinite(found.value.mean)
+        intervals, importance = dict[str, Interval](), dict[str, Interval]()
+        for place in space.places:
+            name, i = place.name, place.at.start
+            if place.pick is not None:
+                importance[name] = Interval(*found.options[place.pick])
+            elif len(place.columns) == 1:
+                importance[name] = Interval(*found.importance[i])
+                if known:
+                    intervals[name] = Interval(*space.interval(place, found.intervals[i]))
         return Recommendation(
-            self.space.params(self._center(weights)),
-            value,
-            {
-                name: Interval(*space.interval(name, found.intervals[i]))
-                for name, i in space.sides.items()
-                if isfinite(found.value.mean)
-            },
-            {name: Interval(*known[name]) for name in space.parameters if name in known},
-            limits,
-            tuple(broken),
+            space.params(self._center(weights)),
+            _signed(self._sign, found.value),
+            intervals,
+            importance,
+            {limit.text: _signed(limit.sign, metric) for limit, metric in metrics},
+            tuple(limit.text for limit, m in metrics if m.low > limit.sign * limit.bound),
         )
 
     @property
     def control(self) -> Params | None:
         """The setting of trials that are held back, by name; None without a holdback."""
-        return None if self.comparison is None else self.space.params(self.comparison.control)
+        return None if self._worth is None else self.space.params(self._control)
 
     @property
     @locked
@@ -812,14 +739,14 @@ class Tuner(Player[Trial]):
         StateError
             If the tuner was made without a holdback.
         """
-        if self.comparison is None:
+        if self._worth is None:
             raise StateError(NO_HOLDBACK)
-        return self.comparison.uplift()
+        return self._worth.uplift()
 
     @property
     def guard_reason(self) -> str | None:
         """The reason why the guard holds, as a sentence; None if it does not."""
-        return None if self.comparison is None else self.comparison.reason
+        return None if self._worth is None else self._worth.reason
 
     @property
     def certificate(self) -> float:
@@ -871,13 +798,11 @@ class Tuner(Player[Trial]):
         Status
             A record that prints itself, in a notebook as a table.
         """
-        space, axes, compared = self.space, self.space.axes, self.comparison
-        absurd = self._search.absurd_values
+        space, axes, worth = self.space, self.space.axes, self._worth
         recent = [
             row.value
             for row in islice(reversed(self._history), RECENT)
-            if not (row.failed or row.imported or row.held_back or row.left_out)
-            and self._sign * row.value not in absurd
+            if row.round and not (row.failed or row.held_back or row.left_out)
         ]
         value = None if self.contexts.size else self.recommend().value
         return Status(
@@ -905,9 +830,12 @@ class Tuner(Player[Trial]):
             limits=[limit.text for limit in self.limits] or None,
             left_out=self.left_out,
             failed=sum(row.failed for row in self._history),
+            holdback=0.0 if worth is None else worth.holdback,
             control=self.control,
+            uplift=None if worth is None else worth.uplift(),
+            guard=None if worth is None else worth.limit,
+            guard_reason=self.guard_reason,
             warnings=tuple(self._warnings().values()),
-            **({} if compared is None else compared.standing()),
         )
 
     def _by_context(self) -> dict[str, Params] | None:
@@ -919,7 +847,7 @@ class Tuner(Player[Trial]):
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
-        found = {} if self.comparison is None else self.comparison.warnings()
+        found = {} if self._worth is None else self._worth.warnings()
         share = self._search.left_out_lately
         if share > MOST_LEFT_OUT:
             found["left out"] = (
@@ -957,7 +885,7 @@ class Tuner(Player[Trial]):
             self._history,
             self.covariates.spec(),
             contexts=self.contexts.spec(),
-            compared=self.comparison is not None,
+            compared=self._worth is not None,
         )
 
     def to_frame(self) -> Any:
@@ -993,7 +921,7 @@ class Tuner(Player[Trial]):
             panels_of(self.space),
             maximize=self.maximize,
             contexts=self._context_panels(),
-            uplift=None if self.comparison is None else uplift_course(rounds, self.summary()),
+            uplift=None if self._worth is None else uplift_course(rounds, self.summary()),
         )
         if path is not None:
             save_figure(figure, path)
@@ -1017,16 +945,6 @@ class Tuner(Player[Trial]):
 
     # --- state ---------------------------------------------------------------------------------
 
-    @property
-    def kept_rounds(self) -> int:
-        """Number of rounds that are kept, for tables and to learn from after a change."""
-        return len(self._history)
-
-    @locked
-    def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=self._rows(HISTORY))
-
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values.
@@ -1049,44 +967,38 @@ class Tuner(Player[Trial]):
             "paused": self.paused,
             "next": self._open.next_id,
             "asked": self._asked,
-            "open": {str(id): self.ask_fact(id) for id in self._open},
+            "open": {
+                str(id): self._fact(trial, kept) | {"number": kept.number}
+                for id, (trial, kept) in self._open.items()
+            },
             "certificate": self._certificate.state(),
             "unexpected": [
                 [play.to_json(), loss, None if shares is None else shares.tolist()]
                 for play, loss, shares in self._unexpected
             ],
             "covariates": self.covariates.state(),
-            "comparison": self.comparison and self.comparison.state(),
+            "control": self._control.tolist(),
+            "waited": self._waited,
+            "worth": self._worth and self._worth.state(),
             "search": self._search.state(),
             "history": [row.to_json() for row in [*self._history][-kept:] if kept],
         }
 
-    def state_in_study(self, name: str) -> dict[str, Any]:
-        """Return the state with which a study of this name begins, with streams of its own."""
-        return self.state() | {"key": named_key(self._key, name)}
-
     def spec(self) -> dict[str, Any]:
         """Return the arguments of the constructor as JSON values, but for the seed."""
-        compared = self.comparison
+        worth = self._worth
         return self.space.spec() | {
             "maximize": self.maximize,
             "limits": [limit.text for limit in self.limits],
             "context": self.contexts.spec() or None,
             "covariates": self.covariates.declared or None,
-            "holdback": 0.0 if compared is None else compared.holdback,
+            "holdback": 0.0 if worth is None else worth.holdback,
             "control": self.control,
-            "guard": None if compared is None else compared.estimate.limit,
+            "guard": None if worth is None else worth.limit,
             "value_range": self.value_range and list(self.value_range),
             "smoothness": self.smoothness,
             "lipschitz": self.lipschitz,
         }
-
-    def identity(self) -> dict[str, Any]:
-        """Return the parts on which two clients of one study must agree."""
-        spec, parameters = self.spec(), self.space.parameters
-        # Without the start: the current value changes from day to day.
-        same = {f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()}
-        return {"kind": "tuner", "parameters": list(spec.pop("parameters")), **same, **spec}
 
     @classmethod
     def restore(cls, state: dict[str, Any], checked: bool = False) -> Tuner:
@@ -1114,8 +1026,12 @@ class Tuner(Player[Trial]):
         tuner = cls(**known | {"parameters": parameters})
         tuner._restored, tuner._key = True, str(state["key"])
         tuner.covariates.restore(state["covariates"])
-        if tuner.comparison is not None:
-            tuner.comparison.restore(state["comparison"])
+        tuner._control = np.array(state["control"], dtype=float)
+        if tuner._control.shape != (len(tuner.columns),) or not np.isfinite(tuner._control).all():
+            raise StateError(f"the control of a state cannot be {shown(state['control'])}")
+        tuner._waited = count_of(state["waited"])
+        if tuner._worth is not None:
+            tuner._worth.restore(state["worth"])
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))
         tuner._search.restore(search, checked)
@@ -1132,15 +1048,139 @@ class Tuner(Player[Trial]):
             tuner._open[int(id)] = tuner._from_fact(int(id), fact)
         return tuner
 
+    # --- for a study ---------------------------------------------------------------------------
 
-def _checked_range(given: Any) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    ends = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
-    numbers = [real_number(end, "end of value_range", ParameterError) for end in ends]
-    if len(numbers) != 2 or not -LARGEST < numbers[0] < numbers[1] < LARGEST:
-        raise ParameterError(
-            "value_range is the smallest and the largest possible value, such as (0, 100), got "
-            f"{shown(given)}"
+    @locked
+    def draft(
+        self, context: Values, covariates: Values, id: int, number: int | None = None
+    ) -> tuple[Trial, dict[str, Any]]:
+        """Return a trial that is not open yet, and its fact, with which any copy can open it.
+
+        `number` is that of the draw; by default the id.
+        """
+        trial, kept = self._drawn(id, context, covariates, number)
+        center = self._center(self.contexts.weights(context))
+        return trial, self._fact(trial, kept) | {"center": center.tolist()}
+
+    def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
+        """Return what a later `tell` needs to know of a trial, as plain JSON values."""
+        fact = {
+            "point": trial.point.tolist(),
+            "expected": finite_or_none(trial.expected),
+            "paused": trial.paused,
+            "covariates": dict(trial.covariates),
+            "context": dict(trial.context),
+            "held_back": trial.held_back,
+            "play": kept.play and kept.play.to_json(),
+        }
+        return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
+
+    @locked
+    def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
+        """Open a trial that another copy of this tuner drafted; nothing is drawn.
+
+        Afterwards `tell` does the same as it does there, whatever this copy would have asked.
+        """
+        if id in self._open:
+            raise StateError(f"trial {id} is open already. Nothing was changed.")
+        trial, kept = self._from_fact(id, fact)
+        self._enter(trial, kept)
+        return trial
+
+    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Kept]:
+        point = np.array(fact["point"], dtype=float)
+        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
+            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
+        trial = self._trial(
+            id,
+            point,
+            number_or_nan(fact["expected"]),
+            bool(fact["paused"]),
+            self.covariates.checked(fact["covariates"]),
+            self.contexts.checked(fact["context"] or None),
+            bool(fact["held_back"]),
         )
-    return numbers[0], numbers[1]
+        play = fact["play"] and Play.from_json(fact["play"])
+        number = count_of(fact.get("number", self._asked))
+        return trial, Kept(play, number_or_nan(fact.get("control")), number)
+
+    def open_trial(self, trial: Query | int) -> Trial:
+        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        return self._again(self._open.find(trial, self._again)[0].id)
+
+    def checked_answer(
+        self,
+        trial: Query | int,
+        value: Any = None,
+        *,
+        metrics: Mapping[str, Any] | None = None,
+        covariates: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> Row:
+        """Return the round that an answer makes; raise what `tell` raises, and change nothing."""
+        found: Any = self._open.find(trial, self._again)
+        asked, kept = found
+        number = self._checked_value(f"trial {asked.id}", value, failed)
+        measured = checked_metrics(metrics, self.limits, failed)
+        known = merged(asked.covariates, self.covariates.checked(covariates))
+        self.covariates.checked(known)  # others may have been reported since it was asked
+        return Row(
+            round=self.rounds + 1,
+            point=asked.point,
+            value=number,
+            expected=asked.expected,
+            paused=self.paused or asked.paused,
+            failed=failed,
+            metrics=measured,
+            covariates=known,
+            context=asked.context,
+            held_back=asked.held_back,
+            expected_control=kept.control,
+        )
+
+    def checked_trial(
+        self,
+        params: Mapping[str, Any],
+        value: Any,
+        metrics: Mapping[str, Any] | None,
+        context: Mapping[str, Any] | None,
+        covariates: Mapping[str, Any] | None,
+        failed: bool,
+    ) -> Row:
+        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
+        point = self.space.checked(params, "the setting")
+        return Row(
+            round=0,
+            point=point,
+            value=self._checked_value("the trial", value, failed),
+            failed=failed,
+            metrics=checked_metrics(metrics, self.limits, failed),
+            covariates=self.covariates.checked(covariates),
+            context=self.contexts.checked(context),
+        )
+
+    @property
+    def kept_rounds(self) -> int:
+        """Number of rounds that are kept, for tables and to learn from after a change."""
+        return len(self._history)
+
+    @locked
+    def recall(self, rounds: Sequence[Row]) -> None:
+        """Keep these rounds in place of those that are kept; they were learnt already."""
+        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+
+    def state_in_study(self, name: str) -> dict[str, Any]:
+        """Return the state with which a study of this name begins, with streams of its own."""
+        return self.state() | {"key": named_key(self._key, name)}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the parts on which two clients of one study must agree."""
+        spec, parameters = self.spec(), self.space.parameters
+        # Without the start: the current value changes from day to day.
+        same = {f"parameter {name!r},": p.with_start(None) for name, p in parameters.items()}
+        return {"kind": "tuner", "parameters": list(spec.pop("parameters")), **same, **spec}
+
+
+def _signed(sign: float, found: Interval) -> Interval:
+    low, high = sorted((sign * found.low, sign * found.high))
+    return Interval(sign * found.mean, low, high)

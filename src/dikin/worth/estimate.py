@@ -17,13 +17,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import ceil, copysign, exp, inf, isfinite, isnan, nan, sqrt
-from typing import Any, Self
+from typing import Any
 
-from dikin.arguments import LARGEST, number, true_or_false
-from dikin.errors import LossError, ParameterError, StateError, shown
-from dikin.serialization import finite_or_none, refuse_infinite, refuse_other_form
-from dikin.units import checked_range
-from dikin.worth.holdback import limit_share, share_above_zero
+from dikin.errors import StateError
+from dikin.serialization import count_of, finite_or_none, refuse_infinite, refuse_other_form
+from dikin.worth.holdback import guard_share, lost_answers
 from dikin.worth.power import rounds_to_see
 from dikin.worth.sums import ANSWERS, FEWEST, Sums
 from dikin.worth.uplift import Uplift
@@ -57,9 +55,9 @@ def next_level(level: float, size: float) -> float:
     return level * exp(STEP * (QUANTILE if TIMES * size > level else QUANTILE - 1.0))
 
 
-def in_range(value: float, ends: tuple[float, float] | None) -> float:
+def in_range(value: float, ends: tuple[float, float]) -> float:
     """Return a value as it counts: outside the declared range as its end, NaN as NaN."""
-    return value if ends is None or isnan(value) else min(max(value, ends[0]), ends[1])
+    return value if isnan(value) else min(max(value, ends[0]), ends[1])
 
 
 @dataclass(slots=True)
@@ -114,10 +112,10 @@ class Arm:
 class UpliftEstimate:
     """Estimate the gain of tuned rounds over the control, round by round, and guard against harm.
 
-    Each round that a coin decided is added once its value has come. `holdback` is the probability
-    of the coin and `value_range` the least and the largest possible value, with which nothing is
-    clipped. `guard` is the share of the control's mean value by which tuned rounds may be worse.
-    `reason` says why the guard holds, and is None while it does not.
+    Each round that a coin decided is added once its value has come, or counted as a miss.
+    `holdback` is the probability of the coin and `value_range` the least and the largest possible
+    value, with which nothing is clipped. `guard` is the share of the control's mean value by which
+    tuned rounds may be worse. `reason` says why the guard holds, and is None while it does not.
 
     >>> from dikin.worth import is_held_back
     >>> estimate = UpliftEstimate(0.1, maximize=True)
@@ -137,13 +135,14 @@ class UpliftEstimate:
         value_range: tuple[float, float] | None = None,
         guard: float | None = None,
     ) -> None:
-        self.holdback = share_above_zero(holdback)
-        self.maximize = true_or_false(maximize, "maximize")
-        self.value_range = None if value_range is None else checked_range(value_range, "value")
-        self.limit = None if guard is None else limit_share(guard, "guard")
+        self.holdback, self.maximize, self.value_range = holdback, maximize, value_range
+        self.limit = None if guard is None else guard_share(guard)
         self._level = inf
         self._arms = Arm(), Arm()
         self._all = Sums()
+        self._missing = [0, 0]
+        """Rounds without a value, tuned and held back."""
+        self._lost: str | None = None
         self.resume()
 
     def resume(self) -> None:
@@ -160,20 +159,18 @@ class UpliftEstimate:
         """Add a round that a coin decided, once its value has come.
 
         The expected values were fixed before the coin fell. A round with NaN for one of them is not
-        counted. Raise a `LossError` if the value is not finite, or
-        outside of its range.
+        counted, and a value outside the declared range counts as the end of it.
         """
-        self._refuse(value)
         if isnan(expected) or isnan(expected_control):
             return
-        ends, both = self.value_range, (expected, expected_control)
-        guesses = (
-            in_range(self._arms[0].guess(expected), ends),
-            in_range(self._arms[1].guess(expected_control), ends),
-        )
+        arms, both, ends = self._arms, (expected, expected_control), self.value_range
+        guesses = arms[0].guess(expected), arms[1].guess(expected_control)
+        if ends is not None:
+            value = in_range(value, ends)
+            guesses = in_range(guesses[0], ends), in_range(guesses[1], ends)
         place = 1 if held_back else 0
-        arm, guess = self._arms[place], guesses[place]
-        residual = value - guess
+        arm = arms[place]
+        residual = value - guesses[place]
         level = inf if ends else arm.level(self._level)
         clipped = min(max(residual, -level), level)
         for sums in (self._all, *self._guarded):
@@ -183,28 +180,27 @@ class UpliftEstimate:
         if self.limit is not None:
             self._watch(self.limit)
 
-    def _refuse(self, value: float) -> None:
-        if not abs(value) < LARGEST:
-            raise LossError(
-                f"a value must be a finite number below {LARGEST:g}, got {shown(value)}. Nothing "
-                "was changed"
-            )
-        if self.value_range is not None and in_range(value, self.value_range) != value:
-            raise LossError(
-                f"a value must lie in the declared value_range {self.value_range}, got "
-                f"{shown(value)}. Nothing was changed"
-            )
-
-    @property
-    def answers(self) -> tuple[int, int]:
-        """The answers of tuned rounds and of those held back."""
-        return self._all.tuned, self._all.held_back
+    def miss(self, held_back: bool) -> None:
+        """Count a round that a coin decided and that gets no value."""
+        self._missing[held_back] += 1
+        self._lost = lost_answers(self.holdback, *self._missing)
 
     # --- what is known -------------------------------------------------------------------------
 
-    def uplift(self, doubt: str | None = None) -> Uplift:
+    def uplift(self) -> Uplift:
         """Return the gain over all rounds, without an interval in case of doubt."""
-        return self._uplift(self._all, ALPHA, doubt or self.doubt())
+        return self._uplift(self._all, ALPHA, self._lost or self.doubt())
+
+    def warnings(self) -> dict[str, str]:
+        """Return the reasons not to trust the figures, each with a name that stays."""
+        found = {}
+        if self.reason is not None:
+            found["guard"] = f"The guard holds. {self.reason}"
+        if (doubt := self.guard_doubt()) is not None:
+            found["guard cannot know"] = f"The guard cannot know whether tuning does harm: {doubt}."
+        if self._lost is not None:
+            found["lost"] = f"Uplift and guard cannot be trusted: {self._lost}."
+        return found
 
     def doubt(self) -> str | None:
         """Return the reason why no interval is printed, or None."""
@@ -305,42 +301,32 @@ class UpliftEstimate:
     def state(self) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values."""
         return {
-            "holdback": self.holdback,
-            "maximize": self.maximize,
-            "value_range": self.value_range and list(self.value_range),
-            "guard": self.limit,
             "reason": self.reason,
             "level": finite_or_none(self._level),
             "arms": [asdict(arm) for arm in self._arms],
             "all": asdict(self._all),
             "guarded": [asdict(sums) for sums in self._guarded],
             "first_window": self._first_window,
+            "missing": [*self._missing],
         }
 
-    @classmethod
-    def restore(cls, state: dict[str, Any]) -> Self:
-        """Return the estimate that gave the state, or raise a `StateError` if it was altered."""
-        what = "an uplift"
-        try:
-            ends, limit = state["value_range"], state["guard"]
-            found = cls(
-                state["holdback"], maximize=state["maximize"], value_range=ends, guard=limit
-            )
-            windows = len(found._guarded) + (limit is not None and len(state["guarded"]) == 3)
-            form = {**found.state(), "level": None, "value_range": None, "reason": None}
-            form["guarded"] = [asdict(Sums())] * windows or None
-            refuse_other_form(state, form, what)
-            refuse_infinite(state, what)
-            level, reason = state["level"], state["reason"]
-            found._level = inf if level is None else number(level, "the level")
-            found.reason = None if reason is None else str(reason)
-            found._arms = Arm(**state["arms"][0]), Arm(**state["arms"][1])
-            found._all = Sums(**state["all"])
-            found._guarded = [Sums(**sums) for sums in state["guarded"]]
-            found._first_window = int(state["first_window"])
-        except (KeyError, TypeError, ParameterError) as reason:
-            raise StateError(f"the state of {what} is not whole: {reason}") from reason
-        return found
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state of an estimate with the same arguments."""
+        what, sums = "an uplift", asdict(Sums())
+        windows = 2 + (len(state["guarded"]) == 3) if self.limit is not None else 0
+        form = self.state() | {"reason": None, "level": None, "guarded": [sums] * windows}
+        refuse_other_form(state, form, what)
+        refuse_infinite(state, what)
+        if len(state["guarded"]) != windows:
+            raise StateError(f"{what} has {len(state['guarded'])} windows, not {windows}")
+        self.reason = None if state["reason"] is None else str(state["reason"])
+        self._level = inf if state["level"] is None else float(state["level"])
+        self._arms = Arm(**state["arms"][0]), Arm(**state["arms"][1])
+        self._all = Sums(**state["all"])
+        self._guarded = [Sums(**each) for each in state["guarded"]]
+        self._first_window = int(state["first_window"])
+        self._missing = [*map(count_of, state["missing"])]
+        self._lost = lost_answers(self.holdback, *self._missing)
 
 
 def _sentence(found: Uplift, limit: float) -> str:

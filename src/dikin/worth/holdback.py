@@ -21,26 +21,15 @@ LOST_ALPHA, PRIOR = 1e-4, 4.0
 
 
 def holdback_share(value: Any) -> float:
-    """The share of rounds to hold back, checked: from 0, for none, to 0.5."""
+    """Return a checked share of rounds to hold back: from 0, for none, to 0.5."""
     wanted = f"the share of rounds that play the control, from 0 (none) to {MOST:g}"
     return _checked_share(value, "holdback", wanted, lambda share: 0.0 <= share <= MOST)
 
 
-def share_above_zero(value: Any) -> float:
-    """The share of rounds to hold back, where there must be some."""
-    share = holdback_share(value)
-    if share == 0.0:
-        raise ParameterError(
-            "holdback must be above 0: without rounds that play the control there is nothing to "
-            "compare with. Choose a share such as 0.05"
-        )
-    return share
-
-
-def limit_share(value: Any, name: str) -> float:
+def guard_share(value: Any) -> float:
     """Return a checked share of the control's value: above 0 and below 1."""
     wanted = "a share of the control's value, above 0 and below 1"
-    return _checked_share(value, name, wanted, lambda share: 0.0 < share < 1.0)
+    return _checked_share(value, "guard", wanted, lambda share: 0.0 < share < 1.0)
 
 
 def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float], bool]) -> float:

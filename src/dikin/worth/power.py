@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 from dikin.arguments import nonnegative, number, positive
 from dikin.errors import ParameterError, shown
-from dikin.worth.holdback import share_above_zero
+from dikin.worth.holdback import holdback_share
 from dikin.worth.sums import ANSWERS, NARROWEST, best_product, mixture_factor
 
 
@@ -55,7 +55,9 @@ def rounds_to_see(
     >>> [round(rounds_to_see(2.0, 10.0, 0.05, explained=share)) for share in (0.0, 0.9)]
     [8608, 797]
     """
-    share = share_above_zero(holdback)
+    share = holdback_share(holdback)
+    if share == 0.0:
+        raise ParameterError("holdback must be above 0: without the control nothing is compared")
     size, deviation = nonnegative(gain, "gain"), positive(noise, "noise")
     for value, name in ((explained, "explained"), (power, "power"), (confidence, "confidence")):
         if not 0.0 <= number(value, name) < 1.0:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import floor
 from typing import Self
 
 import numpy as np
 
 import dikin
+from dikin.plotting.axes import Axis
 from dikin.vectors import Array
 
 
@@ -24,14 +25,15 @@ class Odd(dikin.ParameterKind):
     def grid(self) -> Array:
         return np.linspace(0.0, 1.0, (self.last + 1) // 2)
 
-    def to_unit(self, value: float) -> float:
-        return (value - 1) / (self.last - 1)
+    @property
+    def axis(self) -> Axis:
+        return Axis(1, self.last)
 
     def best(self, u: float) -> float:
         return 1.0 + 2.0 * floor((self.last - 1) / 2 * u + 0.5)
 
-    def shown(self, value: float) -> int:
-        return int(value)
+    def setting(self, numbers: Sequence[float]) -> int:
+        return int(numbers[0])
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -153,13 +153,13 @@ class Linear(Odd):
 
 
 class Bytes(Odd):
-    def shown(self, value: float) -> Any:
-        return bytes([int(value) % 9])
+    def setting(self, numbers: Sequence[float]) -> Any:
+        return bytes([int(numbers[0]) % 9])
 
 
 class Short(dikin.Levels):
-    def shown(self, value: float) -> Any:
-        return self.values[int(value)]
+    def setting(self, numbers: Sequence[float]) -> Any:
+        return self.values[int(numbers[0])]
 
 
 class Unequal(Odd):
@@ -255,7 +255,7 @@ def test_a_kind_that_lacks_something_is_not_registered() -> None:
     class Half(dikin.ParameterKind):
         """Does not say how a coordinate becomes a value."""
 
-    with pytest.raises(ParameterError, match="define best, examples, to_unit"):
+    with pytest.raises(ParameterError, match="define axis, examples"):
         dikin.register(Half)
     assert "half" not in registry.FOLDERS["tuning.parameters"].every()
 

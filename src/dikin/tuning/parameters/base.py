@@ -6,21 +6,30 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from math import exp, floor, log
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from dikin.errors import shown
 from dikin.plotting.axes import Axis
 from dikin.registry import Registry
 from dikin.vectors import Array
 
+FEW = 4
+"""Up to so many whole numbers are searched without an order."""
+MANY = 10_000
+"""Beyond so many whole numbers the nearest one is as good as any."""
+
 
 class ParameterKind(ABC):
-    """A parameter with one number, which is searched on [0, 1]; derive a kind of your own from it.
+    """A parameter that is searched on [0, 1]; derive a kind of your own from it.
 
     An object is one parameter. It keeps each argument of its constructor as an attribute of the
     same name: a value that JSON knows, or a tuple of such values. One argument is `start`. A kind
-    gives the coordinate of a number (`to_unit`) and the number at a coordinate (`best`). One whose
-    values are no numbers also gives the `number` of a value, and the value as `shown`.
+    gives the `axis` of its numbers, from which the coordinate of a number follows, and the number
+    at a coordinate. If its values are no numbers, it also gives the `numbers` of a value, and the
+    value (`setting`) of numbers.
 
     Attributes
     ----------
@@ -39,24 +48,31 @@ class ParameterKind(ABC):
 
     # --- the search ------------------------------------------------------------------------------
 
+    @property
     @abstractmethod
+    def axis(self) -> Axis:
+        """The ends of the numbers, and their scale: logarithmic or not, whole or not."""
+
     def to_unit(self, value: float) -> float:
         """Return the coordinate of a number.
 
         Parameters
         ----------
         value : float
-            Between the bounds.
+            Between the ends of the axis.
 
         Returns
         -------
         float
             In [0, 1].
         """
+        low, high, is_log = self.axis[:3]
+        if is_log:
+            return (log(value) - log(low)) / (log(high) - log(low))
+        return (value - low) / (high - low)
 
-    @abstractmethod
     def best(self, u: float) -> float:
-        """Return the number to settle on at a coordinate.
+        """Return the number at a coordinate, the nearest one of whole numbers.
 
         Parameters
         ----------
@@ -66,18 +82,30 @@ class ParameterKind(ABC):
         Returns
         -------
         float
-            Between the bounds.
+            Between the ends of the axis.
         """
+        low, high, is_log, is_whole = self.axis[:4]
+        value = exp(log(low) + u * (log(high) - log(low))) if is_log else low + u * (high - low)
+        if is_whole and is_log:
+            below = min(max(floor(value), low), high)
+            value = min((below, below + 1), key=lambda near: abs(self.to_unit(near) - u))
+        elif is_whole:
+            value = floor(value + 0.5)
+        return float(min(max(value, low), high))
 
     @property
     def options(self) -> int:
         """Number of values that are searched without an order; 0 where there is a coordinate."""
-        return 0
+        low, high, _, is_whole = self.axis[:4]
+        return int(high - low) + 1 if is_whole and high - low < FEW else 0
 
     @property
     def grid(self) -> Array | None:
         """The coordinates that can be used, where they are few; None for all of [0, 1]."""
-        return None
+        low, high, _, is_whole = self.axis[:4]
+        if not is_whole or high - low >= MANY:
+            return None
+        return np.array([self.to_unit(value) for value in range(int(low), int(high) + 1)])
 
     @property
     def linear_range(self) -> tuple[float, float] | None:
@@ -91,8 +119,8 @@ class ParameterKind(ABC):
         """The names of the shares of a whole, each with a number of its own; empty elsewhere."""
         return ()
 
-    def number(self, value: Any) -> float:
-        """Return the number of a value that the user gave, such as the start.
+    def numbers(self, value: Any) -> Sequence[float]:
+        """Return the numbers of a value that the user gave.
 
         Parameters
         ----------
@@ -101,45 +129,25 @@ class ParameterKind(ABC):
 
         Returns
         -------
-        float
-            Between the bounds.
+        sequence of float
+            One, or one for each part.
         """
-        return float(value)
-
-    def shown(self, value: float) -> Any:
-        """Return the value of a number, as the user reads it in `trial.params`.
-
-        Parameters
-        ----------
-        value : float
-            Anything finite.
-
-        Returns
-        -------
-        object
-            A value that JSON knows.
-        """
-        return float(value)
+        return [float(value)]
 
     def setting(self, numbers: Sequence[float]) -> Any:
-        """Return what stands in `trial.params` for some numbers: for shares, each by its part.
+        """Return the value of some numbers, as the user reads it in `trial.params`.
 
         Parameters
         ----------
         numbers : sequence of float
-            One, or one for each part.
+            One, or one for each part; anything finite.
 
         Returns
         -------
         object
             A value that JSON knows.
         """
-        return dict(zip(self.parts, numbers, strict=True)) if self.parts else self.shown(numbers[0])
-
-    @property
-    def axis(self) -> Axis:
-        """The scale on which the numbers are drawn."""
-        return Axis(self.best(0.0), self.best(1.0))
+        return int(numbers[0]) if self.axis.whole else float(numbers[0])
 
     # --- as a value ------------------------------------------------------------------------------
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import floor, log
+from functools import cached_property
 from typing import Self
 
 from dikin.arguments import is_whole
 from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
-from dikin.tuning.parameters.grid import Grid
+from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.real import check_bounds
 
-MOST_WHOLE = 2**53
+MOST = 2**53
 """Beyond it neighbouring whole numbers are the same float."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Integer(Grid):
+class Integer(ParameterKind):
     """A whole number between two bounds: a size, a number of workers.
 
     Every trial has a whole number. Up to four of them are searched as a `Choice` is.
@@ -55,32 +55,17 @@ class Integer(Grid):
                 raise ParameterError(
                     f"{name} of an Integer must be a whole number, got {shown(value)}"
                 )
-            if abs(int(value)) > MOST_WHOLE:
+            if abs(int(value)) > MOST:
                 bits = int(value).bit_length()
                 raise ParameterError(
                     f"{name} must be between -2^53 and 2^53, got a number of {bits} bits"
                 )
         check_bounds(self, int)
 
-    @property
-    def ends(self) -> tuple[int, int]:
-        return self.low, self.high
-
-    def to_unit(self, value: float) -> float:
-        if not self.log:
-            return super().to_unit(value)
-        return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
-
-    def best(self, u: float) -> float:
-        if not self.log:
-            return super().best(u)
-        below = min(max(floor(self.low * (self.high / self.low) ** u), self.low), self.high)
-        near = min((below, below + 1), key=lambda value: abs(self.to_unit(value) - u))
-        return float(min(near, self.high))
-
-    @property
+    @cached_property
     def axis(self) -> Axis:
-        return super().axis._replace(log=self.log)
+        """The ends of the numbers, and their scale."""
+        return Axis(self.low, self.high, self.log, whole=True)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any, Self
 
 from dikin.arguments import as_float, is_whole, plain_tuple
 from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
-from dikin.tuning.parameters.grid import Grid
+from dikin.tuning.parameters.base import ParameterKind
 
 Level = int | float | str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Levels(Grid):
+class Levels(ParameterKind):
     """One of several values in an order: batch sizes, machine types from small to large.
 
     All values are as far apart as their positions 0, 1, 2, ..., whatever they are. Up to four of
@@ -62,19 +63,16 @@ class Levels(Grid):
         object.__setattr__(self, "values", levels)
         object.__setattr__(self, "start", start)
 
-    @property
-    def ends(self) -> tuple[int, int]:
-        return 0, len(self.values) - 1
+    def numbers(self, value: Any) -> Sequence[float]:
+        return [float(self.values.index(value))]
 
-    def number(self, value: Any) -> float:
-        return float(self.values.index(value))
+    def setting(self, numbers: Sequence[float]) -> Level:
+        return self.values[int(min(max(numbers[0], 0.0), len(self.values) - 1.0))]
 
-    def shown(self, value: float) -> Level:
-        return self.values[int(min(max(value, 0.0), len(self.values) - 1.0))]
-
-    @property
+    @cached_property
     def axis(self) -> Axis:
-        return super().axis._replace(labels=tuple(map(str, self.values)))
+        """The ends of the numbers, and their scale."""
+        return Axis(0, len(self.values) - 1, whole=True, labels=tuple(map(str, self.values)))
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

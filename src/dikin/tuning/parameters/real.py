@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from functools import cached_property
+from math import isfinite
 from typing import Any, Self
 
 from dikin.arguments import LARGEST, number, plain_number, true_or_false
@@ -51,20 +52,9 @@ class Real(ParameterKind):
     def linear_range(self) -> tuple[float, float] | None:
         return None if self.log else (float(self.low), float(self.high))
 
-    def to_unit(self, value: float) -> float:
-        if self.log:
-            return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
-        return (value - self.low) / (self.high - self.low)
-
-    def best(self, u: float) -> float:
-        if self.log:
-            value = exp(log(self.low) + u * (log(self.high) - log(self.low)))
-        else:
-            value = self.low + u * (self.high - self.low)
-        return min(max(value, float(self.low)), float(self.high))
-
-    @property
+    @cached_property
     def axis(self) -> Axis:
+        """The ends of the numbers, and their scale."""
         return Axis(self.low, self.high, self.log)
 
     @classmethod

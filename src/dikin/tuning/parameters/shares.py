@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
+
+import numpy as np
 
 from dikin.arguments import number, plain_tuple
 from dikin.errors import ParameterError, did_you_mean, shown
@@ -13,7 +16,7 @@ from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.base import ParameterKind
 
 SLACK = 1e-6
-"""By how much shares may miss a sum of 1: people write 0.333333."""
+"""The sum of shares may miss 1 by so much: people write 0.333333."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,14 +93,16 @@ class Shares(ParameterKind):
     def parts(self) -> tuple[str, ...]:
         return tuple(self.names)
 
-    def to_unit(self, value: float) -> float:
-        return value
+    def numbers(self, value: Sequence[float]) -> Sequence[float]:
+        shares: list[float] = (np.array(value) / np.sum(value)).tolist()
+        return shares
 
-    def best(self, u: float) -> float:
-        return u
+    def setting(self, numbers: Sequence[float]) -> dict[str, float]:
+        return dict(zip(self.parts, numbers, strict=True))
 
-    @property
+    @cached_property
     def axis(self) -> Axis:
+        """The ends of the numbers, and their scale."""
         return Axis(0.0, 1.0, percent=True)
 
     @classmethod
