@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.serialization import decode, encode
+from dikin.serialization import Stateful
 from dikin.vectors import Array
 
 CROSSES = 12
@@ -141,7 +141,7 @@ class Features:
         return weights
 
 
-class Regression:
+class Regression(Stateful):
     """A bank of members on one row of features."""
 
     MEMBERS: Members = (
@@ -156,8 +156,7 @@ class Regression:
     )
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
-    OTHERS = ("N", "n", "S", "ll", "c", "at", "offset", "largest", "rounds", "live")
-    """The rest of the state."""
+    PARTS = (*BY_FEATURE, "N", "n", "S", "ll", "c", "at", "offset", "largest", "rounds", "live")
     L: Array
     b: Array
     P: Array
@@ -439,15 +438,8 @@ class Regression:
         known = (explained[0] - explained[1]) / self.s2[which]
         return float(w @ known / w.sum()), chi_square(len(gone), SURE)
 
-    # --- state ---------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Return all that it knows, as plain JSON values."""
-        return {name: encode(getattr(self, name)) for name in (*self.BY_FEATURE, *self.OTHERS)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` gave."""
-        vars(self).update((name, decode(value)) for name, value in state.items())
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        super().restore(state, checked)
         self._changed()
 
 
@@ -466,6 +458,7 @@ class Wide(Regression):
     )
     BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
     """`mean` and `tried` are mean and variance of the last features."""
+    PARTS = (*BY_FEATURE, *Regression.PARTS[4:])
 
     def _use(self, features: Features) -> None:
         super()._use(features)

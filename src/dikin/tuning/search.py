@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin.errors import StateError, shown
-from dikin.serialization import decode, encode, refuse_infinite, refuse_other_form
+from dikin.serialization import Stateful, decode, encode
 from dikin.tuning.guarantee import Floor, Play, play
 from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.tuning.recommendation import UNKNOWN, Interval
@@ -96,8 +95,10 @@ class Row(NamedTuple):
         return np.append(self.x, self.e)
 
 
-class Place:
+class Place(Stateful):
     """The centre of a context and a choice, and the exploring around it."""
+
+    PARTS = ("y", "trust", "R", "seen", "played", "gain")
 
     def __init__(self, y: Array, wide: bool = False) -> None:
         self.y, self.trust = y, FIRST
@@ -162,28 +163,17 @@ def _known_rise(rises: Array, known: float, usual: float) -> Interval:
     return Interval(rise, rise * (1.0 - share), rise * (1.0 + share))
 
 
-class Search:
+class Search(Stateful):
     """Centre and exploring around it, by a regression on everything that was measured.
 
-    Parameters
-    ----------
-    space : Set
-        Of the working points, such as `Cube(d)`.
-    start, picks : Array, tuple of int
-        The first centre, and the first value of each choice.
-    grids : sequence, optional
-        For each coordinate the places that can be used; None for all.
-    options : tuple of int, default ()
-        The number of values of each choice.
-    contexts, covariates : int, default 0
-        The number of weights of a context, and of features of covariates.
-    limits : sequence of float, default ()
-        The largest value of each limited metric.
-    history, faults : bool
-        Whether there are rows that were not asked for, and whether a far value may be a fault.
-    floor : Floor, optional
-        The least exploring, where a certificate is wanted.
+    It begins at `start`, with the choices `picks` out of so many `options`. `grids` has the places
+    of each coordinate that can be used, None for all. There are so many weights of `contexts` and
+    features of `covariates`, and `limits` on metrics. With `history` there are rows that were not
+    asked for; with `faults` a far value may be one; a `floor` explores enough for a certificate.
     """
+
+    PARTS = ("in_row", "left_out", "first_choice", "history")
+    QUEUES = ("first", "absurd", "ordinary", "far", "recent")
 
     def __init__(
         self,
@@ -616,27 +606,19 @@ class Search:
 
     def _plan_wide(self, place: Place, e: Array) -> None:
         """The same where coordinates are independent of each other."""
-        model, f, d, cube = self.model, self.model.features, self.space.d, self.space
-        assert isinstance(cube, Cube)
+        model, f, d = self.model, self.model.features, self.space.d
         widths = np.full(d, np.inf)
         if model.rounds >= 3:
             m, C = model.average
             values, sd = f.diagonal(m), np.sqrt(C[f.squares] + C[f.common])
             high, v = np.maximum(values, 0.5 * sd), place.y - model.c
             along = e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
-            g, spread = f.gradient(m, v, e), C[f.v] + (v * sd) ** 2 + along
-            y = place.y
-            for _ in range(4):
-                slope, bend = cube.sides(y)
-                M = PRIOR * spread / high
-                step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
-                y = y + min(1.0, 0.9 * cube.room(y, step)) * step
-            self._move(place, y)
+            M = PRIOR * (C[f.v] + (v * sd) ** 2 + along) / high
+            self._move(place, self._minimum(place.y, f.gradient(m, v, e), high, M))
             low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
             widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
             widths = place.trusted(widths, True)
-        bend = cube.sides(place.y)[1]
-        place.R = 1.0 / np.sqrt(1.0 / widths**2 + 1.0 / place.trust**2 + d * bend)
+        place.R = self._within(place.y, 1.0 / widths**2 + 1.0 / place.trust**2)
 
     def _move(self, place: Place, y: Array) -> None:
         """Move a centre towards a point, by some radii at most."""
@@ -644,13 +626,20 @@ class Search:
         far = float(np.sqrt(step @ step)) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
+    def _barrier(self, y: Array) -> tuple[Array, Array]:
+        """Return gradient and Hessian of the barrier, the diagonal where exploring has one."""
+        if self.wide and isinstance(self.space, Cube):
+            return self.space.sides(y)
+        return self.space.barrier(y)
+
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
-        """Return the root of g + A (y - y0) + M ψ'(y)."""
+        """Return the root of g + A (y - y0) + M ψ'(y); A and M may be diagonals."""
         y = y0
         for _ in range(4):
-            slope, hessian = self.space.barrier(y)
-            away = g + A @ (y - y0) + M @ slope
-            step = np.asarray(np.linalg.solve(A + M @ hessian, -away), float)
+            slope, hessian = self._barrier(y)
+            away = g + matrix_times(A, y - y0) + matrix_times(M, slope)
+            bend = A + matrix_times(M, hessian)
+            step = np.asarray(-away / bend if self.wide else -np.linalg.solve(bend, away), float)
             y = y + min(1.0, 0.9 * self.space.room(y, step)) * step
             move: Array = y - y0
             if step @ step < 1e-6 * (move @ move):
@@ -658,11 +647,12 @@ class Search:
         return y
 
     def _within(self, y: Array, precision: Array) -> Array:
-        """Return a factor of exploring that stays in the set."""
-        _, hessian = self.space.barrier(y)
-        root = np.linalg.cholesky(precision + self.space.d * hessian)
+        """Return a factor of exploring that stays in the set, or its diagonal."""
+        square = precision + self.space.d * self._barrier(y)[1]
+        if self.wide:
+            return 1.0 / np.sqrt(square)
         # In the order of a restored one: products of another order differ in the last digit.
-        return np.ascontiguousarray(np.linalg.inv(root).T)
+        return np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(square)).T)
 
     # --- limits --------------------------------------------------------------------------------
 
@@ -774,7 +764,7 @@ class Search:
     @property
     def left_out_lately(self) -> float:
         """The share of the last values that were left out or bounded."""
-        return sum(self.recent) / 200.0
+        return self.recent.count(True) / 200.0
 
     # --- changes -------------------------------------------------------------------------------
 
@@ -798,57 +788,26 @@ class Search:
 
     # --- state ---------------------------------------------------------------------------------
 
-    QUEUES = ("first", "absurd", "ordinary", "far", "recent")
-    NUMBERS = ("in_row", "left_out", "first_choice", "history")
-
     def state(self) -> dict[str, Any]:
-        """Return all that it knows, as plain JSON values."""
-        return {name: encode(tuple(getattr(self, name))) for name in self.QUEUES} | {
+        return super().state() | {
             "model": self.model.state(),
             "limited": [each.state() for each in self.limited],
-            "places": [encode(vars(place)) for place in self.places],
+            "places": [each.state() for each in self.places],
             "floor": self.floor and self.floor.state(),
-            **{name: getattr(self, name) for name in self.NUMBERS},
+            **{name: encode(tuple(getattr(self, name))) for name in self.QUEUES},
         }
 
-    def _refuse_other(self, state: dict[str, Any]) -> None:
-        """Refuse data of another form than those of this search, and infinite numbers."""
-        refuse_infinite(state, "search")
-        refuse_other_form(state, self.state() | dict.fromkeys(self.QUEUES), "search")
-        x, z, e = (
-            np.zeros(self.space.d),
-            np.zeros(self.model.features.z),
-            np.zeros(self.model.features.e),
-        )
-        forms = (Row(x, None, z, e, False), False, (np.append(x, e), 0.0), x, False)
-        for name, form in zip(self.QUEUES, forms, strict=True):
-            if not isinstance(state[name], list):
-                raise StateError(f"{name} of a state must be a list, got {shown(state[name])}")
-            for each in state[name]:
-                refuse_other_form(each, encode(form), name)
-
     def restore(self, state: dict[str, Any], checked: bool = False) -> None:
-        """Continue from plain data, which may have been checked by a digest.
-
-        Raises
-        ------
-        StateError
-            If the data are of another search, or not finite.
-        """
-        if not checked:
-            self._refuse_other(state)
-        self.model.restore(state["model"])
-        for each, own in zip(self.limited, state["limited"], strict=True):
-            each.restore(own)
-        for place, own in zip(self.places, state["places"], strict=True):
-            vars(place).update(decode(own))
-        for name in self.NUMBERS:
-            setattr(self, name, state[name])
+        super().restore(state, checked)
+        own = [self.model, *self.limited, *self.places]
+        states = [state["model"], *state["limited"], *state["places"]]
+        if self.floor is not None:
+            own, states = [*own, self.floor], [*states, state["floor"]]
+        for each, part in zip(own, states, strict=True):
+            each.restore(part, checked)
         self.first = [Row(*decode(each)) for each in state["first"]]
         self.absurd = state["absurd"]
         for name in self.QUEUES[2:]:
             queue: deque[Any] = getattr(self, name)
             queue.clear()
             queue.extend(decode(state[name]))
-        if self.floor is not None:
-            self.floor.restore(state["floor"])
