@@ -141,7 +141,7 @@ class Stateful:
         return {name: encode(getattr(self, name)) for name in self.PARTS}
 
     def restore(self, state: dict[str, Any], checked: bool = False) -> None:
-        """Continue from what `state` gave, which may have been checked by a digest."""
+        """Continue from the result of `state`, which a digest may have checked."""
         parts = {name: state[name] for name in self.PARTS}
         if not checked:
             what = type(self).__name__

@@ -1,4 +1,4 @@
-"""The certificate of whatever was used: what is proved of a tuner that follows a model.
+"""The certificate: a bound on the regret of a tuner that follows any model.
 
 A model chooses a centre y and a factor M with the ellipsoid y + M s inside the set, and forecasts
 the value at y + M s by b + q.Ms + e(s), e even. All of it is known before the direction s is drawn,
@@ -34,7 +34,7 @@ AWAY = 0.5
 FIRST = 0.15
 """Radius of exploring in the first rounds."""
 CLIP, RECENT, LAST = 6.0, 31, 5
-"""Surprises are clipped at six medians of the last 31; the median of the last five is expected."""
+"""Surprises are clipped at six medians of the last 31. The median of the last five is expected."""
 
 
 class Play(NamedTuple):
@@ -80,7 +80,7 @@ def play(
 
     Centre y and factor M, or its diagonal, are known before the direction s was drawn uniformly on
     the unit sphere, and the ellipsoid lies inside. The forecast is b = level, q = slope and
-    e(s) = even; the function e must be even. A failure counts as the value `failed`.
+    e(s) = even, where the function e must be even. A failure counts as the value `failed`.
     """
     if factor.ndim == 1:
         covector, away = len(direction) * direction / factor, factor * direction
@@ -125,7 +125,7 @@ class Certificate(Stateful):
         self.others = self.rounds = 0
 
     def add(self, row: Play, value: float | None, shares: Array | None = None) -> None:
-        """Add an answer, None for a failure; `shares` are the weights of its context."""
+        """Add an answer, None for a failure. `shares` are the weights of its context."""
         estimate = row.estimate(row.failed if value is None else value)
         self.estimates += estimate if shares is None else np.outer(shares, estimate)
         self.at_centres += float(estimate @ row.centre)
@@ -138,14 +138,14 @@ class Certificate(Stateful):
     def add_other(self) -> None:
         """Add a round that was not drawn around a centre: it costs the spread of a loss at most.
 
-        That a round is one of these must be known before its direction is drawn.
+        It must be known before its direction is drawn.
         """
         self.others += 1
         self.rounds += 1
 
     @property
     def value(self) -> float:
-        """The bound for the constants declared; NaN without one."""
+        """The bound for the declared constants, NaN without one."""
         known = min(self.smoothness, self.lipschitz) < inf
         return self._bound(self.exploring if known else inf, self.lipschitz)
 
@@ -154,7 +154,7 @@ class Certificate(Stateful):
     ) -> float:
         """Return the bound for a constant that was not declared.
 
-        Choose the constant without looking at the values: the smaller of two bounds is none.
+        Choose the constant without looking at the values: the smaller of two bounds is not a bound.
         """
         d = self.set.d
         if smoothness is not None and lipschitz is None:

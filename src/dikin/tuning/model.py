@@ -20,7 +20,7 @@ from dikin.serialization import Stateful
 from dikin.vectors import Array
 
 CROSSES = 12
-"""Coordinates up to which products of two of them are features; beyond, curvature is diagonal."""
+"""Coordinates up to which products of two of them are features. Beyond, curvature is diagonal."""
 MANY = 50
 """Coordinates up to which covariances of all coefficients are known."""
 LARGE = 40
@@ -32,7 +32,7 @@ LEAST = 0.1
 SURE = 2.1
 """The normal quantile beyond which the value is known to depend on a parameter."""
 SHARE = 0.003
-"""How probable it is that another member is right from a round on."""
+"""Probability that another member is right from a round on."""
 RECENT = 10
 """Rows of which a wide model knows mean and variance of the features."""
 KAPPA = [0.03, 3.0, 3.0, 0.3]
@@ -131,7 +131,7 @@ class Features:
         return matrix
 
     def ridge(self) -> Array:
-        """Return the weights of the ridge, in rows of what was tried."""
+        """Return the weights of the ridge, in rows of the settings that were tried."""
         weights = np.full(self.p, 0.1)
         weights[0] = 0.0
         kinds = (self.v, self.squares, self.crosses, self.common)
@@ -202,7 +202,7 @@ class Regression(Stateful):
         self._changed()
 
     def _changed(self) -> None:
-        """Forget what was computed of the last state."""
+        """Drop the results that were computed of the last state."""
         for name in ("s2", "weights", "average"):
             vars(self).pop(name, None)
 
@@ -232,7 +232,7 @@ class Regression(Stateful):
         scored: bool = True,
         history: bool = False,
     ) -> None:
-        """Learn one value; one that is not scored changes neither noise nor scores."""
+        """Learn a value, which changes noise and scores only if it is scored."""
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
@@ -314,7 +314,7 @@ class Regression(Stateful):
             self.P[walks, 0, 0] += along @ apart
 
     def _forget_level(self, share: Array) -> None:
-        """Take from the moments what is known of the level; everything else stays."""
+        """Take the level, and nothing else, from the moments."""
         column = self.L[:, :, 0].copy()
         self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
         self.b -= (share * self.b[:, 0])[:, None] * column
@@ -368,18 +368,18 @@ class Regression(Stateful):
             self._changed()
 
     def recentre(self, c: Array) -> None:
-        """Move the features' origin; nothing learnt changes."""
+        """Move the features' origin without a change of the function."""
         T = self.features.moved(c - self.c)
         self.L, self.b = T @ self.L @ T.T, self.b @ T.T
         self.c = c.copy()
         self._refresh()
 
     def forget_level(self) -> None:
-        """Forget the level, which has jumped."""
+        """Forget the level after it jumped."""
         self._forget_level(0.999 / np.maximum(self.L[:, 0, 0], 1e-300))
         self._refresh()
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------
 
     @cached_property
     def s2(self) -> Array:
@@ -390,7 +390,7 @@ class Regression(Stateful):
 
     @cached_property
     def weights(self) -> Array:
-        """How far each member is believed."""
+        """Belief in each member, with the sum 1."""
         weights = np.exp(self.ll - self.ll.max())
         if self.live <= self.features.p < self.rounds:  # who reads no history knows nothing yet
             weights = weights * self.reads
@@ -408,7 +408,7 @@ class Regression(Stateful):
         return m, C + (w[:, None] * apart).T @ apart
 
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
-        """Return the expected value, and its standard deviation; with noise that of a value."""
+        """Return the expected value and its standard deviation, with noise that of a value."""
         row, w = self._centred(row), self.weights
         means = self.m @ row
         mean = w @ means
@@ -552,7 +552,7 @@ def halves(matrices: Array) -> Array:
 
 
 def inverse(matrices: Array) -> Array:
-    """Return inverses of symmetric matrices with unit diagonals; what is not known is bounded."""
+    """Return inverses of symmetric matrices with unit diagonals, bounded if singular."""
     try:
         root = np.linalg.inv(np.linalg.cholesky(matrices))
         found: Array = root.transpose(0, 2, 1) @ root
