@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from copy import copy
 from itertools import product
 from math import nan, prod, sqrt
 from typing import Any, NamedTuple
@@ -314,8 +313,10 @@ class Search(Stateful):
 
     def _cells(self, weights: Array, choice: int) -> tuple[list[Place], Array]:
         """Return the places of the weights that are not 0, and their shares."""
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        w = weights[cells] if self.contexts else np.ones(1)
+        if not self.contexts:
+            return [self.places[choice]], np.ones(1)
+        cells = np.flatnonzero(weights)
+        w = weights[cells]
         return [self.places[cell * self.choices + choice] for cell in cells], w / w.sum()
 
     def _beside(self, weights: Array) -> list[Place]:
@@ -326,8 +327,8 @@ class Search(Stateful):
     def _known(self, weights: Array, choice: int) -> Place:
         """Return the place of a context and a choice, in the mean of several weights."""
         cells, w = self._cells(weights, choice)
-        place = copy(cells[int(np.argmax(w))])
-        place.e = self._features(weights, choice)
+        place = Place.__new__(Place)
+        vars(place).update(vars(cells[int(np.argmax(w))]), e=self._features(weights, choice))
         if len(cells) > 1:
             place.y = w @ np.array([each.y for each in cells])
             place.trust = float(np.exp(w @ np.log([each.trust for each in cells])))
@@ -345,21 +346,22 @@ class Search(Stateful):
     def _settle(self, weights: Array, choice: int) -> None:
         """Move the places of a context and a choice to where they are planned by now."""
         cells, w = self._cells(weights, choice)
-        before, place = self._known(weights, choice), self._planned(weights, choice)
+        place = self._planned(weights, choice)
         if len(cells) == 1:
             vars(cells[0]).update(vars(place))
         else:  # by the step of their mean
+            before = self._known(weights, choice)
             for each, share in zip(cells, w, strict=True):
                 step = share * (place.y - before.y)
                 part = min(1.0, 0.9 * self.space.room(each.y, step))
                 each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
                 each.trust *= (place.trust / before.trust) ** share
-        apart = place.y - self.model.c
-        wide, d = place.R.ndim == 1, max(self.space.d, 1)
-        square = place.R @ place.R if wide else d * np.abs(np.linalg.det(place.R)) ** (2.0 / d)
-        if len(self.places) == 1 and apart @ apart > 9.0 * square:
-            for model in (self.model, *self.limited):
-                model.recentre(place.y)
+        if len(self.places) == 1:
+            apart, sizes = place.y - self.model.c, place.R if self.wide else np.diagonal(place.R)
+            square = sizes @ sizes if self.wide else len(sizes) * np.exp(2 * np.mean(np.log(sizes)))
+            if apart @ apart > 9.0 * square:
+                for model in (self.model, *self.limited):
+                    model.recentre(place.y)
 
     def _chosen(self, weights: Array, draws: Array) -> int:
         """Return a choice: each twice, then the best in one joint draw from the posterior."""
@@ -580,8 +582,8 @@ class Search(Stateful):
         C, (V, values, sd) = matrix(C), self._bends()
         high = np.maximum(values, 0.5 * sd)
 
-        # the centre: g + A u + M ψ'(y + u) = 0, some radii away at most. M = A^(-1/2)
-        # Cov(g) A^(-1/2), twice, weighs the set's barrier, a prior for the minimiser, against the data
+        # the centre: g + A u + M ψ'(y + u) = 0, where M = A^(-1/2) Cov(g) A^(-1/2), twice, weighs
+        # the set's barrier, a prior for the minimiser, against the data
         A, root = (V * high) @ V.T, (V / np.sqrt(high)) @ V.T
         B = f.slope(place.y - model.c, place.e)
         M = PRIOR * root @ (B @ C @ B.T) @ root
@@ -598,7 +600,9 @@ class Search(Stateful):
         widths, U = SCALE * np.sqrt(np.maximum(widths, 0.0)), V @ U
         widths = place.trusted(widths, bool(np.all(values > 2.0 * sd)))
         precision = (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T
-        place.R = self._within(place.y, precision + self._steep(place))
+        if self.limited:
+            precision += self._steep(place)
+        place.R = self._within(place.y, precision)
         if self.options:
             g = B @ m
             q = np.sqrt((V.T @ g) ** 2 + np.sum((V.T @ B @ C) * (V.T @ B), axis=1))
@@ -704,14 +708,14 @@ class Search(Stateful):
                 y = point()
         return y
 
-    def _steep(self, place: Place) -> Array | float:
+    def _steep(self, place: Place) -> Array:
         """Return precision along active limits' slopes, where exploring is narrow."""
-        steep: Array | float = 0.0
+        steep = np.zeros_like(place.R)
         for model, over, sd in zip(self.limited, *self._over(place.y, place.e), strict=True):
             if -3.0 * sd < over <= 2.0 * sd:
                 slope = model.features.gradient(model.average[0], place.y - model.c, place.e)
                 least = max(sd, 0.05 * place.trust * float(np.linalg.norm(slope)), 1e-300)
-                steep = steep + np.outer(slope, slope) / (0.7 * least) ** 2
+                steep += np.outer(slope, slope) / (0.7 * least) ** 2
         return steep
 
     # --- the best setting ---------------------------------------------------------------------
