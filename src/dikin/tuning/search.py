@@ -45,7 +45,7 @@ ABSURD, CORE = 10.0, 0.7
 LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 SHAPE = 0.2
-"""The share of the largest effect that values of another shape than a bowl may add to others."""
+"""Share of the largest known effect that values of another shape than a bowl may add to others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
@@ -764,9 +764,9 @@ class Search(Stateful):
             both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
             gone = f.of_context(self.contexts + np.concatenate(both))
             options.append(_known_rise(rises, *model.dependence(gone)))
-        slack = SHAPE * max((each.mean for each in (*importance, *options)), default=0.0)
+        known = max((each.low for each in (*importance, *options)), default=0.0)
         importance, options = (
-            [Interval(mean, low - slack, high + slack) for mean, low, high in some]
+            [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
             for some in (importance, options)
         )
         plain = _interval(*model.believed(row))
