@@ -171,19 +171,6 @@ def test_a_wide_regression_counts_from_the_mean_and_moves_its_origin_exactly() -
     assert [model.believed(row)[0] for row in rows] == pytest.approx(before)
 
 
-def test_contexts_are_not_forgotten() -> None:
-    rng, search, cost = np.random.default_rng(1), Search(Cube(1), np.array([-0.2]), contexts=2), []
-
-    def value(x: Array) -> float:
-        cost.append((7.5 + 6.5 * x[0] - (9, 4)[context]) ** 2)
-        return float(cost[-1] + 2 * rng.normal())
-
-    for _ in range(2000):
-        context = int(rng.integers(2))
-        run(search, value, 1, rng, np.eye(2)[context])
-    assert np.mean(cost[1000:]) < 0.15
-
-
 def test_the_better_choice_is_played() -> None:
     rng, search, last = (
         np.random.default_rng(9),

@@ -7,6 +7,7 @@ and b the moments, m and P mean and covariance (in units of the noise, s2) of th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +36,8 @@ SHARE = 0.003
 """Probability that another member is right from a round on."""
 RECENT = 10
 """Rows of which a wide model knows mean and variance of the features."""
+LAST, COMMON = 50, 0.25
+"""Rows of which values are remembered, and the share of equal ones that is not continuous noise."""
 KAPPA = [0.03, 3.0, 3.0, 0.3]
 
 Indices = NDArray[np.int_]
@@ -156,7 +159,8 @@ class Regression(Stateful):
     )
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
-    PARTS = (*BY_FEATURE, "N", "n", "S", "ll", "c", "at", "offset", "largest", "rounds", "live")
+    NUMBERS = ("offset", "largest", "rounds", "live", "last")
+    PARTS = (*BY_FEATURE, "N", "n", "S", "ll", "c", "at", *NUMBERS)
     L: Array
     b: Array
     P: Array
@@ -199,6 +203,7 @@ class Regression(Stateful):
         """Rows in each member's memory."""
         self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
+        self.last: tuple[float, ...] = ()
         self._changed()
 
     def _changed(self) -> None:
@@ -237,13 +242,16 @@ class Regression(Stateful):
             self.offset = value
         self.rounds += 1
         self.largest = max(self.largest, abs(value))
+        if scored:
+            self.last = (*self.last, value)[-LAST:]
         value -= self.offset
         row, s2 = self._centred(row), self.s2
         e, Pf = value - self.m @ row, self._spread(row)
         h = 1.0 + Pf @ row
         r2 = e * e / (s2 * h)
         w = np.ones(len(h))
-        if scored and self.robust and self.rounds > len(row):
+        # Weights against outliers would take rare values, such as conversions, for outliers.
+        if scored and self.robust and self.rounds > len(row) and common_value(self.last) is None:
             w = np.maximum((NU + 1.0) / (NU + r2), LEAST)
         reads = self.reads | (not history)
         if scored and self.rounds > 1:
@@ -546,6 +554,14 @@ class Wide(Regression):
         m[:, f.squares] += m[:, f.common]
         known = m[:, gone] ** 2 / P[:, gone] * np.maximum(1.0 - P[:, gone] / prior[gone], 0.0)
         return float(self.weights @ (known.sum(axis=1) / self.s2)), chi_square(len(gone), SURE)
+
+
+def common_value(values: Sequence[float]) -> float | None:
+    """Return the value that many of these values have, as 0 among conversions or revenues."""
+    if not values:
+        return None
+    value, count = Counter(values).most_common(1)[0]
+    return value if count > max(1.0, COMMON * len(values)) else None
 
 
 def chi_square(k: int, z: float) -> float:

@@ -6,7 +6,7 @@ y, A the curvature raised to where it is known, C the covariance of the coeffici
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
@@ -16,7 +16,7 @@ import numpy as np
 
 from dikin.serialization import Stateful, decode, encode
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square, common_value
 from dikin.tuning.recommendation import UNKNOWN, Interval
 from dikin.tuning.sets import Cube, Set
 from dikin.vectors import Array
@@ -37,9 +37,8 @@ FAR, FIRST_FAR = 6.0, 12.0
 """Standard deviations beyond which a value is far: later, and in the first rounds."""
 STEEPER = 3.0
 """Factor by which a value may be steeper than any two ordinary values."""
-COMMON, RARE = 0.25, 100.0
-"""Share of equal values from which on they are no continuous noise, as zeros among revenues, and
-how many times farther than the others a value may then be."""
+RARE = 100.0
+"""Factor by which a value may be farther than the others where many values are equal."""
 ABSURD, CORE = 10.0, 0.7
 """Distances of this share of the first values beyond which one of them is absurd."""
 LEVEL = 4.0
@@ -130,20 +129,12 @@ def matrix_times(factor: Array, vectors: Array) -> Array:
     return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
 
 
-def _common(values: Sequence[float]) -> float | None:
-    """Return the value that many of these values have, as 0 among conversions or revenues."""
-    if not values:
-        return None
-    value, count = Counter(values).most_common(1)[0]
-    return value if count > max(1.0, COMMON * len(values)) else None
-
-
 def _fits(where: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
     """Return True if a value is as far from its nearest neighbour as these values vary."""
     if not rows:
         return False
     settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
-    if (common := _common(values.tolist())) is not None:  # the others vary as they like
+    if (common := common_value(values.tolist())) is not None:  # the others vary as they like
         most = RARE * float(np.max(np.abs(values - common)))
         return most == 0.0 or abs(value - common) <= most
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
@@ -547,8 +538,6 @@ class Search(Stateful):
 
     def _take(self, row: Row, value: float) -> None:
         """Learn an ordinary value."""
-        # Weights against outliers would take rare ones for outliers, and their mean for less.
-        self.model.robust = _common([v for _, v in self.ordinary]) is None
         self.model.learn(self._at(row.x, row.e, row.z), value, history=row.history)
         if not row.history:
             self.ordinary.append((row.where, value))
@@ -727,12 +716,8 @@ class Search(Stateful):
 
     def found(self, weights: Array) -> Found:
         """Return the best setting of a context, with intervals of 95 %."""
-        choice, model, f, d = (
-            self._best_choice(weights),
-            self.model,
-            self.model.features,
-            self.space.d,
-        )
+        model, f, d = self.model, self.model.features, self.space.d
+        choice = self._best_choice(weights)
         place = self._known(weights, choice)
         x, e = self._recommended(place), place.e
         if model.rounds < FEW:  # nothing is known yet
