@@ -180,7 +180,7 @@ def timeouts(
 
 @promise(1_000, "start inside", "start outside", "skewed", "drifting", "two", "three",
          "impossible", players=(TUNER, "a penalty", "TPE (Optuna)"),
-         figures=("rounds above a limit from 500 on", "cost / that of the best allowed"))  # fmt: skip
+         figures=("rounds above a limit from 500 on", "cost / the best allowed"))  # fmt: skip
 def limits(
     problem: str, player: str, rounds: int, rng: Generator, seed: int
 ) -> tuple[float, float]:
@@ -480,7 +480,7 @@ def changes(
 
 
 @promise(2_000, "8 open, d = 2", "8 open, d = 5", "64 open, d = 2", "64 open, d = 5",
-         figures=("cost / that of answers at once, without the first that are open", ""))  # fmt: skip
+         figures=("cost / that of answers at once, but for the first", ""))  # fmt: skip
 def late(problem: str, _player: str, rounds: int, rng: Generator, seed: int) -> tuple[float, float]:
     """Answers come in random order, and 5 % never."""
     number, d = int(problem.split()[0]), int(problem[-1])
