@@ -136,20 +136,16 @@ def _kind(given: Any) -> Kind:
     return Kind("range", spec, tuple(drawn[::DRAWN]), tuple(drawn))
 
 
-def _declared(
-    noun: str, given: Any, example: str, usable: Callable[[Kind], bool], wanted: str
-) -> dict[str, Kind]:
+def _declared(given: Any, wanted: str, usable: Callable[[Kind], bool]) -> dict[str, Kind]:
     """Return the declared kinds. Refuse those that are not usable."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ParameterError(f"{example}; got {shown(given)}")
-    kinds = {}
-    for name, declared in (given or {}).items():
-        refuse_name(noun, name, ParameterError)
-        kinds[str(name)] = kind = _kind(declared)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{wanted}; got {shown(given)}")
+    for name in given:
+        refuse_name("context or covariate", name, ParameterError)
+    kinds = {str(name): _kind(each) for name, each in given.items()}
+    for name, kind in kinds.items():
         if not usable(kind):
-            raise ParameterError(
-                f"the {noun} {name!r} is declared as {wanted}; got {shown(declared)}"
-            )
+            raise ParameterError(f"{wanted}; got {name!r}: {shown(given[name])}")
     return kinds
 
 
@@ -166,19 +162,14 @@ class Contexts:
     """The contexts that a tuner was declared with, by name."""
 
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
-        example = (
+        wanted = (
             'context is declared by name, as in {"region": ["eu", "us"], "hour": dikin.Cycle(24), '
-            '"load": (0, 1)}'
+            '"load": (0, 1)}: at least two different words, a Cycle, or two ends'
         )
         if declared is not None and not declared:
-            raise ParameterError(f"{example}; got {shown(declared)}")
-        wanted = (
-            "a list of at least two different words, a Cycle such as dikin.Cycle(24), or the two "
-            "ends of a range of numbers"
-        )
-        self.kinds = _declared(
-            "context", declared, example, lambda kind: len(kind.places) > 1, wanted
-        )
+            raise ParameterError(f"{wanted}; got {shown(declared)}")
+        given = {} if declared is None else declared
+        self.kinds = _declared(given, wanted, lambda kind: len(kind.places) > 1)
         sizes = [len(kind.places) for kind in self.kinds.values()]
         self.combined = prod(sizes) <= COMBINED
         self.size = (prod(sizes) if self.combined else sum(sizes)) if sizes else 0
@@ -240,25 +231,19 @@ class Covariates:
     """
 
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
-        example = (
-            'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
-            '"kind": ["a", "b"]}'
-        )
         wanted = (
-            "float for a number, a Cycle such as dikin.Cycle(24), or a list of at most "
-            f"{MOST} different words"
+            'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
+            f'"kind": ["a", "b"]}}: a Cycle, float, or at most {MOST} different words'
+        )
+        kinds = _declared(
+            {} if declared is None else declared,
+            wanted,
+            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
         )
         self.kinds: dict[str, Kind] = {}
         self.means: dict[tuple[str, int], tuple[int, float]] = {}
         """Count and mean of each feature, by name and number, in the order in which they came."""
         self.first: dict[str, float] = {}
-        kinds = _declared(
-            "covariate",
-            declared,
-            example,
-            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
-            wanted,
-        )
         for name, kind in kinds.items():
             self._add(name, kind)
         self._refuse_many(kinds, ParameterError)
