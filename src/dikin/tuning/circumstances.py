@@ -164,7 +164,7 @@ class Contexts:
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
         wanted = (
             'context is declared by name, as in {"region": ["eu", "us"], "hour": dikin.Cycle(24), '
-            '"load": (0, 1)}: at least two different words, a Cycle, or two ends'
+            '"load": (0, 1)}: at least two different words, a Cycle, or two ends of a range'
         )
         if declared is not None and not declared:
             raise ParameterError(f"{wanted}; got {shown(declared)}")
