@@ -514,7 +514,7 @@ def test_a_trial_of_another_tuner_is_refused() -> None:
         ({"context": {"a": ["eu"]}}, "at least two different words"),
         ({"context": {"a": (1, 1)}}, "two ends of a range"),
         ({"context": {"a": [str(i) for i in range(65)]}}, "at most 64"),
-        ({"covariates": {"a": 3}}, "declared as float"),
+        ({"covariates": {"a": 3}}, "a Cycle, float, or"),
         ({"covariates": 3}, "declared by name"),
     ],
 )
