@@ -24,6 +24,7 @@ NEEDED = (
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "RELEASING.md",
     "SECURITY.md",
     "Makefile",
     ".gitignore",
