@@ -24,7 +24,6 @@ from dikin.errors import (
     FeedbackError,
     LossError,
     LossRangeError,
-    NotSavableError,
     NumericalError,
     ParameterError,
     StateError,
@@ -437,7 +436,7 @@ class Learner(Declared, Player[Query]):
         """
         state: dict[str, Any] = {
             "learner": self.kind,
-            "domain": self._domain_spec(),
+            "domain": self.domain.spec(),
             "size": self.geometry.size,
             "arguments": self.arguments(),
             "rounds": self.rounds,
@@ -450,13 +449,6 @@ class Learner(Declared, Player[Query]):
             known = () if memo is range_search.STALE else (self._memo_state(memo),)
             state["open"].append(serialization.encode((id, query.point, *known)))
         return state if self._search is None else state | self._search.state(self)
-
-    def _domain_spec(self) -> dict[str, Any] | None:
-        """None for a domain made of Python functions: it must be given again with the state."""
-        try:
-            return self.domain.spec()
-        except NotSavableError:
-            return None
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:

@@ -119,12 +119,12 @@ class Corral(Learner):
         """A base, which a saved state names by its class and its arguments."""
         if isinstance(base, dict):
             return LEARNERS.find(base["learner"])(self.domain, **base["arguments"])
-        name, spec = type(base).__name__, self._domain_spec()
+        name, spec = type(base).__name__, self.domain.spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
                 f"{name} must be told {base.feedback.value}; Corral passes on one loss per round"
             )
-        if base.domain is not self.domain and (spec is None or base._domain_spec() != spec):
+        if base.domain is not self.domain and base.domain.spec() != spec:
             raise ParameterError(
                 f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
                 "both the same"
