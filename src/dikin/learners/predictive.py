@@ -53,7 +53,7 @@ from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import parameter
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
-from dikin.learners.threads import locked
+from dikin.players import locked
 from dikin.silence import warn
 from dikin.units import LossRange, checked_range
 from dikin.vectors import add_combination, add_scaled, clear, multiply

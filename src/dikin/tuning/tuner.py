@@ -16,10 +16,9 @@ import numpy as np
 from dikin.arguments import LARGEST, nonnegative, positive, real_number, true_or_false, whole
 from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.learners.base import CANNOT_COMPUTE
-from dikin.learners.threads import locked
 from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
-from dikin.players import Player
+from dikin.players import Player, locked
 from dikin.plotting.contexts import ContextPanel
 from dikin.plotting.history import draw_history
 from dikin.plotting.style import save_figure
