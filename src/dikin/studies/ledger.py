@@ -30,7 +30,7 @@ logger = logging.getLogger("dikin")
 
 SLACK = 16
 """Rows that may come between what an ask has read and its own row."""
-SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 8
+SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 16
 """Rows between snapshots: a new client folds at most so many. In a crowd everybody is behind, and
 reading a snapshot takes less time than folding the rows."""
 BYTES_OF_ROW = 20_000

@@ -30,6 +30,8 @@ WAKES_EVERY = 0.1
 """Seconds between two looks at the clock during a wait, as in psycopg."""
 REPLY_TAKES = 0.5
 """Seconds, besides the patience, that a server may take for a reply."""
+COMPUTES = 1000
+"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction."""
 CARE = 600_000
 """Milliseconds that a client may compute in the middle of a trim or a conversion."""
 NAMESPACE = int.from_bytes(b"diki", "big")
@@ -128,7 +130,7 @@ class Postgres(Database):
         self._run(
             "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit=on; "
             f"SET LOCAL lock_timeout={self._limit}; "
-            f"SET LOCAL idle_in_transaction_session_timeout={self._limit}"
+            f"SET LOCAL idle_in_transaction_session_timeout={self._limit + COMPUTES}"
         )
         self.inside = True
 
