@@ -159,7 +159,7 @@ class Postgres(Database):
 
 
 Exchange = Generator[Any, Any, Any]
-"""Messages to and from the server: psycopg yields what it waits for and is sent what is there."""
+"""Messages to and from the server: psycopg yields the events to wait for."""
 
 
 def _connection_class(psycopg: Any, silence: float) -> Any:
@@ -189,7 +189,7 @@ def _connection_class(psycopg: Any, silence: float) -> Any:
         """A connection that is closed when the server is silent, or a wait is interrupted."""
 
         def wait(self, gen: Exchange, *_: Any, **__: Any) -> Any:
-            """Wait for one exchange to end; psycopg wakes it from time to time (since 3.3)."""
+            """Wait for one exchange to end. Psycopg wakes it from time to time (since 3.3)."""
             try:
                 return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
             except BaseException as error:
