@@ -94,7 +94,11 @@ class Postgres(Database):
         )
         # A pooler in between (PgBouncer) gives each transaction another connection of its own to
         # the server: there, a statement that was prepared earlier may be unknown.
-        server = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        try:
+            server = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        except BaseException:
+            connection.close()
+            raise
         if server != connection.info.backend_pid:
             connection.prepare_threshold = None
         return connection
