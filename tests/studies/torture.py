@@ -349,7 +349,7 @@ def line(row: Row) -> str:
 
 def markdown(rows: list[Row]) -> str:
     """The table for a page."""
-    head = ["| what | where | tried | failed | |", "|---|---|---:|---:|---|"]
+    head = ["| what | where | tried | failed | note |", "|---|---|---:|---:|---|"]
     body = [f"| {r.what} | {r.where} | {r.tried:,} | {r.failed} | {r.note} |" for r in rows]
     return "\n".join([*head, *body]) + "\n"
 
