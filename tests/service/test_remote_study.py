@@ -288,8 +288,6 @@ def test_what_only_a_service_has(service: Serving, file: str) -> None:
         dikin.Study(service.url, "own", token="a\nb")
     with pytest.raises(errors.ParameterError, match=f"alone, such as {service.url};"):
         dikin.Study(service.url + "/v1/studies", "own")
-    with pytest.raises(errors.UnknownStudyError, match=r"did you mean http://localhost:8000\?"):
-        dikin.Study("localhost:8000", "own")
 
 
 def test_a_service_that_is_away() -> None:

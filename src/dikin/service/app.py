@@ -356,7 +356,7 @@ def _heads(store: str) -> dict[str, Any]:
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
-        rows = database.run("SELECT name, id, head, epoch, base FROM dikin_study")
+        rows = database.run("SELECT name, id, head, epoch FROM dikin_study")
         return {name: head for name, *head in rows}
 
 

@@ -243,11 +243,8 @@ class RemoteStudy(Study):
             entries += answer["queries"] if n is not None else [answer]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
-    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        self._call("tell", **_id_and_point(trial), **answer)
-
-    def _forget(self, trial: Query | int) -> None:
-        self._call("forget", **_id_and_point(trial))
+    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
+        self._call("forget" if answer is None else "tell", **_id_and_point(trial), **answer or {})
 
     def _forget_older(self, age: float) -> int:
         return int(self._call("forget", older_than=age)["forgotten"])
@@ -290,7 +287,7 @@ class RemoteStudy(Study):
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(status.contexts))
         return status.best
 
-    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after
