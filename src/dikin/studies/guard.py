@@ -102,15 +102,23 @@ def register(client: Any) -> None:
     _clients.add(client)
 
 
+def _all() -> list[Any]:
+    while True:
+        try:
+            return list(_clients)
+        except RuntimeError:  # another thread has made a client meanwhile
+            continue
+
+
 def has_inherited(kind: type[Any]) -> bool:
     """Return whether a connection of a kind was open in a fork of which Python did not hear."""
-    open_ones = (each for each in list(_clients) if each.connection is not None)
+    open_ones = (each for each in _all() if each.connection is not None)
     return any(each.process != os.getpid() for each in open_ones if isinstance(each, kind))
 
 
 def _before() -> None:
     _gate.acquire()
-    for client in list(_clients):
+    for client in _all():
         idle = not client.guard.is_mine
         if idle:
             _forking.append(client.guard)
