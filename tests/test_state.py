@@ -71,19 +71,6 @@ def test_continues_with_its_arguments(make: Any, arguments: dict[str, Any]) -> N
     assert_same_future(learner, twin)
 
 
-def test_functions_come_back_through_the_domain(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    (domain,) = dikin.FromBarrier.examples()
-    for whole in (domain, dikin.Product(dikin.Box([0], [1]), domain)):
-        learner = middle_of_a_game(SMOOTH, whole)
-        learner.save(path)
-        with pytest.raises(errors.NotSavableError, match=r"domain=\.\.\."):
-            dikin.load(path)
-        assert_same_future(learner, dikin.load(path, domain=whole))
-    with pytest.raises(errors.StateError, match="another domain"):
-        dikin.restore(middle_of_a_game(SMOOTH, BOX).state(), domain=dikin.Box([0, 0], [10, 3]))
-
-
 # --- forecasts -----------------------------------------------------------------------------------
 
 

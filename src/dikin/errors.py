@@ -86,8 +86,7 @@ class StateError(DikinError, ValueError):
 class NotSavableError(DikinError, TypeError):
     """An object is not saved because it could not be loaded: functions, an unregistered class.
 
-    Write `@dikin.register` above a class of your own. Pass a domain made of functions again when
-    loading.
+    Write `@dikin.register` above a class of your own.
     """
 
 

@@ -74,6 +74,8 @@ LIMITS: dict[str, tuple[float, ...]] = {
 def test_the_limits_on_the_page_are_those_of_the_service() -> None:
     said = PAGE.partition("## Limits")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\S.*?) \| ([^|]*?) \| [^|]*? \|$", said, re.M)
+    head, *rows = rows
+    assert head == ("limit", "at most")
     assert len(rows) == len(LIMITS)
     for (what, numbers), (begins, wanted) in zip(rows, LIMITS.items(), strict=True):
         assert what.startswith(begins)

@@ -25,8 +25,7 @@ from dikin.engine.loop import play_rounds
 from dikin.environments.base import LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
-from dikin.learners.adaptive import Schedule
-from dikin.learners.kernel_learner import LearnerKernel
+from dikin.learners.adaptive import BarrierKernel, Schedule
 
 COMPILE_FROM = 20_000
 """Rounds from which on a game is compiled.
@@ -40,7 +39,7 @@ ORDER_FREE = {"reassoc", "contract", "nsz"}
 """Liberties of a compiler with a sum whose order is free. NaN and infinity keep their meaning."""
 OPTIONS = {"error_model": "numpy", "forceinline": True}
 """No checks for division by zero, and a single function in the end, without calls inside."""
-PROTOCOLS = (Geometry, Schedule, LearnerKernel, LossKernel, Pattern)
+PROTOCOLS = (Geometry, Schedule, BarrierKernel, LossKernel, Pattern)
 """The kinds of kernels. Compiled code calls methods of kernels by names declared here."""
 ROOT = Path(__file__).parents[1]
 

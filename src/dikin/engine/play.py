@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.arguments import is_whole
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
-from dikin.errors import CertificateWarning, NotSavableError, ParameterError, shown
+from dikin.errors import CertificateWarning, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import KernelLearner
@@ -248,10 +248,11 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
         )
     if not isinstance(learner, Learner):
         raise ParameterError(f"play needs a learner such as FKM(domain, ...), got {shown(learner)}")
-    if not _same(learner.domain, environment.domain):
+    ours, theirs = learner.domain, environment.domain
+    if ours is not theirs and ours.spec() != theirs.spec():
         raise ParameterError(
-            f"the learner plays on {learner.domain} and the environment on another domain, "
-            f"{environment.domain}: give both the same"
+            f"the learner plays on {ours} and the environment on another domain, {theirs}: "
+            "give both the same"
         )
     if learner.rounds != environment.rounds:
         raise ParameterError(
@@ -280,12 +281,3 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
                 CertificateWarning,
                 stacklevel=4,  # where `play` was called
             )
-
-
-def _same(one: Domain, two: Domain) -> bool:
-    if one is two:
-        return True
-    try:
-        return one.spec() == two.spec()
-    except NotSavableError:
-        return False

@@ -1166,8 +1166,9 @@ class Tuner(Player[Trial]):
 
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep these rounds in place of those that are kept; they were learnt already."""
-        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+        """Keep all of these rounds, of which the last are kept; they were learnt already."""
+        earlier = rounds[: max(0, len(rounds) - len(self._history))]
+        self._history = deque([*earlier, *self._history], maxlen=self._rows(HISTORY))
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""
