@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.kernel import compilable, looped
-from dikin.vectors import Array, add_combination, affine, combine, dot, dots, multiply, times
+from dikin.vectors import Array, add_combination, combine, dot, dots, multiply, times
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -183,7 +183,7 @@ class ClosedForm(Constants, Geometry):
         return iterate
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        affine(u, center, radius, x)
+        combine(1.0, center, radius, u, x)
 
     def inward(self, displacement: Array) -> Array:
         return displacement
@@ -200,7 +200,7 @@ class Stretched(Geometry):
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         times(self.axes, u, x)
-        affine(x, center, radius, x)
+        combine(1.0, center, radius, x, x)
 
     def inward(self, displacement: Array) -> Array:
         return self.axes * displacement
@@ -231,7 +231,7 @@ def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> N
 def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
     """Set x to center + radius axes u."""
     np.dot(axes, u, x)
-    affine(x, center, radius, x)
+    combine(1.0, center, radius, x, x)
 
 
 # --- H = D + gamma v v' with a diagonal D, w = D^(-1/2) v: metric = (z, g, root, inverse, w) ------

@@ -22,7 +22,7 @@ from dikin.domains.geometry import (
     rank_one_sums,
 )
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import add_scaled, dot, total
+from dikin.vectors import combine, dot, total
 
 TINY = 1e-300
 """Negligible when added to any other number."""
@@ -193,7 +193,7 @@ class SimplexGeometry(ClosedForm):
 @compilable
 def remove_part(metric: Array, normal: float, s: Array) -> float:
     """Subtract the part along w from s, with |w|^2 = normal, and return |s|^2."""
-    add_scaled(-dot(metric[3], s) / normal, metric[3], s)
+    combine(-dot(metric[3], s) / normal, metric[3], 1.0, s, s)
     return dot(s, s)
 
 
