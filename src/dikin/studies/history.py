@@ -136,7 +136,7 @@ def earlier_rounds(log: Log, fold: Fold) -> None:
             rounds += [Row.from_json(each) for each in reversed(kept.get("history", ()))]
         elif kind == "add":
             with suppress(DikinError):  # of parameters that there were before
-                row = tuner.checked_trial(**body)
+                row = tuner.checked_trial(body)
                 rounds.append(row._replace(center=row.point))
         else:
             row = round_of(body | {"round": round})

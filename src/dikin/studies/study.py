@@ -649,7 +649,7 @@ class Study:
         body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
 
         def check(fold: Fold) -> Any:
-            fold.tuner.checked_trial(**body)
+            fold.tuner.checked_trial(body)
             return body
 
         name = None if key is None else f"add{UNIT}{printable(key, 'key')}"
@@ -1020,7 +1020,7 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(trial, **answer)
+    row = fold.tuner.checked_answer(trial, answer)
     asked = fold.tuner.open_trial(trial)
     known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
     body = answer | {

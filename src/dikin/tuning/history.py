@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
-from dikin.plotting.history import Line, Panel, UpliftCourse
+from dikin.plotting.history import Line, Panel, UpliftCourse, draw_history
+from dikin.plotting.style import save_figure
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Values
@@ -21,6 +23,9 @@ from dikin.tuning.space import Place, Space
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.uplift import Uplift
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BEST = "best."
 """Before the name of a column: the best setting after the round."""
@@ -109,6 +114,29 @@ def history_table(
     for name, (_, values) in columns.items():
         table[name] = values
     return table
+
+
+def figure_of(
+    table: Table,
+    status: Status,
+    space: Space,
+    contexts: Sequence[ContextPanel],
+    path: str | os.PathLike[str] | None,
+    title: str = "",
+) -> Figure:
+    """Draw a history: the parameters and the value, the contexts, and the gain over the control."""
+    compared = status.uplift is not None and len(table)
+    figure = draw_history(
+        table,
+        panels_of(space),
+        maximize=status.maximize,
+        title=title,
+        contexts=contexts,
+        uplift=uplift_course(table, status) if compared else None,
+    )
+    if path is not None:
+        save_figure(figure, path)
+    return figure
 
 
 def uplift_course(table: Table, status: Status) -> UpliftCourse:

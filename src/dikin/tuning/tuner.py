@@ -21,8 +21,6 @@ from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.contexts import ContextPanel
-from dikin.plotting.history import draw_history
-from dikin.plotting.style import save_figure
 from dikin.rng import counted, named_key, stream_key
 from dikin.serialization import count_of, finite_or_none, number_or_nan
 from dikin.status import OpenQueries, Status
@@ -31,10 +29,9 @@ from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import (
     Row,
     context_panels,
+    figure_of,
     history_table,
-    panels_of,
     to_frame,
-    uplift_course,
 )
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
@@ -281,13 +278,6 @@ class Tuner(Player[Trial]):
         -------
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
-
-        Raises
-        ------
-        ContextError
-            If a context or a covariate is missing, unknown or not finite.
-        ParameterError
-            If `n` is not a whole number of at least 1.
         """
         values, known = self.contexts.checked(context), self.covariates.checked(covariates)
         count = 1 if n is None else whole(n, "n", 1, "how many to ask for")
@@ -396,9 +386,8 @@ class Tuner(Player[Trial]):
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        row = self.checked_answer(
-            trial, value, metrics=metrics, covariates=covariates, failed=failed
-        )
+        answer = {"value": value, "metrics": metrics, "covariates": covariates, "failed": failed}
+        row = self.checked_answer(trial, answer)
         asked, kept = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))
         try:
             weights = self._add(row)
@@ -433,22 +422,23 @@ class Tuner(Player[Trial]):
                     worth.miss(other.held_back)
             self._waited = end
 
-    def _checked_value(self, name: str, value: Any, failed: bool) -> float:
-        if true_or_false(failed, "failed"):
-            if value is None:
-                return nan
+    def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
+        """Return the row of an answer, checked."""
+        value, failed = answer.get("value"), true_or_false(answer.get("failed", False), "failed")
+        if failed and value is not None:
             raise LossError(
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
                 "Nothing was changed."
             )
-        number = value if type(value) is float else real_number(value, "value", LossError)
-        if not abs(number) < LARGEST:
+        number = nan if failed else real_number(value, "value", LossError)
+        if not failed and not abs(number) < LARGEST:
             raise LossError(
                 f"the value of {name} must be a finite number below {LARGEST:g}, got {number}. "
                 "Report a trial without a value as tell(trial, failed=True), or forget it. Nothing "
                 "was changed."
             )
-        return number
+        metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
+        return Row(value=number, failed=failed, metrics=metrics, **known)
 
     def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
         """Add a round to the certificate; where nothing was expected, the next value is."""
@@ -543,15 +533,9 @@ class Tuner(Player[Trial]):
             The setting by name, inside the ranges.
         value, metrics, context, covariates, failed
             As for `ask` and `tell`.
-
-        Raises
-        ------
-        ParameterError
-            If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError
-            As for `ask` and `tell`.
         """
-        self._add(self.checked_trial(params, value, metrics, context, covariates, failed))
+        known = {"metrics": metrics, "context": context, "covariates": covariates}
+        self._add(self.checked_trial({"params": params, "value": value, "failed": failed} | known))
 
     @locked
     def set_parameters(
@@ -569,11 +553,6 @@ class Tuner(Player[Trial]):
             All parameters from now on.
         constraints : sequence of str, optional
             All constraints from now on.
-
-        Raises
-        ------
-        ParameterError
-            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
         """
         space = Space(parameters, constraints)
         control = (self.control or {}).items()
@@ -673,15 +652,11 @@ class Tuner(Player[Trial]):
         -------
         dict
             The setting by name.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
         """
-        return self.space.params(
-            self._center(self.contexts.weights(self.contexts.checked(context)))
-        )
+        return self.space.params(self._center(self._weights(context)))
+
+    def _weights(self, context: Any) -> Array:
+        return self.contexts.weights(self.contexts.checked(context))
 
     @locked
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
@@ -696,13 +671,8 @@ class Tuner(Player[Trial]):
         -------
         Recommendation
             A record that prints itself.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
         """
-        weights = self.contexts.weights(self.contexts.checked(context))
+        weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
         metrics = [*zip(self.limits, found.limits, strict=True)]
         known = isfinite(found.value.mean)
@@ -776,11 +746,6 @@ class Tuner(Player[Trial]):
         -------
         float
             The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If not exactly one of the two is given.
         """
         constants = (
             None if smoothness is None else positive(smoothness, "smoothness") / 4.0,
@@ -907,25 +872,9 @@ class Tuner(Player[Trial]):
         -------
         matplotlib.figure.Figure
             The drawing.
-
-        Raises
-        ------
-        StateError
-            If there is no round yet.
         """
-        rounds = self.history()
-        if not len(rounds):
-            raise StateError("there is no round since the tuner was made or loaded: draw later")
-        figure = draw_history(
-            rounds,
-            panels_of(self.space),
-            maximize=self.maximize,
-            contexts=self._context_panels(),
-            uplift=None if self._worth is None else uplift_course(rounds, self.summary()),
-        )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        rounds, panels = self.history(), self._context_panels()
+        return figure_of(rounds, self.summary(), self.space, panels, path)
 
     @locked
     def _context_panels(self) -> list[ContextPanel]:
@@ -1015,11 +964,6 @@ class Tuner(Player[Trial]):
         -------
         Tuner
             With the same future.
-
-        Raises
-        ------
-        StateError
-            If the state was altered.
         """
         known = dict(state["tuner"])
         parameters = Space.from_spec(known).parameters
@@ -1108,55 +1052,34 @@ class Tuner(Player[Trial]):
         """Return an open trial; raise what `tell` raises of one that is not open here."""
         return self._again(self._open.find(trial, self._again)[0].id)
 
-    def checked_answer(
-        self,
-        trial: Query | int,
-        value: Any = None,
-        *,
-        metrics: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
-        failed: bool = False,
-    ) -> Row:
-        """Return the round that an answer makes; raise what `tell` raises, and change nothing."""
+    def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
+        """Return the row of an answer; raise what `tell` raises, and change nothing."""
         found: Any = self._open.find(trial, self._again)
         asked, kept = found
-        number = self._checked_value(f"trial {asked.id}", value, failed)
-        measured = checked_metrics(metrics, self.limits, failed)
-        known = merged(asked.covariates, self.covariates.checked(covariates))
+        known = merged(asked.covariates, self.covariates.checked(answer.get("covariates")))
         self.covariates.checked(known)  # others may have been reported since it was asked
-        return Row(
+        return self._row(
+            f"trial {asked.id}",
+            answer,
             round=self.rounds + 1,
             point=asked.point,
-            value=number,
             expected=asked.expected,
             paused=self.paused or asked.paused,
-            failed=failed,
-            metrics=measured,
             covariates=known,
             context=asked.context,
             held_back=asked.held_back,
             expected_control=kept.control,
         )
 
-    def checked_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any,
-        metrics: Mapping[str, Any] | None,
-        context: Mapping[str, Any] | None,
-        covariates: Mapping[str, Any] | None,
-        failed: bool,
-    ) -> Row:
+    def checked_trial(self, trial: Mapping[str, Any]) -> Row:
         """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
-        point = self.space.checked(params, "the setting")
-        return Row(
+        return self._row(
+            "the trial",
+            trial,
             round=0,
-            point=point,
-            value=self._checked_value("the trial", value, failed),
-            failed=failed,
-            metrics=checked_metrics(metrics, self.limits, failed),
-            covariates=self.covariates.checked(covariates),
-            context=self.contexts.checked(context),
+            point=self.space.checked(trial["params"], "the setting"),
+            covariates=self.covariates.checked(trial.get("covariates")),
+            context=self.contexts.checked(trial.get("context")),
         )
 
     @property
