@@ -92,6 +92,7 @@ class Space:
             if place.parameter.start is not None:
                 self.start_values[place.values] = place.parameter.numbers(place.parameter.start)
         self.start_values.setflags(write=False)
+        self._refuse(self.start_values, "the start")
 
     def _span(self, sides: list[str], shares: list[int]) -> None:
         """Set the origin and the basis of working points, and the set of them."""
@@ -166,7 +167,6 @@ class Space:
 
     def start(self) -> tuple[Array, tuple[int, ...]]:
         """Return the start as a working point a little inside, and its picks."""
-        self._refuse(self.start_values, "the start")
         x, picks = self.locate(self.start_values)
         return self.set.inside(x, EDGE), picks
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
-from dikin.errors import ParameterError, did_you_mean
+import numpy as np
+
+from dikin.errors import ParameterError, StateError, did_you_mean, shown
 from dikin.open_queries import Query
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.tuning.circumstances import Values
-from dikin.tuning.space import Params
+from dikin.tuning.space import Params, Space
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,3 +59,33 @@ class Trial(Query):
                 f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
             )
         return self.params[name]
+
+
+def fact_of(trial: Trial) -> dict[str, Any]:
+    """Return a trial as plain JSON values."""
+    return {
+        "point": trial.point.tolist(),
+        "expected": finite_or_none(trial.expected),
+        "paused": trial.paused,
+        "covariates": dict(trial.covariates),
+        "context": dict(trial.context),
+        "held_back": trial.held_back,
+    }
+
+
+def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
+    """Return the trial that `fact_of` gave."""
+    point = np.array(fact["point"], dtype=float)
+    if point.shape != (len(space.columns),) or not np.isfinite(point).all():
+        raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
+    point.setflags(write=False)
+    return Trial(
+        id,
+        point,
+        space.params(point),
+        number_or_nan(fact["expected"]),
+        bool(fact["paused"]),
+        dict(fact["covariates"] or {}),
+        dict(fact["context"] or {}),
+        bool(fact["held_back"]),
+    )

@@ -38,7 +38,7 @@ from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
 from dikin.tuning.search import Estimate, Search
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, fact_of, trial_of
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate, in_range
@@ -187,7 +187,15 @@ class Tuner(Player[Trial]):
         self.value_range = None if value_range is None else checked_range(value_range, "value")
         self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
-        self._worth = self._compared(holdback_share(holdback), control, guard)
+        share, ends = holdback_share(holdback), self.value_range
+        for name, given in (("control", control), ("guard", guard)):
+            if given is not None and not share:
+                raise ParameterError(
+                    f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
+                    "control there is nothing to compare with. Choose a share such as holdback=0.05"
+                )
+        compared = UpliftEstimate(share, maximize=self.maximize, value_range=ends, guard=guard)
+        self._worth = compared if share else None
         self._control = self.space.checked({} if control is None else control, "control", False)
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
@@ -205,18 +213,6 @@ class Tuner(Player[Trial]):
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
-
-    def _compared(self, holdback: float, control: Any, guard: Any) -> UpliftEstimate | None:
-        if holdback:
-            ends, sense = self.value_range, self.maximize
-            return UpliftEstimate(holdback, maximize=sense, value_range=ends, guard=guard)
-        for name, given in (("control", control), ("guard", guard)):
-            if given is not None:
-                raise ParameterError(
-                    f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
-                    "control there is nothing to compare with. Choose a share such as holdback=0.05"
-                )
-        return None
 
     def _rows(self, most: int) -> int:
         """Return the rows of a history, fewer where settings are long."""
@@ -318,24 +314,20 @@ class Tuner(Player[Trial]):
             raise
         if held_back:
             values, play = self._control, None
-        trial = self._trial(id, values, expected, self.paused, covariates, context, held_back)
-        return trial, Kept(play, control, self._asked)
+        values.setflags(write=False)
+        known = expected, self.paused, covariates, context, held_back
+        return Trial(id, values, self.space.params(values), *known), Kept(
+            play, control, self._asked
+        )
 
     def _refuse_altered(self, reason: Exception) -> None:
         """Say of a restored tuner that its state was altered where it cannot be computed with."""
         if self._restored:
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
-    def _trial(self, id: int, values: Array, *known: Any) -> Trial:
-        point = np.array(values, dtype=float)
-        point.setflags(write=False)
-        return Trial(id, point, self.space.params(point), *known)
-
     def _again(self, id: int) -> Trial:
         trial: Any = self._open[id][0]
-        circumstances = dict(trial.covariates), dict(trial.context)
-        known = trial.expected, trial.paused, *circumstances, trial.held_back
-        return self._trial(id, trial.point, *known)
+        return trial_of(self.space, id, fact_of(trial))
 
     def _enter(self, trial: Trial, kept: Kept) -> None:
         self._open[trial.id] = trial, kept
@@ -460,7 +452,9 @@ class Tuner(Player[Trial]):
         weights = self.contexts.weights(row.context)
         new = self.covariates.include(row.covariates)
         if row.round == 0 and not self._search.history:
-            self._learn_anew()
+            before, self._search = self._search, self._new_search(history=True)
+            self._search.continue_at(before)
+            self._learn_all(before.left_out)
         elif new:
             self._search.widen(new)
         first = len(self._search.absurd)
@@ -480,7 +474,7 @@ class Tuner(Player[Trial]):
 
     def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
         """Learn a row; return whether its value counts as it is."""
-        measured = {**row.metrics, FAILED: float(row.failed)}
+        measured = {FAILED: float(row.failed), **row.metrics}
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
@@ -495,16 +489,11 @@ class Tuner(Player[Trial]):
         """Return the value as it is learnt; None for a failure."""
         if row.failed:
             return None
-        value = row.value if self.value_range is None else in_range(row.value, self.value_range)
-        return self._sign * value
-
-    def _learn_anew(self) -> None:
-        """Learn all rows that are kept once more, as history comes beside them."""
-        before, self._search = self._search, self._new_search(history=True)
-        self._search.continue_at(before)
-        self._learn_all(before.left_out)
+        ends = self.value_range
+        return self._sign * (row.value if ends is None else in_range(row.value, ends))
 
     def _learn_all(self, left_out: int) -> None:
+        """Learn all rows that are kept once more."""
         for row in self._history:
             if not row.paused:
                 self._learn(row, self.contexts.weights(row.context), settle=False)
@@ -558,17 +547,16 @@ class Tuner(Player[Trial]):
         control = (self.control or {}).items()
         kept = {name: value for name, value in control if name in space.parameters}
         self._control = space.checked(kept, "control", whole=False)
-        best = self._converted(self.center, space)
-        rows = ((row, space.converted(np.asarray(row.point), self.space)) for row in self._history)
-        self._history = deque(
-            (
-                row._replace(point=point, center=self._converted(row.center, space))
-                for row, point in rows
-                if point is not None
-            ),
-            maxlen=self._rows(HISTORY),
-        )
-        self.space = space
+        best = space.converted(self.center, self.space)
+        before, self.space = self.space, space
+        rows = deque[Row](maxlen=self._rows(HISTORY))
+        for row in self._history:
+            point = space.converted(np.asarray(row.point), before)
+            center = space.converted(np.asarray(row.center), before)
+            if point is not None:
+                center = space.start_values if center is None else center
+                rows.append(row._replace(point=point, center=center))
+        self._history = rows
         waiting = [*self._open.values()]
         self._open.clear()
         for asked, its in waiting:
@@ -576,13 +564,9 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected.clear()
         left_out = self.left_out
-        self._search = self._new_search(any(row.round == 0 for row in self._history))
-        self._search.start_at(*space.locate(best))
+        self._search = self._new_search(any(row.round == 0 for row in rows))
+        self._search.start_at(*space.locate(space.start_values if best is None else best))
         self._learn_all(left_out)
-
-    def _converted(self, values: Any, space: Space) -> Array:
-        found = space.converted(np.asarray(values), self.space)
-        return space.start_values if found is None else found
 
     @locked
     def forget(self, query: Query | int) -> None:
@@ -906,7 +890,7 @@ class Tuner(Player[Trial]):
         Returns
         -------
         dict
-            Data for `dikin.restore`, which makes the same tuner.
+            Data for `dikin.restore`.
         """
         kept = self._rows(rounds)
         return {
@@ -1008,15 +992,7 @@ class Tuner(Player[Trial]):
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
         """Return what a later `tell` needs to know of a trial, as plain JSON values."""
-        fact = {
-            "point": trial.point.tolist(),
-            "expected": finite_or_none(trial.expected),
-            "paused": trial.paused,
-            "covariates": dict(trial.covariates),
-            "context": dict(trial.context),
-            "held_back": trial.held_back,
-            "play": kept.play and kept.play.to_json(),
-        }
+        fact = fact_of(trial) | {"play": kept.play and kept.play.to_json()}
         return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
 
     @locked
@@ -1032,18 +1008,9 @@ class Tuner(Player[Trial]):
         return trial
 
     def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Kept]:
-        point = np.array(fact["point"], dtype=float)
-        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
-            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
-        trial = self._trial(
-            id,
-            point,
-            number_or_nan(fact["expected"]),
-            bool(fact["paused"]),
-            self.covariates.checked(fact["covariates"]),
-            self.contexts.checked(fact["context"] or None),
-            bool(fact["held_back"]),
-        )
+        trial = trial_of(self.space, id, fact)
+        self.contexts.checked(trial.context or None)
+        self.covariates.checked(trial.covariates)
         play = fact["play"] and Play.from_json(fact["play"])
         number = count_of(fact.get("number", self._asked))
         return trial, Kept(play, number_or_nan(fact.get("control")), number)
