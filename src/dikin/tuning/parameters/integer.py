@@ -32,11 +32,6 @@ class Integer(ParameterKind):
     log : bool, default False
         Whether to search in the logarithm, for a range over powers of ten such as 1 to 1000.
 
-    Raises
-    ------
-    ParameterError
-        If the bounds or the start are unusable.
-
     Examples
     --------
     >>> Integer(1, 9, start=6)

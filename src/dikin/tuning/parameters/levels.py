@@ -33,11 +33,6 @@ class Levels(ParameterKind):
     start : float or str, optional
         The level in use today, with which tuning begins. The middle of the order by default.
 
-    Raises
-    ------
-    ParameterError
-        If the values or the start are unusable.
-
     Examples
     --------
     >>> Levels([16, 32, 64, 128], start=32)

@@ -29,11 +29,6 @@ class Real(ParameterKind):
         certificate is then for values that are convex (concave, if large values are good) in the
         logarithm of the parameter.
 
-    Raises
-    ------
-    ParameterError
-        If the bounds or the start are unusable.
-
     Examples
     --------
     >>> Real(1, 14, start=4)
