@@ -68,6 +68,8 @@ nitpick_ignore = [
     ("py:class", "optuna.samplers._base.BaseSampler"),
     ("py:obj", "dikin.players.Q"),
 ]
+# Docstrings that a sampler inherits from Optuna refer to Optuna's pages.
+nitpick_ignore_regex = [("py:(class|func)", r"optuna\..*")]
 
 # --- docstrings ----------------------------------------------------------------------------------
 

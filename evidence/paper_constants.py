@@ -15,8 +15,13 @@ from pathlib import Path
 from rich.console import Console
 
 from dikin.experiments import runner, tables
-from dikin.experiments.cell import experiment_seeds
-from dikin.experiments.reproduce.plan import Effort, PaperCell, Request, grid
+from dikin.experiments.reproduce.plan import (
+    Effort,
+    PaperCell,
+    Request,
+    experiment_seeds,
+    grid,
+)
 from dikin.experiments.reproduce.results import Line, lines_of, refuse_broken_bounds, write_games
 from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
 

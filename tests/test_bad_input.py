@@ -9,7 +9,6 @@ import math
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -81,16 +80,10 @@ def refused_by_tell(
 
 LOSSES: list[Refusal] = [
     (math.nan, errors.LossError, ValueError, ["nan", "finite"]),
-    (math.inf, errors.LossError, ValueError, ["inf", "finite"]),
     (-math.inf, errors.LossError, ValueError, ["-inf", "finite"]),
-    (np.float64("nan"), errors.LossError, ValueError, ["nan", "finite"]),
     (HUGE, errors.LossError, ValueError, ["finite"]),
-    (-HUGE, errors.LossError, ValueError, ["finite"]),
     ("1.0", errors.LossError, ValueError, ["'1.0'", "real number"]),
-    (None, errors.LossError, ValueError, ["None", "real number"]),
     (True, errors.LossError, ValueError, ["True", "real number"]),
-    (1j, errors.LossError, ValueError, ["1j", "real number"]),
-    ([0.5], errors.LossError, ValueError, ["[0.5]", "real number"]),
     (np.array([0.5]), errors.LossError, ValueError, ["array([0.5])", "real number"]),
     (5.25, errors.LossRangeError, ValueError, ["5.25", "loss_range=(-3, 5)"]),
     (-3.5, errors.LossRangeError, ValueError, ["-3.5", "loss_range=(-3, 5)"]),
@@ -102,91 +95,60 @@ CURVATURES: list[Refusal] = [
     (-0.25, errors.ParameterError, ValueError, ["-0.25", "not negative", "Report 0"]),
     (-1e-300, errors.ParameterError, ValueError, ["-1e-300", "not negative"]),
     (math.nan, errors.ParameterError, ValueError, ["nan", "finite"]),
-    (math.inf, errors.ParameterError, ValueError, ["inf", "finite"]),
     (HUGE, errors.ParameterError, ValueError, ["finite"]),
-    ("0", errors.ParameterError, ValueError, ["'0'", "real number"]),
     (None, errors.ParameterError, ValueError, ["None", "real number"]),
-    (False, errors.ParameterError, ValueError, ["False", "real number"]),
-]
-
-TOO_CURVED: list[tuple[Callable[..., Learner], Refusal]] = [
-    (smooth, (0.75, errors.ParameterError, ValueError, ["0.75", "0.5", "smoothness"])),
-    (smooth, (0.5 + 1e-7, errors.ParameterError, ValueError, ["0.5", "smoothness"])),
-    # 4 L/D with L = 2 and D = |(10, 2)| = 10.198: 0.784465
-    (lipschitz, (0.8, errors.ParameterError, ValueError, ["0.8", "0.784465", "4 L/D"])),
+    (0.75, errors.ParameterError, ValueError, ["0.75", "0.5", "smoothness"]),
+    (0.5 + 1e-7, errors.ParameterError, ValueError, ["0.5", "smoothness"]),
 ]
 
 
-def name(case: Any) -> str:
-    return str(case[0])[:24] if isinstance(case, tuple) else ""
+@pytest.mark.parametrize("refusal", LOSSES, ids=lambda case: str(case[0])[:24])
+def test_bad_loss(refusal: Refusal) -> None:
+    refused_by_tell(smooth, lambda learner: learner.tell(0, refusal[0], 0.1), refusal)
 
 
-@pytest.mark.parametrize("make", [smooth, lipschitz])
-@pytest.mark.parametrize("refusal", LOSSES, ids=name)
-def test_bad_loss(make: Callable[..., Learner], refusal: Refusal) -> None:
-    refused_by_tell(make, lambda learner: learner.tell(0, refusal[0], 0.1), refusal)
+@pytest.mark.parametrize("refusal", CURVATURES, ids=lambda case: str(case[0])[:24])
+def test_bad_curvature(refusal: Refusal) -> None:
+    refused_by_tell(smooth, lambda learner: learner.tell(0, 1.0, refusal[0]), refusal)
 
 
-@pytest.mark.parametrize("make", [smooth, lipschitz])
-@pytest.mark.parametrize("refusal", CURVATURES, ids=name)
-def test_bad_curvature(make: Callable[..., Learner], refusal: Refusal) -> None:
-    refused_by_tell(make, lambda learner: learner.tell(0, 1.0, refusal[0]), refusal)
-
-
-@pytest.mark.parametrize(("make", "refusal"), TOO_CURVED)
-def test_impossible_curvature(make: Callable[..., Learner], refusal: Refusal) -> None:
-    refused_by_tell(make, lambda learner: learner.tell(0, 1.0, refusal[0]), refusal)
-
-
-def test_a_loss_far_outside_a_tiny_range_is_still_out_of_range() -> None:
-    learner = smooth(loss_range=(0, 1e-10))
-    query = learner.ask()
-    wanted = ["1e+300", "loss_range=(0, 1e-10)"]
-    refused(lambda: learner.tell(query, 1e300), errors.LossRangeError, ValueError, wanted)
+def test_a_curvature_that_a_slope_makes_impossible() -> None:
+    """4 L/D with L = 2 and D = |(10, 2)| = 10.198: 0.784465."""
+    words = ["0.8", "0.784465", "4 L/D"]
+    refusal = (0.8, errors.ParameterError, ValueError, words)
+    refused_by_tell(lipschitz, lambda learner: learner.tell(0, 1.0, 0.8), refusal)
 
 
 # --- queries -----------------------------------------------------------------------------------
 
-NEVER_ASKED: list[Any] = [7, -1, "0", None, 0.5, math.nan, False, [0], (0, 1), np.array(0), {}]
+ACTIONS: list[Callable[[Learner, Any], None]] = [
+    lambda learner, query: learner.tell(query, 1.0),
+    lambda learner, query: learner.forget(query),
+]
 
 
-def act_on(action: str, query: Any) -> Callable[[Learner], None]:
-    if action == "tell":
-        return lambda learner: learner.tell(query, 1.0)
-    return lambda learner: learner.forget(query)
-
-
-@pytest.mark.parametrize("action", ["tell", "forget"])
-@pytest.mark.parametrize("key", NEVER_ASKED, ids=repr)
-def test_a_query_never_asked(action: str, key: Any) -> None:
+@pytest.mark.parametrize("act", ACTIONS)
+@pytest.mark.parametrize("key", [7, -1, "0", None, 0.5, False, np.array(0)], ids=repr)
+def test_a_query_never_asked(act: Callable[[Learner, Any], None], key: Any) -> None:
     words = [f"query {key!r} was never asked", "[0, 2]"]
     refusal = (key, errors.UnknownQueryError, KeyError, words)
-    refused_by_tell(smooth, act_on(action, key), refusal)
+    refused_by_tell(smooth, lambda learner: act(learner, key), refusal)
 
 
-@pytest.mark.parametrize("action", ["tell", "forget"])
+@pytest.mark.parametrize("act", ACTIONS)
 @pytest.mark.parametrize("key", [1, np.int64(1), dikin.Query(1, np.zeros(2))], ids=repr)
-def test_a_query_closed_before(action: str, key: Any) -> None:
+def test_a_query_closed_before(act: Callable[[Learner, Any], None], key: Any) -> None:
     words = ["query 1", "answered or forgotten", "[0, 2]"]
-    refused_by_tell(smooth, act_on(action, key), (key, errors.ClosedQueryError, KeyError, words))
+    refusal = (key, errors.ClosedQueryError, KeyError, words)
+    refused_by_tell(smooth, lambda learner: act(learner, key), refusal)
 
 
-def test_a_query_told_twice() -> None:
-    learner = smooth()
-    query = learner.ask()
-    learner.tell(query, 1.0)
-    before = frozen(learner)
-    words = ["query 0", "answered", "open are none", "Nothing was changed."]
-    refused(lambda: learner.tell(query, 1.0), errors.ClosedQueryError, KeyError, words)
-    assert frozen(learner) == before
-
-
-@pytest.mark.parametrize("action", ["tell", "forget"])
-def test_a_query_of_another_learner(action: str) -> None:
+@pytest.mark.parametrize("act", ACTIONS)
+def test_a_query_of_another_learner(act: Callable[[Learner, Any], None]) -> None:
     ours, theirs = smooth().ask(), smooth(seed=4).ask()
     words = ["query 0", str(ours.point), str(theirs.point), "another learner"]
     refusal = (theirs, errors.QueryError, KeyError, words)
-    refused_by_tell(smooth, act_on(action, theirs), refusal)
+    refused_by_tell(smooth, lambda learner: act(learner, theirs), refusal)
 
 
 # --- what is not bad ---------------------------------------------------------------------------
@@ -205,19 +167,7 @@ def test_rounding_over_a_limit_is_clipped(make: Callable[..., Learner]) -> None:
 
 
 @pytest.mark.parametrize(
-    "loss",
-    [
-        1,
-        np.int64(1),
-        np.float32(1),
-        np.float64(1),
-        np.array(1.0),
-        np.array(1),
-        Fraction(1),
-        Decimal(1),
-        Decimal("1.0"),
-    ],
-    ids=repr,
+    "loss", [1, np.int64(1), np.float32(1), np.array(1.0), Decimal(1)], ids=repr
 )
 def test_every_kind_of_real_number_is_a_loss(loss: Any) -> None:
     learner, plain = smooth(), smooth()
@@ -254,35 +204,28 @@ def test_an_answer_is_taken_whole_or_not_at_all(loss: float, curvature: float) -
 
 # --- a learner's own arguments -----------------------------------------------------------------
 
-BEND = ["finite", "not negative"]
-RANGE = ["loss_range", "low < high"]
 ARGUMENTS: list[tuple[str, Any, list[str]]] = [
-    *[("smoothness", v, [repr(v), *BEND]) for v in (-1, -0.5, math.nan)],
-    ("smoothness", math.inf, ["inf", *BEND]),
-    *[("smoothness", v, [repr(v), "number"]) for v in ("x", "1.5", None)],
-    *[("smoothness", v, [repr(v), "number"]) for v in ([1], 1j, True)],
+    ("smoothness", -0.5, ["-0.5", "finite", "not negative"]),
+    ("smoothness", math.nan, ["nan", "finite", "not negative"]),
+    ("smoothness", "1.5", ["'1.5'", "number"]),
+    ("smoothness", True, ["True", "number"]),
     ("smoothness", HUGE, ["smoothness"]),
     ("smoothness", 1e308, ["smoothness", "1e+308"]),  # its square is infinite in any units
-    ("loss_range", (5, -3), ["(5, -3)", *RANGE]),
-    ("loss_range", (2, 2), ["(2, 2)", *RANGE]),
-    ("loss_range", (0, math.inf), ["(0, inf)", "finite", *RANGE]),
-    ("loss_range", (math.nan, 1), ["(nan, 1)", "finite", *RANGE]),
+    ("loss_range", (5, -3), ["(5, -3)", "loss_range", "low < high"]),
+    ("loss_range", (0, math.inf), ["(0, inf)", "finite", "loss_range", "low < high"]),
     ("loss_range", (0, 1, 2), ["(0, 1, 2)", "least", "largest"]),
-    ("loss_range", (0,), ["(0,)", "least", "largest"]),
     ("loss_range", 5, ["5", "least", "largest"]),
     ("loss_range", "01", ["'01'"]),
     ("loss_range", (0, HUGE), ["loss_range"]),
     ("loss_range", (-1.7e308, 1.7e308), ["loss_range", "1.7e+308"]),
     ("loss_range", (0, 5e-324), ["loss_range"]),
-    *[("horizon", v, [repr(v), "horizon must be"]) for v in (0, -1, 1.5, True, "x")],
+    *[("horizon", v, [repr(v), "horizon must be"]) for v in (0, 1.5, True)],
     ("constants", "papr", ["'papr'", "Did you mean 'paper'?", "sharp"]),
-    ("constants", "Sharp", ["'Sharp'", "Did you mean 'sharp'?"]),
-    ("constants", None, ["None", "paper, sharp"]),
     ("constants", ["sharp"], ["['sharp']", "paper, sharp"]),
     ("seed", -1, ["-1", "seed", "negative"]),
-    *[("seed", v, [repr(v), "whole number"]) for v in (1.5, "x", True)],
+    ("seed", 1.5, ["1.5", "whole number"]),
     ("domain", dikin.Ball, ["Ball", "dikin domain"]),
-    *[("domain", v, [repr(v), "dikin domain"]) for v in (5, None, "ball")],
+    ("domain", None, ["None", "dikin domain"]),
 ]
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +25,15 @@ def saved(tmp_path: Path) -> Path:
     return tmp_path / "a.json"
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("place", ["replace", "fsync", "dumps"])
-def test_a_save_that_fails(
-    saved: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: BaseException
-) -> None:
+def test_a_save_that_fails(saved: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     before, learner = saved.read_bytes(), step(dikin.load(saved))
 
     def fail(*_: Any, **__: Any) -> None:
-        raise error
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(json if place == "dumps" else os, place, fail)
-    with pytest.raises(type(error)):
+    with pytest.raises(KeyboardInterrupt):
         learner.save(saved)
     monkeypatch.undo()
     assert saved.read_bytes() == before
@@ -60,15 +56,6 @@ def test_a_folder_that_cannot_be_synced(saved: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(OSError, match="Input/output"):
         learner.save(saved)
     assert dikin.load(saved).state() == learner.state()
-    assert os.listdir(saved.parent) == ["a.json"]
-
-
-def test_a_learner_that_cannot_be_written(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, learner = saved.read_bytes(), step(dikin.load(saved))
-    monkeypatch.setattr(learner, "arguments", lambda: {"smoothness": object()})
-    with pytest.raises(TypeError):
-        learner.save(saved)
-    assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == ["a.json"]
 
 
@@ -138,31 +125,3 @@ def test_killed_while_saving(tmp_path: Path, way: str) -> None:
         return
     assert game.returncode == 0, game.stderr
     assert int(game.stdout) >= 30
-
-
-READ_ONLY = """
-import os, sys
-import dikin
-learner = dikin.load(sys.argv[1])
-learner.ask()
-if os.getuid() == 0:
-    os.setuid(65534)  # the superuser may write everywhere
-try:
-    learner.save(sys.argv[1])
-except OSError as error:
-    print(type(error).__name__)
-"""
-
-
-def test_read_only_folder(saved: Path) -> None:
-    before = saved.read_bytes()
-    with tempfile.TemporaryDirectory() as folder:  # not below tmp_path, which is its owner's alone
-        path = Path(folder, "a.json")
-        path.write_bytes(before)
-        path.parent.chmod(0o555)
-        command = [sys.executable, "-c", READ_ONLY, str(path)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-        path.parent.chmod(0o755)
-        assert run.stdout == "PermissionError\n"
-        assert path.read_bytes() == before
-        assert os.listdir(folder) == ["a.json"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +52,6 @@ def test_a_broken_package_keeps_its_own_error(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ModuleNotFoundError, match="inner") as caught:
         extras.require("scipy", "lab", "a polytope")
     assert not isinstance(caught.value, MissingExtraError)
-
-
-def test_every_extra_that_an_error_names_exists() -> None:
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for line in path.read_text().splitlines():
-            if "dikin[" in line and "{extra}" not in line:
-                named.add(line.partition("dikin[")[2].partition("]")[0])
-    assert named
-    assert named <= set(known)
 
 
 def world(seed: int) -> dikin.Environment:

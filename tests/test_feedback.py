@@ -33,15 +33,11 @@ def pseudo_line() -> Learner:
 
 WRONG: list[tuple[Callable[[], Learner], Any, list[str]]] = [
     (two_point, 0.3, ["TwoPoint must be told (loss, loss)", "0.3"]),
-    (two_point, (0.3,), ["(loss, loss)"]),
     (two_point, "ab", ["(loss, loss)", "'ab'"]),
-    (two_point, np.array(0.3), ["(loss, loss)"]),
     (aogd, 0.3, ["AOGD must be told (loss, gradient)", "0.3"]),
     (aogd, (0.3, 1.0), ["shape (2,)", "1.0"]),
-    (aogd, (0.3, [1.0, 2.0, 3.0]), ["shape (2,)"]),
     (aogd, (0.3, [1.0, nan]), ["finite"]),
     (aogd, (0.3, [1.0, 1e300]), ["too steep"]),
-    (aogd, (0.3, ["a", "b"]), ["finite numbers"]),
     (aogd, (0.3, None), ["finite numbers"]),
 ]
 
@@ -68,7 +64,6 @@ def test_a_pair_may_be_an_array() -> None:
     ("context", "word"),
     [
         (None, "PseudoLine needs a context"),
-        (1.0, r"shape \(2,\)"),
         ([1.0, 2.0, 3.0], r"shape \(2,\)"),
         ([1.0, inf], "finite"),
         ("ab", "finite numbers"),
@@ -92,34 +87,7 @@ def test_who_sees_no_context_is_given_none() -> None:
         dikin.play(dikin.PseudoLine(DISC, 9, 2.0, loss_range=ridge.loss_range), ridge, 9)
     plain = dikin.FromFunction(DISC, lambda t, x: 0.0, loss_range=(-1, 1))
     with pytest.raises(errors.FeedbackError, match="does not offer a gradient"):
-        plain.answer_gradient(np.zeros(2))
-
-
-def test_contexts_pass_through_understated() -> None:
-    games = [dikin.PseudoKink(DISC, seed=1), dikin.Understated(dikin.PseudoKink(DISC, seed=1))]
-    for _ in range(3):
-        one, two = (game.context() for game in games)
-        assert np.array_equal(one, two)
-        assert len({game.answer(np.zeros(2)) for game in games}) == 1
-
-
-@pytest.mark.parametrize("context", [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1e300, 1e300, 1e300]])
-def test_a_prediction_that_is_constant_teaches_nothing(context: list[float]) -> None:
-    learner = dikin.PseudoLine(PLANE, 1000, 1.0, seed=1)
-    query = learner.ask(context)
-    assert np.array_equal(query.point, learner.center)
-    learner.tell(query, 1.0)
-    assert np.array_equal(learner.center, PLANE.center)
-    assert learner.rounds == 1
-
-
-def test_only_the_direction_of_a_context_counts() -> None:
-    one, two = (dikin.PseudoLine(PLANE, 1000, 1.0, seed=1) for _ in range(2))
-    for z in np.random.default_rng(0).standard_normal((20, 3)):
-        a, b = one.ask(z), two.ask(1e250 * z + 3e250)  # moved along the plane's normal
-        np.testing.assert_allclose(a.point, b.point, rtol=0, atol=1e-12)
-        one.tell(a, 0.5)
-        two.tell(b, 0.5)
+        plain.answer(np.zeros(2), dikin.learners.AOGD.feedback)
 
 
 # --- the estimates -------------------------------------------------------------------------------
@@ -188,34 +156,24 @@ def test_it_learns_more_than_the_centre_knows(name: str) -> None:
 # --- constructors --------------------------------------------------------------------------------
 
 ADX: Callable[..., Learner] = dikin.AgarwalDekelXiao
-REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: ADX(DISC, 0, 1.0, 0.5), errors.ParameterError, "horizon"),
-    (lambda: ADX(DISC, 1000.0, 1.0, 0.5), errors.ParameterError, "horizon"),
-    (lambda: ADX(DISC, 9, 0.0, 0.5), errors.ParameterError, "lipschitz"),
-    (lambda: ADX(DISC, 9, nan, 0.5), errors.ParameterError, "lipschitz"),
-    (lambda: ADX(DISC, 9, 1e300, 0.5, loss_range=(0, 1e-9)), errors.ParameterError, "lipschitz"),
-    (lambda: ADX(DISC, 9, 1.0, 0.0), errors.ParameterError, "curvature"),
-    (lambda: ADX(DISC, 9, 1.0, 2.5), errors.ParameterError, "4 L/D"),
-    (lambda: ADX(DISC, 9, 1.0, 1e-200), errors.ParameterError, "inverse"),
-    (lambda: ADX("disc", 9, 1.0, 0.5), errors.ParameterError, "domain"),
-    (lambda: dikin.TwoPoint(DISC, 1, 1.0), errors.ParameterError, "ln T"),
-    (lambda: dikin.TwoPoint(DISC, 9, -1.0), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.TwoPoint(DISC, 9, 1.0, -0.5), errors.ParameterError, "curvature"),
-    (lambda: dikin.TwoPoint(DISC, 9, 1.0, 2.5), errors.ParameterError, "2.5"),
-    (lambda: dikin.AOGD(DISC, loss_range=(1, 0)), errors.ParameterError, "low < high"),
-    (lambda: dikin.Tewa(DISC, 0), errors.ParameterError, "horizon"),
-    (lambda: dikin.Tewa(DISC, 9, seed=-1), errors.ParameterError, "seed"),
-    (lambda: dikin.PseudoLine(DISC, 0, 1.0), errors.ParameterError, "horizon"),
-    (lambda: dikin.PseudoLine(DISC, 9, inf), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.PseudoKink(DISC, 0.0), errors.ParameterError, "lipschitz"),
-    (lambda: dikin.PseudoKink(DISC, 1.0, 0), errors.ParameterError, "contexts"),
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: ADX(DISC, 0, 1.0, 0.5), "horizon"),
+    (lambda: ADX(DISC, 9, 0.0, 0.5), "lipschitz"),
+    (lambda: ADX(DISC, 9, 1e300, 0.5, loss_range=(0, 1e-9)), "lipschitz"),
+    (lambda: ADX(DISC, 9, 1.0, 0.0), "curvature"),
+    (lambda: ADX(DISC, 9, 1.0, 2.5), "4 L/D"),
+    (lambda: ADX(DISC, 9, 1.0, 1e-200), "inverse"),
+    (lambda: dikin.TwoPoint(DISC, 1, 1.0), "ln T"),
+    (lambda: dikin.TwoPoint(DISC, 9, 1.0, -0.5), "curvature"),
+    (lambda: dikin.TwoPoint(DISC, 9, 1.0, 2.5), "2.5"),
+    (lambda: dikin.Tewa(DISC, 0), "horizon"),
+    (lambda: dikin.PseudoLine(DISC, 9, inf), "lipschitz"),
+    (lambda: dikin.PseudoKink(DISC, 0.0), "lipschitz"),
+    (lambda: dikin.PseudoKink(DISC, 1.0, 0), "contexts"),
 ]
 
 
-@pytest.mark.parametrize(("build", "error", "word"), REFUSED)
-def test_refused_by_the_constructor(
-    build: Callable[[], Any], error: type[Exception], word: str
-) -> None:
-    with pytest.raises(errors.DikinError, match=word) as caught:
+@pytest.mark.parametrize(("build", "word"), REFUSED)
+def test_refused_by_the_constructor(build: Callable[[], Any], word: str) -> None:
+    with pytest.raises(errors.ParameterError, match=word):
         build()
-    assert type(caught.value) is error

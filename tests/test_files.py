@@ -8,12 +8,11 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dikin
-from dikin.errors import BusyError, ParameterError
+from dikin.errors import ParameterError
 from dikin.files import OWNERS_ALONE, replace_file, replacing
 
 
@@ -56,39 +55,6 @@ def test_what_is_made_to_be_read_follows_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "table.csv").stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_a_file_that_exists_keeps_its_owner(tmp_path: Path) -> None:
-    file = tmp_path / "tuner.json"
-    file.write_text("old")
-    os.chown(file, 4321, 4322)
-    learner().save(file)
-    found = file.stat()
-    assert (found.st_uid, found.st_gid) == (4321, 4322)
-
-
-def test_a_group_that_cannot_be_kept_gets_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mode was meant for the group that the file had, not for the one of who saves it."""
-    file = tmp_path / "tuner.json"
-    file.write_text("old")
-    file.chmod(0o664)
-    fstat = os.fstat
-
-    def another_group(handle: int) -> os.stat_result:
-        found = list(fstat(handle))
-        found[stat.ST_GID] += 1
-        return os.stat_result(found)
-
-    def refuses(*_: Any) -> None:
-        raise PermissionError(1, "not yours")
-
-    monkeypatch.setattr(os, "fstat", another_group)
-    monkeypatch.setattr(os, "fchown", refuses)
-    replace_file(file, b"new")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o604
-
-
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     file, link = tmp_path / "real" / "tuner.json", tmp_path / "link.json"
@@ -98,13 +64,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert dikin.load(file).rounds == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "real"]
-
-
-def test_a_link_to_nothing_makes_what_it_leads_to(tmp_path: Path) -> None:
-    (tmp_path / "link.json").symlink_to(tmp_path / "new.json")
-    learner().save(tmp_path / "link.json")
-    assert (tmp_path / "new.json").exists()
-    assert (tmp_path / "link.json").is_symlink()
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "link to a folder"])
@@ -133,23 +92,6 @@ def test_what_is_no_path_is_refused(path: object) -> None:
         dikin.load(path)  # type: ignore[arg-type]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        replace_file(tmp_path / "nowhere" / "file", b"")
-
-
-def test_a_name_may_be_as_long_as_any(tmp_path: Path) -> None:
-    replace_file(tmp_path / ("a" * 255), b"whole")
-    assert (tmp_path / ("a" * 255)).read_bytes() == b"whole"
-
-
-def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
-    """It may also be an `OSError`, which is given the path of the file otherwise."""
-    with pytest.raises(BusyError, match="try again"), replacing(tmp_path / "history.csv"):
-        raise BusyError("others wait; try again")
-    assert not list(tmp_path.iterdir())
-
-
 # --- many at once --------------------------------------------------------------------------------
 
 CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
@@ -170,19 +112,6 @@ def read_until(path: Path, done: threading.Event) -> int:
         assert path.read_bytes() in CONTENTS
         count += 1
     return count
-
-
-def test_threads_that_save_to_one_path(tmp_path: Path) -> None:
-    path, done = tmp_path / "tuner.json", threading.Event()
-    replace_file(path, CONTENTS[0])
-    with ThreadPoolExecutor(5) as pool:
-        reader = pool.submit(read_until, path, done)
-        try:
-            list(pool.map(lambda number: replace_file(path, CONTENTS[number % 4]), range(600)))
-        finally:
-            done.set()
-        assert reader.result() > 0
-    assert os.listdir(tmp_path) == ["tuner.json"]
 
 
 def test_processes_that_save_to_one_path(tmp_path: Path) -> None:

@@ -182,24 +182,6 @@ def test_a_margin_that_is_too_lenient_is_caught() -> None:
     assert outside(LenientBall(2), points)
 
 
-@pytest.mark.parametrize(
-    ("domain", "point"),
-    [
-        (dikin.Simplex(2), [0.5, 0.5 + 1e-11]),
-        (dikin.Simplex(2), [1 + 1e-15, -1e-15]),
-        (dikin.Spectrahedron(2), [[0.5, 0.5], [0.5 + 1e-11, 0.5]]),
-        (dikin.Spectrahedron(2), [[0.5, 0.5 + 1e-12], [0.5 + 1e-12, 0.5]]),
-        (dikin.Box([0], [1]), [1 + 1e-15]),
-        (dikin.Polytope([[1], [-1]], [1, 0]), [-1e-300]),
-        (dikin.Ellipsoid([0], [[4]]), [2 + 1e-15]),
-        (dikin.Ball(1, 2.0), [2 + 1e-15]),
-    ],
-)
-def test_the_formulas_grant_nothing(domain: Domain, point: Any) -> None:
-    assert is_member(domain, np.array([point], dtype=float)).tolist() == [False]
-    assert is_member(domain, domain.center[None]).tolist() == [True]
-
-
 SHORT = {"horizon": 10}
 REACTIVE: dict[str, Callable[[int], dikin.Learner]] = {
     "Scrible": lambda seed: dikin.Scrible(dikin.Simplex(5), **SHORT, seed=seed),

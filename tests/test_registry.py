@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -68,20 +67,6 @@ class NoMethods(dikin.Learner):
     """Still abstract."""
 
 
-class NoExamples(dikin.FKM):
-    examples = None  # type: ignore[assignment]
-
-
-class NoSeed(dikin.FKM):
-    def __init__(self, domain: dikin.Domain, horizon: int) -> None:
-        super().__init__(domain, horizon)
-
-
-class NoDomain(dikin.FKM):
-    def __init__(self, *, seed: int | None = None) -> None:
-        super().__init__(dikin.Ball(2), 10, seed=seed)
-
-
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
@@ -98,9 +83,6 @@ class NoDomain(dikin.FKM):
             dikin.Environment,
             "Environment is abstract: define best, examples, which every environ",
         ),
-        (NoExamples, "NoExamples.examples must be a classmethod"),
-        (NoSeed, "NoSeed must take the domain first and seed by name.*'seed'"),
-        (NoDomain, "NoDomain must take the domain first and seed by name"),
         (
             fkm_of_another_module(),
             r"learners\.descent\.FKM already has the name 'fkm': give elsewhere\.FKM another",
@@ -113,29 +95,6 @@ def test_what_cannot_be_registered_is_refused(thing: Any, said: str) -> None:
         dikin.register(thing)
     assert str(refusal.value).endswith("Nothing was registered.")
     assert [known.classes for known in registry.FOLDERS.values()] == before
-
-
-def test_the_library_itself_could_be_registered() -> None:
-    for known in registry.FOLDERS.values():
-        assert len(known.classes) >= 4
-        for cls in known.classes.values():
-            known.refuse_unfit(cls)
-
-
-def test_two_classes_of_one_name_and_the_same_lines_twice() -> None:
-    def cell() -> type[dikin.FKM]:
-        class Again(dikin.FKM):
-            """A cell of a notebook."""
-
-        return Again
-
-    old, new = dikin.register(cell()), dikin.register(cell())
-    assert old is not new
-    assert registry.FOLDERS["learners"].every()["again"] is new
-    other = type("Again", (dikin.FKM,), {"__module__": "elsewhere"})
-    with pytest.raises(errors.ParameterError, match="already has the name 'again'"):
-        dikin.register(other)
-    assert registry.FOLDERS["learners"].every()["again"] is new
 
 
 # --- what cannot be loaded is not saved -----------------------------------------------------------
@@ -180,18 +139,6 @@ def test_a_learner_made_of_learners(tmp_path: Path) -> None:
     unsaved(tmp_path, learner, "the learner .*Slow")
     dikin.register(Slow)
     saved(tmp_path, learner)
-
-
-def test_a_class_with_the_name_of_another_is_not_saved_as_that(tmp_path: Path) -> None:
-    """By name alone the file would be loaded as the library's FKM."""
-    impostor: Any = fkm_of_another_module()
-    unsaved(tmp_path, impostor(dikin.Ball(2), 1.0, seed=1), r"the learner elsewhere\.FKM")
-
-
-def test_a_domain_of_functions_is_given_again_as_before(tmp_path: Path) -> None:
-    (domain, *_) = dikin.FromBarrier.examples()
-    dikin.FKM(domain, 100, seed=1).save(tmp_path / "a.json")
-    assert dikin.load(tmp_path / "a.json", domain).domain is domain
 
 
 def test_a_name_that_is_not_known_says_how_it_would_be() -> None:
@@ -285,46 +232,6 @@ def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said
     assert len(told) == 1
 
 
-SCRIPT = """
-    import dikin
-    from dikin.registry import FOLDERS
-
-    @dikin.register
-    class Local(dikin.FKM):
-        def compiled_parts(self):
-            return None
-
-    if __name__ == "__main__":
-        for kind in (FOLDERS["learners"].every()["swift"], Local):
-            runs = dikin.replicate(
-                lambda seed: kind(dikin.Ball(2), horizon=20, seed=seed),
-                lambda seed: dikin.Linear(dikin.Ball(2), seed=seed),
-                20, seeds=2, workers=2,
-            )
-            print(kind.__name__, len(runs))
-"""
-
-
-def test_own_classes_play_in_workers(installed: Any, tmp_path: Path) -> None:
-    """Of an installed package, and of the script that runs, which no worker can import.
-
-    Without a compiled loop, as compiling is not what is tested.
-    """
-    slow = SWIFT + "\n        compiled_parts = lambda self: None\n"
-    installed({"a": "swift_file:Swift"}, swift_file=slow, script=SCRIPT)
-    path = os.pathsep.join([str(tmp_path), SRC, str(Path(SRC).parent)])
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py")],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=os.environ | {"PYTHONPATH": path},
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split() == ["Swift", "2", "Local", "2"]
-
-
 # --- the checks -----------------------------------------------------------------------------------
 
 
@@ -339,26 +246,11 @@ class Boastful(dikin.Linear):
         yield last
 
 
-class Unlimited(dikin.Linear):
-    """Declares no slope."""
-
-    def __init__(self, *args: Any, **rest: Any) -> None:
-        super().__init__(*args, **rest)
-        self.lipschitz = float("nan")
-
-
-class Bare(dikin.Linear):
-    @classmethod
-    def examples(cls, domain: dikin.Domain, seed: int) -> Iterator[Any]:
-        return iter(())
-
-
 def test_check_environment_runs_every_law_on_every_example() -> None:
     held = dikin.check_environment(Slope, CRATE)  # needs not be registered
     laws = import_module("dikin.checks.environment")
     assert held == [name for name in vars(laws) if name.startswith("check_")]
     assert dikin.check_environment(lambda d, seed: Slope(d, 2.0, seed=seed), CRATE) == held
-    assert dikin.check_environment(Unlimited, dikin.Ball(2)) == held
     with pytest.raises(errors.CheckFailedError, match=r"Boastful.*the change of the loss"):
         dikin.check_environment(Boastful, dikin.Ball(2))
 
@@ -370,7 +262,6 @@ def test_check_environment_runs_every_law_on_every_example() -> None:
         (3, dikin.Ball(2), "needs an environment such as Ridge, or a function .*got 3"),
         (lambda d, seed: d, dikin.Ball(2), "or a function of a domain and a seed; got <function"),
         (dikin.Linear, 2, r"need a domain such as Ball\(2\) to play on, got 2"),
-        (Bare, dikin.Ball(2), "Bare.examples gives none on Ball"),
     ],
 )
 def test_check_environment_refuses_what_is_none(thing: Any, domain: Any, said: str) -> None:

@@ -96,14 +96,6 @@ def test_the_words_say_pause_failures_and_the_expected_value() -> None:
     assert {"paused", "failed", "expected value"}.isdisjoint(dict(shop(0).summary().lines()))
 
 
-def test_a_tuner_knows_its_columns() -> None:
-    status = shop(0).summary()
-    assert status.columns == ("price", "staff", "traffic.old", "traffic.new", "rate")
-    assert status.ranges == [[1, 14], [1, 9], [0, 1], [0, 1], [0.001, 1.0]]
-    assert status.log == [False, False, False, False, True]
-    assert list(status.space["parameters"]) == ["price", "staff", "traffic", "rate"]
-
-
 def test_every_part_says_what_it_means() -> None:
     assert list(MEANINGS) == [each.name for each in fields(Status)]
     for name, meaning in MEANINGS.items():

@@ -159,15 +159,6 @@ def test_a_live_loop_needs_no_extra(code: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", probe], timeout=600, check=True)
 
 
-def test_an_experiment_names_the_extra_that_it_needs() -> None:
-    probe = f"{HIDE_LAB}\nimport dikin.experiments.reproduce"
-    run = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=600, check=False
-    )
-    assert "MissingExtraError: dikin.experiments needs rich" in run.stderr
-    assert 'pip install "dikin[lab]"' in run.stderr
-
-
 # --- names ---------------------------------------------------------------------------------------
 
 SHOWN = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pages import Row, markdown
 
-from dikin.experiments.cell import Result
+from dikin.experiments.fit import Result
 from dikin.experiments.reproduce.plan import FULL, Request
 from dikin.experiments.reproduce.results import all_cells, count_verdicts
 from dikin.experiments.runner import Results

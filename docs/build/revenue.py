@@ -122,7 +122,7 @@ def numbers() -> str:
 
 def draw() -> None:
     """Draw the means over the rounds."""
-    figure, axes = publication.pyplot().subplots(figsize=(6.3, 3.0), layout="constrained")
+    figure, axes = publication.pyplot().subplots(figsize=(5.2, 2.7), layout="constrained")
     labels = {}
     for name, marks in means().items():
         rounds, totals = [0, *marks], [0.0, *(total / 1000 for total in marks.values())]

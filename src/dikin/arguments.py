@@ -24,7 +24,7 @@ LARGEST = 1e100
 
 
 def as_float(value: Any) -> float | None:
-    """A real number as a float, infinite if it is too large for one, None for anything else.
+    """Return a real number as a float, infinite if it is too large, or None for anything else.
 
     Strings, booleans and times are rejected. Arrays of one number and no dimension are accepted.
     """
@@ -40,48 +40,54 @@ def as_float(value: Any) -> float | None:
         return None
 
 
-def real_number(value: Any, name: str, error: Refusal) -> float:
-    """A real number that came with a call of the game, as `as_float` accepts it."""
-    result = as_float(value)
-    if result is None:
-        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
-    return result
-
-
 def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
-    """A real number, as `as_float` accepts it."""
+    """Return a real number as a float."""
     result = as_float(value)
     if result is None:
         raise error(f"{name} must be a number, got {shown(value)}")
     return result
 
 
+def real_number(value: Any, name: str, error: Refusal) -> float:
+    """Return a real number that came with an answer as a float."""
+    result = as_float(value)
+    if result is None:
+        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
+    return result
+
+
 def is_whole(value: Any) -> bool:
-    """Return whether it is a whole number. Booleans and NumPy times are not."""
+    """Return whether a value is a whole number. Booleans and NumPy times are not."""
     return isinstance(value, int | np.integer) and not isinstance(
         value, bool | np.bool_ | np.timedelta64
     )
 
 
-def whole(value: Any, name: str, least: int, why: str, error: Refusal = ParameterError) -> int:
-    """A whole number of at least `least`."""
+def whole(
+    value: Any,
+    name: str,
+    least: int,
+    why: str,
+    error: Refusal = ParameterError,
+    most: float = LARGEST,
+) -> int:
+    """Return a whole number from `least` to `most`."""
     if not is_whole(value):
         raise error(f"{name} must be a whole number, got {shown(value)}")
     if value < least:
         raise error(f"{name} must be at least {least} ({why}), got {shown(value)}")
+    if value > most:
+        raise error(f"{name} must be at most {most:,.10g}, got {shown(value)}")
     return int(value)
 
 
 def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
-    """A size of a set, rejected if no memory could hold a point."""
-    result = whole(value, name, least, why, DomainError)
-    if result > most:
-        raise DomainError(f"{name} must be at most {most:,}, got {shown(value)}")
-    return result
+    """Return the size of a set whose points fit into memory."""
+    return whole(value, name, least, why, DomainError, most)
 
 
 def nonnegative(value: Any, name: str) -> float:
-    """A finite number of at least zero."""
+    """Return a finite number of at least zero."""
     result = number(value, name)
     if not (isfinite(result) and result >= 0):
         raise ParameterError(f"{name} must be finite and not negative, got {shown(value)}")
@@ -89,7 +95,7 @@ def nonnegative(value: Any, name: str) -> float:
 
 
 def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
-    """A finite number above zero."""
+    """Return a finite number above zero."""
     result = number(value, name, error)
     if not 0 < result < inf:
         raise error(f"{name} must be positive and finite, got {shown(value)}")
@@ -97,26 +103,19 @@ def positive(value: Any, name: str, error: Refusal = ParameterError) -> float:
 
 
 def true_or_false(value: Any, name: str) -> bool:
-    """A boolean. No other value is converted to one."""
+    """Return a boolean. Other values are not converted."""
     if not isinstance(value, bool):
         raise ParameterError(f"{name} must be True or False, got {shown(value)}")
     return value
 
 
 def horizon(least: int, why: str) -> Callable[[Any, str], int]:
-    """The check of a number of rounds."""
-
-    def check(value: Any, name: str) -> int:
-        rounds = whole(value, name, least, why)
-        if rounds > LARGEST:
-            raise ParameterError(f"{name} must be at most {LARGEST:g}, got more")
-        return rounds
-
-    return check
+    """Return the check of a number of rounds."""
+    return lambda value, name: whole(value, name, least, why)
 
 
 def one_of(*words: str) -> Callable[[Any, str], str]:
-    """The check of a word, with an error that suggests the nearest known one."""
+    """Return the check of a word, with an error that suggests the nearest known word."""
 
     def check(value: Any, name: str) -> str:
         if value not in words:
@@ -129,16 +128,12 @@ def one_of(*words: str) -> Callable[[Any, str], str]:
 
 
 def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
-    """The check of an argument that may be None."""
-
-    def or_none(value: Any, name: str) -> T | None:
-        return None if value is None else check(value, name)
-
-    return or_none
+    """Return the check of an argument that may be None."""
+    return lambda value, name: None if value is None else check(value, name)
 
 
 def moderate(value: float, name: str, original: float) -> float:
-    """A constant of the losses in the paper's units, small enough to compute with."""
+    """Return a constant of the losses in the paper's units, small enough to compute with."""
     if not value < LARGEST:
         raise ParameterError(
             f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
@@ -148,37 +143,28 @@ def moderate(value: float, name: str, original: float) -> float:
 
 
 def plain_number(value: Any) -> float:
-    """A number as Python's own: whole ones stay whole."""
+    """Return a number as Python's own. Whole numbers stay whole."""
     return value if type(value) is int else float(value)
 
 
 def plain_tuple(values: Any) -> Any:
-    """A list or an array as a tuple of Python's own values, anything else as it is."""
+    """Return a list or an array as a tuple of Python's own values, anything else as it is."""
     if not isinstance(values, list | tuple | np.ndarray):
         return values
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
 
 
-# --- arrays --------------------------------------------------------------------------------------
-
-
 def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
-    """A read-only float copy of an argument. The wrong rank or infinite entries raise an error."""
+    """Return a read-only float copy of an argument with this rank and finite entries."""
     try:
         array = np.array(values, dtype=float)
-    except (TypeError, ValueError) as reason:
-        what = "numbers in rows of equal length" if ndim == 2 else "numbers"
-        raise DomainError(f"{name} must be {what}, got {shown(values)}") from reason
-    except OverflowError as reason:
-        raise DomainError(f"every entry of {name} must be finite") from reason
+    except (TypeError, ValueError, OverflowError) as reason:
+        wanted = "numbers" + " in rows of equal length" * (ndim == 2)
+        raise DomainError(f"{name} must be {wanted}, all finite, got {shown(values)}") from reason
     if array.ndim != ndim or array.size == 0:
-        expectation = {1: "a non-empty vector", 2: "a non-empty matrix"}[ndim]
-        got = (
-            f"the single number {array}; write [{array}]"
-            if array.ndim == 0
-            else f"an array of shape {array.shape}"
-        )
-        raise DomainError(f"{name} must be {expectation}, got {got}")
+        wanted = "a non-empty vector" if ndim == 1 else "a non-empty matrix"
+        got = f"an array of shape {array.shape}" if array.ndim else f"{array}; write [{array}]"
+        raise DomainError(f"{name} must be {wanted}, got {got}")
     if not np.isfinite(array).all():
         where, value = not_finite(array)
         raise DomainError(f"{name}[{where}] is {value}; every entry must be finite")
@@ -187,6 +173,6 @@ def frozen(values: ArrayLike, name: str, ndim: int) -> Array:
 
 
 def not_finite(array: Array) -> tuple[str, float]:
-    """The index and value of the first entry that is not finite."""
+    """Return the index and value of the first entry that is not finite."""
     where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
     return ", ".join(map(str, where)), float(array[where])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,35 +18,21 @@ from dikin.studies.commands import study
 class Commands(click.Group):
     """Ends the program with a message and an exit status where a mistake was made."""
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command."""
-        if sys.stdin is None:  # closed by who started this
-            sys.stdin = open(os.devnull)  # noqa: SIM115 - for as long as the program runs
-        try:
-            return super().main(*args, **kwargs)
-        except CheckFailedError as broken:
-            _end(f"A BOUND IS BROKEN: {broken}", 1)
-        except DikinError as mistake:
-            _end(f"dikin: {mistake}", 2)
-        except OSError as trouble:
-            if trouble.filename is None and trouble.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
-                _give_up_output()
-                _end(f"dikin: standard input or output: {trouble.strerror}", 2)
-            where = f"{trouble.filename}: " if trouble.filename else ""
-            _end(f"dikin: {where}{trouble.strerror or trouble}", 2)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the parsed command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(130)
-
-
-def _give_up_output() -> None:
-    """Drop output that is still to be written, as Python writes it in its last moments."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except CheckFailedError as broken:
+            _end(f"A BOUND IS BROKEN: {broken}", 1)
+        except DikinError as mistake:
+            _end(f"dikin: {mistake}", 2)
+        except OSError as trouble:
+            if trouble.errno == errno.EPIPE:  # click ends quietly
+                raise
+            where = f"{trouble.filename}: " if trouble.filename else ""
+            _end(f"dikin: {where}{trouble.strerror or trouble}", 2)
 
 
 def _end(message: str, status: int) -> NoReturn:
@@ -60,7 +45,7 @@ def _end(message: str, status: int) -> NoReturn:
 def main() -> None:
     """Tune what runs: one number back per decision, and nothing to set but names and ranges.
 
-    A study is a tuner in a database. Create one, ask for a setting, use it, and tell the number
+    A study is a tuner in a database. Create one, ask for a setting, use it, and report the number
     that you measured:
 
     \b
@@ -81,13 +66,10 @@ for _command in (study, serve, token):
 
 @main.command()
 @click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="Minutes. The default."
+    "--quick", "effort", flag_value="quick", default="quick", help="The default: minutes."
 )
 @click.option(
-    "--full",
-    "effort",
-    flag_value="full",
-    help="Up to 10^7 rounds, more games: about an hour on two cores.",
+    "--full", "effort", flag_value="full", help="Up to 10^7 rounds: an hour on two cores."
 )
 @click.option(
     "--out",
@@ -97,11 +79,7 @@ for _command in (study, serve, token):
     help="Folder for tables, figures, report and finished cells.",
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
-@click.option(
-    "--table",
-    type=click.Choice(["1", "2"]),
-    help="One table only: 1 (smooth) or 2 (Lipschitz).",
-)
+@click.option("--table", type=click.Choice(["1", "2"]), help="Table 1 (smooth) or 2 (Lipschitz).")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
 def reproduce(effort: str, out: Path, workers: int, table: str | None, seed: int) -> None:
     """Measure both tables of the paper.
@@ -109,9 +87,7 @@ def reproduce(effort: str, out: Path, workers: int, table: str | None, seed: int
     Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
     Curvature" over a grid of horizons, with the paper's learners and with Predictive, and fits the
     exponents of T and of the dimension. Writes CSVs (games.csv has every game), figures and
-    report.html into --out.
-
-    An interrupted run goes on where it was: run the same command again.
+    report.html into --out. Run the same command again to continue an interrupted run.
 
     \b
     Examples:
@@ -122,10 +98,8 @@ def reproduce(effort: str, out: Path, workers: int, table: str | None, seed: int
     from dikin.experiments.reproduce import FULL, QUICK, Request
     from dikin.experiments.reproduce import reproduce as reproduce_tables
 
-    request = Request(
-        effort={"quick": QUICK, "full": FULL}[effort],
-        tables=(1, 2) if table is None else (int(table),),
-        seed=seed,
-        workers=workers,
+    tables = (1, 2) if table is None else (int(table),)
+    chosen = {"quick": QUICK, "full": FULL}[effort]
+    reproduce_tables(
+        Request(effort=chosen, tables=tables, seed=seed, workers=workers), out, console
     )
-    reproduce_tables(request, out, console)

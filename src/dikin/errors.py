@@ -10,117 +10,77 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
 from collections.abc import Collection, Iterable
 from itertools import islice
 
 
 class DikinError(Exception):
-    """Root of the family: every error that this library raises on purpose.
-
-    Catch it to catch them all. The message names the value, the requirement and the remedy.
-    """
+    """Root of the family: every error that this library raises on purpose."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of its message, quotes and all.
         return " ".join(str(part) for part in self.args)
 
 
-# --- what a learner, a set or a tuner was built from --------------------------------------------
+# --- arguments ----------------------------------------------------------------------------------
 
 
 class ParameterError(DikinError, ValueError):
-    """An argument is invalid: wrong sign or type, NaN, a reversed range, unknown, or missing.
-
-    Correct the argument that the message names. Nothing was built or changed. A class of your own
-    is known once the module that registers it (`dikin.register`) has been imported.
-    """
+    """An argument is invalid: wrong sign or type, NaN, a reversed range, unknown, or missing."""
 
 
 class DomainError(DikinError, ValueError):
-    """A set cannot be used: empty, flat, unbounded. Or a point or array does not belong to it.
-
-    Correct the constraints that the message names, or use fewer coordinates. Pass a point of the
-    shape `domain.point_shape` for which `domain.contains(point)` holds.
-    """
+    """A set cannot be used (empty, flat, unbounded), or a point or array does not belong to it."""
 
 
 # --- answers to a query ------------------------------------------------------------------------
 
 
 class LossError(DikinError, ValueError):
-    """A loss is not a finite real number.
-
-    Tell a finite number, or `forget` the query if its loss was lost. The query stays open.
-    """
+    """A loss is not a finite real number. The query stays open: `forget` it if its loss is lost."""
 
 
 class LossRangeError(LossError):
-    """A loss lies outside the declared `loss_range`.
-
-    Build the learner with a wider range, or with `loss_range=None` if none is known. The query
-    stays open.
-    """
+    """A loss lies outside the declared `loss_range`. The query stays open."""
 
 
 class FeedbackError(LossError):
-    """An answer or a forecast is not of the kind that the learner uses, or comes too late.
-
-    Report the answer that `learner.feedback` describes. Play with an environment whose `offers`
-    contain it. Pass a forecast to `ask`, as one finite number.
-    """
+    """An answer or a forecast is not of the kind that `learner.feedback` describes."""
 
 
 class ContextError(FeedbackError):
-    """A context is missing, was not declared, or has a value that it cannot have.
-
-    Give `ask` a value for each name of the tuner's `context`, within its words or its range.
-    """
+    """A context is missing, was not declared, or has a value that it cannot have."""
 
 
 class CovariateError(ContextError):
-    """A covariate is not a finite number or a word, or not of the kind that it was before.
-
-    Correct the covariate that the message names, or leave it out. Nothing was changed.
-    """
+    """A covariate is not a finite number or a word, or not of the kind that it was before."""
 
 
 class QueryError(DikinError, KeyError):
-    """The query that is being answered belongs elsewhere, or too many wait for their answers.
+    """A query belongs elsewhere, or too many wait for their answers.
 
-    Answer each query once, where it was asked, with what `ask` returned. Forget those that will
-    never be answered. The subclasses name other fates of a query.
+    Answer each query once, where it was asked. Forget those that will never be answered.
     """
 
 
 class UnknownQueryError(QueryError):
-    """A query with that number was never asked.
-
-    Answer with the query that `ask` returned, or with its number.
-    """
+    """A query with that number was never asked."""
 
 
 class ClosedQueryError(QueryError):
-    """A query was already answered or forgotten.
-
-    Nothing is left to do: its first answer counts.
-    """
+    """A query was already answered or forgotten. Nothing is left to do."""
 
 
 class AnsweredError(ClosedQueryError):
-    """A query was already answered, with another value.
-
-    The first answer counts. The message has it.
-    """
+    """A query was already answered, with another value, which the message has and which counts."""
 
 
 # --- saved state and studies -------------------------------------------------------------------
 
 
 class StateError(DikinError, ValueError):
-    """A saved state cannot be read: truncated, altered, or not written by this version of dikin.
-
-    Load another copy, or use the version that the message names. Nothing was restored.
-    """
+    """A saved state cannot be read: truncated, altered, or not written by this version of dikin."""
 
 
 class NotSavableError(DikinError, TypeError):
@@ -142,130 +102,79 @@ class StoreError(StateError, OSError):
 
 
 class BusyError(StoreError, TimeoutError):
-    """Another client held the study for longer than this one's patience.
-
-    Repeat the call, or open the `Study` with a longer patience. Nothing was changed.
-    """
+    """Another client held the study for longer than this one's patience. Repeat the call."""
 
 
 class UnknownStudyError(StateError, KeyError):
-    """No study has that name.
-
-    Use one of the names in the message, or pass a tuner to create a study.
-    """
+    """No study has that name. Pass a tuner to create one."""
 
 
 class StudyExistsError(StateError):
-    """A study of that name exists, with another tuner.
-
-    Open it without a tuner, or create one under another name.
-    """
+    """A study of that name exists, with another tuner. Open it without a tuner."""
 
 
 class RequestError(DikinError, ValueError):
-    """An HTTP request is not understood.
-
-    Follow the message.
-    """
+    """An HTTP request is not understood."""
 
 
 class AccessError(DikinError, PermissionError):
-    """A service rejects a client: no token, an unknown one, or one without the necessary right.
-
-    Use the token that `dikin token create` printed. The message names the right that is needed.
-    """
+    """A service rejects a client: no token, an unknown one, or one without the necessary right."""
 
 
 # --- the rest ----------------------------------------------------------------------------------
 
 
 class NumericalError(DikinError, ArithmeticError):
-    """A solve did not converge.
-
-    The state is as it was before the call. Look for numbers of very different size in the domain
-    or the losses.
-    """
+    """A solve did not converge: look for numbers of very different size. Nothing was changed."""
 
 
 class CheckFailedError(DikinError, AssertionError):
-    """A mathematical law that every domain, learner or environment obeys is broken.
-
-    The message says which object breaks it and by how much: correct the class.
-    """
+    """A mathematical law that every domain, learner or environment obeys is broken."""
 
 
 class MissingExtraError(DikinError, ImportError):
-    """An optional package is required but not installed.
-
-    Install the extra that the message names.
-    """
+    """An optional package is required but not installed. Install the extra in the message."""
 
 
 class DikinWarning(UserWarning):
-    """Root of the warnings: the work continues, and the message names the fault.
-
-    A forked process continues with the learner of its parent, or an installed package offers a
-    class that cannot be imported.
-    """
+    """Root of the warnings: the work continues, and the message names the fault."""
 
 
 class SlowLearnerWarning(DikinWarning):
-    """A learner works, but will learn slowly. It comes when it is built, not when it is loaded.
+    """A new learner will learn slowly: it starts close to the boundary, or its set is long.
 
-    It starts close to the boundary, the sides of its domain are very unequal, or the paper's
-    constants hardly move it. The message names the remedy.
+    The paper's constants at a short horizon are another reason. The message names the remedy.
     """
 
 
 class CertificateWarning(DikinWarning):
     """A certificate does not hold for these losses, or is NaN at the learner's current centre.
 
-    Pass the learner the constants of the losses. A NaN goes when the centre is farther inside.
-    Points and answers are not affected.
+    Pass the learner the constants of the losses. Points and answers are not affected.
     """
 
 
-# --- words of messages, for the library itself ---------------------------------------------------
+# --- words of messages --------------------------------------------------------------------------
 
 __all__ = [name for name in list(globals()) if name.endswith(("Error", "Warning"))]
 
-FEW = 10
-"""Ids that a message lists."""
-LONGEST = 200
-"""Characters of a value in a message."""
-LONGEST_MESSAGE = 2000
-"""Characters of a message to a program at the other end of a pipe or a connection."""
-LARGEST_SHOWN = 10_000
-"""Entries of a value that a message prints; for a larger one it gives the size."""
-KNOWN = 50
-"""Names that a message lists."""
+FEW, KNOWN = 10, 50
+"""Ids and names that a message lists."""
+LONGEST, LONGEST_MESSAGE = 200, 2000
+"""Characters of a value in a message, and of a message to another program."""
+
+_short = reprlib.Repr()
+_short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = 20
+_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 4, LONGEST, LONGEST, LONGEST
 
 
 def shown(value: object) -> str:
     """Return a value as a message prints it: its repr, about 200 characters. Never raises."""
-    if isinstance(value, list | tuple | dict) and _is_large(value):
-        return f"a {type(value).__name__} of {len(value):,} entries, too large to be shown"
     try:
-        text = repr(value)
-    except Exception:  # a number of too many digits, a list nested too deeply, a broken repr
-        if isinstance(value, int):
-            return f"a whole number of {value.bit_length()} bits"
-        return f"a {type(value).__name__} that cannot be printed"
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[: LONGEST // 2]} ... {text[-20:]} ({len(text):,} characters)"
-
-
-def _is_large(value: Collection[object]) -> bool:
-    """Return whether printing a value would take long. Look at no more of it than necessary."""
-    waiting, entries = [value], 0
-    while waiting and entries <= LARGEST_SHOWN:
-        part = waiting.pop()
-        entries += len(part)
-        if entries <= LARGEST_SHOWN:
-            inner = part.values() if isinstance(part, dict) else part
-            waiting += [each for each in inner if isinstance(each, list | tuple | dict)]
-    return entries > LARGEST_SHOWN
+        text = _short.repr(value)
+    except Exception:  # a number of too many digits
+        return f"<{type(value).__name__} that cannot be printed>"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
 def shortened(message: str) -> str:

@@ -1,4 +1,4 @@
-"""Packages that are not installed with `dikin` alone: asked for here, and named when missing.
+"""Optional packages: imported here, and named when missing.
 
 The packages of each extra are in `pyproject.toml`.
 """

@@ -1,8 +1,4 @@
-"""What a learner is told about a round: a declared type, so that a mismatch is an error.
-
-A learner that sees more than one value of a loss plays another game; it must declare this
-(`feedback`), and the environment it plays against must offer as much (`offers`).
-"""
+"""Kinds of answers: a learner declares its kind, and an environment those that it offers."""
 
 from __future__ import annotations
 
@@ -10,18 +6,18 @@ from enum import Enum
 
 
 class Feedback(Enum):
-    """What a learner is told about a round; the value of a member is its description.
+    """Answer of a round to a learner. The value of a member is its description.
 
     Attributes
     ----------
     VALUE
-        One number, the loss at the played point: the bandit problem proper.
+        The loss at the played point: the bandit problem proper.
     PAIR
-        The losses at two points; the round costs their mean.
+        The losses at two points. The round costs their mean.
     GRADIENT
         The loss at the played point, and its gradient there.
     CONTEXT
-        The loss at the played point; it is a function of z.x, where z was known before.
+        The loss at the played point. It is a function of z.x, where z was known before.
     """
 
     VALUE = "loss, the loss at the point"

@@ -31,7 +31,7 @@ class Mark(NamedTuple):
     body: Callable[..., object]
     """What is compiled for it: itself, or its loop."""
     order_free: bool
-    """Whether its sums may be taken in another order."""
+    """Its sums may be taken in another order."""
 
 
 FUNCTIONS: dict[Callable[..., object], Mark] = {}
@@ -74,7 +74,7 @@ def _choose(condition: bool, one: float, other: float) -> float:
 
 @looped(_choose)
 def choose(condition: bool, one: float, other: float) -> float:
-    """One number where the condition holds, the other elsewhere, entry by entry for vectors."""
+    """Return one number where the condition holds, the other elsewhere, entry by entry."""
     if isinstance(condition, np.ndarray):
         return np.where(condition, one, other)
     return one if condition else other
@@ -89,7 +89,7 @@ class Record:
     """
 
     def copy(self) -> Self:
-        """A record that can be written into. One with lists or records in it copies those too."""
+        """Return a copy. A record with lists or records in it copies those too."""
         kind: Any = type(self)
         twin: Self = kind(*values_getter(kind)(self))
         return twin
@@ -97,19 +97,19 @@ class Record:
 
 @cache
 def values_getter(cls: type[Record]) -> Callable[[Record], tuple[Any, ...]]:
-    """A function that takes the values out of a record, in the order of its fields."""
+    """Return a function that takes the values out of a record, in the order of its fields."""
     return attrgetter(*(field.name for field in fields(cls)))
 
 
 def to_numpy(numbers: Record | list[float]) -> Any:
-    """A NumPy record or array with the same numbers, for the compiled loop."""
+    """Return a NumPy record or array with the same numbers, for the compiled loop."""
     if isinstance(numbers, Record):
         return np.array(astuple(numbers), _numpy_type(numbers))[()]
     return np.array(numbers, dtype=float)
 
 
 def to_saved(numbers: Record | list[float]) -> dict[str, Any] | tuple[float, ...]:
-    """The numbers by name, where they have names, to be saved."""
+    """Return the numbers by name, where they have names, to be saved."""
     return asdict(numbers) if isinstance(numbers, Record) else tuple(numbers)
 
 

@@ -45,42 +45,20 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     return restore(serialization.read(path), domain)
 
 
-def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
-    """Return the saved domain, or the given one if it is the same or no file could hold it."""
-    if spec is None:
-        if domain is None:
-            raise NotSavableError(
-                "this learner's domain is made of Python functions, which are never written to a "
-                "file: give it again, as in dikin.load(path, domain=...)"
-            )
-        return domain
-    if domain is None:
-        return domain_from_spec(spec)
-    with suppress(NotSavableError):
-        if domain.spec() == spec:
-            return domain
-    raise StateError(f"the state was saved on another domain than {domain}")
-
-
 def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
-    """Make the learner or tuner whose `state()` this is. It continues bit for bit.
+    """Make the learner or tuner of a state. It continues bit for bit.
 
     Parameters
     ----------
     state : dict
         The result of `Learner.state`, `Tuner.state` or `Study.state`.
     domain : Domain, optional
-        As in `dikin.load`.
+        As in `dikin.load`, with the same errors.
 
     Returns
     -------
     Learner or Tuner
         An object of the saved class, with its open queries or trials.
-
-    Raises
-    ------
-    StateError, NotSavableError, ParameterError
-        As `dikin.load`.
     """
     try:
         if "tuner" in state:
@@ -95,6 +73,21 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
         raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
 
 
+def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
+    """Return the saved domain, or the given one if it is the same or no file could hold it."""
+    if domain is None and spec is not None:
+        return domain_from_spec(spec)
+    if domain is None:
+        raise NotSavableError(
+            "this learner's domain is made of Python functions, which are never written to a "
+            "file: give it again, as in dikin.load(path, domain=...)"
+        )
+    with suppress(NotSavableError):
+        if spec is None or domain.spec() == spec:
+            return domain
+    raise StateError(f"the state was saved on another domain than {domain}")
+
+
 def domain_from_spec(spec: dict[str, Any]) -> Domain:
     """Return the domain that `Domain.spec` described."""
     if not isinstance(spec, dict) or "kind" not in spec:
@@ -103,16 +96,14 @@ def domain_from_spec(spec: dict[str, Any]) -> Domain:
             f'{{"kind": "box", "lower": [0, 0], "upper": [10, 2]}}, got {shown(spec)}'
         )
     try:
-        arguments = {key: _revive(value) for key, value in spec.items() if key != "kind"}
+        arguments = {key: _revived(value) for key, value in spec.items() if key != "kind"}
         cls = DOMAINS.find(spec["kind"])
         return cls(*arguments.pop("parts", ()), **arguments)
     except (AttributeError, KeyError, TypeError) as reason:
         raise StateError(f"not a description of a domain: {shown(spec)} ({reason})") from reason
 
 
-def _revive(value: Any) -> Any:
-    if isinstance(value, dict):
-        return domain_from_spec(value)
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [domain_from_spec(part) for part in value]
-    return value
+def _revived(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_revived(part) for part in value]
+    return domain_from_spec(value) if isinstance(value, dict) else value

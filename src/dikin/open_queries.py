@@ -25,14 +25,14 @@ from dikin.vectors import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A point; its loss is then told to the learner.
+    """A point whose loss is wanted.
 
     Parameters
     ----------
-    id
+    id : int
         The number by which the query is answered, unique within a learner.
-    point
-        The point, in the user's units; two points for a learner that compares two losses.
+    point : numpy.ndarray
+        The point, in the user's units, or two points for a learner that compares two losses.
     """
 
     id: int
@@ -40,7 +40,7 @@ class Query:
 
     @property
     def setting(self) -> Any:
-        """The point; of a trial the values by name."""
+        """The point, or the values of a trial by name."""
         return self.point
 
     def __eq__(self, other: object) -> bool:
@@ -55,7 +55,7 @@ class Query:
 
 
 Memo = Any
-"""What a learner needs to remember of a query until it is answered: its own file knows the type."""
+"""The part of a learner's state that a query was asked in. The learner's file knows the type."""
 
 Entry = tuple[Query, Memo]
 
@@ -63,15 +63,15 @@ Entry = tuple[Query, Memo]
 class OpenQueries(dict[int, Entry]):
     """The open queries of a learner or tuner by id, oldest first, and the lock of its calls.
 
-    A forked child has copies of its parent's learners and generators: both would ask for the same
-    points. The child is warned when it asks, and continues with a new lock, because a thread of the
-    parent may hold the old one.
+    A forked child has copies of its parent's generators, and both would ask for the same points.
+    The child is warned, and continues with a new lock, because a thread of the parent may hold the
+    old one.
     """
 
     noun: str
     """The name of a query in messages."""
     next_id: int
-    """The id of the next query: the number of those asked so far."""
+    """The number of queries asked so far, which is the id of the next one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,51 +85,40 @@ class OpenQueries(dict[int, Entry]):
         self.lock, self._process = RLock(), os.getpid()
 
     def acquire(self, owner: str) -> None:
-        """Take the lock for an ask of this class; `with` takes twice as long."""
+        """Take the lock for an ask of this class. A `with` block takes twice as long."""
         if self._process != os.getpid():
-            _warn_of_fork(owner)
+            warnings.warn(
+                f"this process was forked from the one that made the {owner}: both draw the same "
+                "directions from here on, and neither learns from the other. Make a learner in "
+                "each process, with a seed of its own, or share a tuner by dikin.Study",
+                DikinWarning,
+                stacklevel=4,
+            )
             self.lock, self._process = RLock(), os.getpid()
         self.lock.acquire()
 
     def find(self, query: Query | int, again: Callable[[int], Query] | None = None) -> Entry:
-        """The entry of an open query, or an error that says why it is not open here.
+        """Return the entry of an open query, or raise an error that says why it is not open here.
 
         `again` makes the open query of an id anew, where the user may have written into it.
         """
-        if isinstance(query, Query):
-            entry = self.get(query.id)
-            if entry is not None and query is not entry[0]:
-                self._refuse_foreign(query, entry[0] if again is None else again(query.id))
-        else:
-            entry = self.get(int(query)) if is_whole(query) else None
-        if entry is None:
-            raise self._not_open(query.id if isinstance(query, Query) else query)
-        return entry
-
-    def _not_open(self, id: Any) -> UnknownQueryError | ClosedQueryError:
-        if is_whole(id) and 0 <= id < self.next_id:
-            return ClosedQueryError(
+        id: Any = query.id if isinstance(query, Query) else query
+        entry = self.get(int(id)) if is_whole(id) else None
+        if entry is None and is_whole(id) and 0 <= id < self.next_id:
+            raise ClosedQueryError(
                 f"{self.noun} {id} was already answered or forgotten; open are {few_of(self)}. "
                 "Nothing was changed."
             )
-        return UnknownQueryError(
-            f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Tell the "
-            f"{self.noun} that ask() gave, or its id. Nothing was changed."
-        )
-
-    def _refuse_foreign(self, query: Query, ours: Query) -> None:
-        if not np.array_equal(query.point, ours.point):
-            raise QueryError(
-                f"{self.noun} {ours.id} asked about {ours.setting}, got one about "
-                f"{query.setting}: it belongs to another learner or tuner. Nothing was changed."
+        if entry is None:
+            raise UnknownQueryError(
+                f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Tell the "
+                f"{self.noun} that ask() gave, or its id. Nothing was changed."
             )
-
-
-def _warn_of_fork(owner: str) -> None:
-    warnings.warn(
-        f"this process was forked from the one that made the {owner}: both draw the same "
-        "directions from here on, and neither learns from the other. Make a learner in each "
-        "process, with a seed of its own, or share a tuner by dikin.Study",
-        DikinWarning,
-        stacklevel=5,
-    )
+        if isinstance(query, Query) and query is not entry[0]:
+            ours = entry[0] if again is None else again(query.id)
+            if not np.array_equal(query.point, ours.point):
+                raise QueryError(
+                    f"{self.noun} {id} asked about {ours.setting}, got one about {query.setting}: "
+                    "it belongs to another learner or tuner. Nothing was changed."
+                )
+        return entry

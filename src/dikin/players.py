@@ -27,7 +27,7 @@ class Player(ABC, Generic[Q]):
     _open: OpenQueries
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles. They are made after this returns: other threads must not play."""
+        """Return what copies and pickles are made of. Other threads must not play meanwhile."""
         with self._open.lock:
             return dict(vars(self))
 
@@ -40,8 +40,8 @@ class Player(ABC, Generic[Q]):
 
         Parameters
         ----------
-        query
-            What `ask` gave, or its id.
+        query : Query, Trial or int
+            The result of `ask`, or its id.
 
         Raises
         ------
@@ -63,7 +63,6 @@ class Player(ABC, Generic[Q]):
         return self._open.next_id
 
     def _again(self, id: int) -> Q:
-        """An open query."""
         query: Q = self._open[id][0]  # type: ignore[assignment]
         return query
 
@@ -72,23 +71,18 @@ class Player(ABC, Generic[Q]):
     ) -> float:
         """Bound the regret so far for a constant of your choice: `Predictive` and tuners do.
 
-        Choose the constant without looking at the values: the smaller of two bounds of one run is
-        no bound.
+        Choose the constant without looking at the values: the smaller of two bounds of a run is
+        none.
 
         Parameters
         ----------
-        smoothness, lipschitz
-            The constant: one of the two.
+        smoothness, lipschitz : float, optional
+            One of the two.
 
         Returns
         -------
         float
             The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If the learner has no such bound, or not exactly one constant is given.
         """
         raise ParameterError(
             f"{type(self).__name__} has a certificate for the constants that it was built with "
@@ -97,18 +91,18 @@ class Player(ABC, Generic[Q]):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values, open queries included."""
+        """Return everything that the future depends on, as plain JSON values."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file; a crash at any instant leaves the old file or the new.
+        """Write the state to a JSON file. A crash at any instant leaves the old file or the new.
 
-        Only its owner can read or write a new file; an existing file keeps its mode. A symbolic
-        link stays a link: the file to which it points is replaced. Threads and processes may save
-        to the same path at once; the last one to finish wins.
+        Only its owner can read or write a new file. An existing file keeps its mode, and a symbolic
+        link stays a link. Threads and processes may save to the same path at once: the last one to
+        finish wins.
 
         Parameters
         ----------
-        path
+        path : str or os.PathLike
             The file, for `dikin.load`.
 
         Raises
@@ -121,4 +115,4 @@ class Player(ABC, Generic[Q]):
             serialization.write(path, self.state())
 
     def require_registered(self) -> None:
-        """Refuse a class that is not registered: it could not be loaded."""
+        """Raise an error for a class that is not registered, as it could not be loaded."""

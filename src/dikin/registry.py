@@ -1,28 +1,18 @@
 """Classes by their saved names: the library's classes and those that users register.
 
-A file or a database holds the name of a class and never the class itself. There is one registry for
-every role (domain, learner, environment, parameter kind), made beside the role's base class. The
-library registers its own classes as users do theirs.
+A file or a database holds the name of a class and never the class itself. Every role (domain,
+learner, environment, parameter kind) has a registry, made beside its base class. The library
+registers its own classes as users do theirs.
 """
 
 from __future__ import annotations
 
-import inspect
 import threading
 import warnings
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from dikin.errors import (
-    DikinWarning,
-    NotSavableError,
-    ParameterError,
-    did_you_mean,
-    shown,
-)
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from dikin.errors import DikinWarning, NotSavableError, ParameterError, did_you_mean, shown
 
 GROUP = "dikin"
 """The group of entry points in which an installed package names its classes."""
@@ -33,79 +23,52 @@ C = TypeVar("C", bound=type)
 
 
 class Registry(Generic[T]):
-    """The classes of one role, by name.
+    """The classes of one role, by name."""
 
-    `built_with` names the arguments that the library passes to a constructor after the domain.
-    If it is empty, the constructor may have any arguments.
-    """
-
-    def __init__(self, role: str, base: type[T], built_with: tuple[str, ...] = ()) -> None:
-        self.role, self.base, self._built_with = role, base, built_with
+    def __init__(self, role: str, base: type[T]) -> None:
+        self.role, self.base = role, base
         self.classes: dict[str, type[T]] = {}
         FOLDERS[base.__module__.removeprefix("dikin.").removesuffix(".base")] = self
 
     def every(self) -> dict[str, type[T]]:
-        """All classes, those of installed packages included."""
+        """Return all classes, those of installed packages included."""
         read_entry_points()
         return dict(self.classes)
 
     def find(self, kind: str) -> type[T]:
-        """The class called `kind`, or an error with the nearest name."""
+        """Return the class of a name, or raise an error with the nearest name."""
         if kind not in self.classes and kind not in self.every():
             near = did_you_mean(kind, self.classes)
             raise ParameterError(
-                f"no {self.role} is called {shown(kind)}.{near} One of your own is known once "
+                f"no {self.role} is called {shown(kind)}.{near} A class of your own is known once "
                 "the module that registers it (dikin.register) has been imported."
             )
         return self.classes[kind]
 
     def add(self, cls: type[T]) -> None:
         """Add a class of a user. A new definition of the same class replaces the old one."""
-        self.refuse_unfit(cls)
+        if missing := sorted(getattr(cls, "__abstractmethods__", ())):
+            raise ParameterError(
+                f"{cls.__name__} is abstract: define {', '.join(missing)}, which every "
+                f"{self.role} needs. Nothing was registered."
+            )
         present = self.classes.get(cls.kind)
-        if present is not None and not _same_definition(present, cls):
+        if present is not None and _full_name(present) != _full_name(cls):
             raise ParameterError(
                 f"the {self.role} {_full_name(present)} already has the name {cls.kind!r}: give "
                 f"{_full_name(cls)} another class name. Nothing was registered."
             )
         self.classes[cls.kind] = cls
 
-    def refuse_unfit(self, cls: type[T]) -> None:
-        """Raise an error if the library could not build, check or load objects of a class."""
-        if missing := sorted(getattr(cls, "__abstractmethods__", ())):
-            raise ParameterError(
-                f"{cls.__name__} is abstract: define {', '.join(missing)}, which every "
-                f"{self.role} needs. Nothing was registered."
-            )
-        if not isinstance(inspect.getattr_static(cls, "examples"), classmethod):
-            raise ParameterError(
-                f"{cls.__name__}.examples must be a classmethod, because the checks call it on the "
-                "class: put @classmethod above it. Nothing was registered."
-            )
-        if not self._built_with:
-            return
-        try:
-            call = dict.fromkeys(self._built_with)
-            inspect.signature(cls.__init__).bind_partial(None, None, **call)
-        except TypeError as reason:
-            raise ParameterError(
-                f"the constructor of {cls.__name__} must take the domain first and "
-                f"{', '.join(self._built_with)} by name, as dikin.load passes them ({reason}). "
-                "Nothing was registered."
-            ) from reason
-
     def require(self, cls: type[T]) -> None:
         """Raise an error if a file could not name this class."""
-        if not self._knows(cls, self.classes) and not self._knows(cls, self.every()):
+        known = self.classes.get(cls.kind) or self.every().get(cls.kind)
+        if known is None or _full_name(known) != _full_name(cls):
             raise NotSavableError(
                 f"the {self.role} {_full_name(cls)} is not registered, so a saved file could not "
                 "be loaded: write @dikin.register above the class, or call "
                 f"dikin.register({cls.__name__}). Nothing was saved."
             )
-
-    @staticmethod
-    def _knows(cls: type[T], classes: dict[str, type[T]]) -> bool:
-        return cls.kind in classes and _same_definition(classes[cls.kind], cls)
 
 
 FOLDERS: dict[str, Registry[Any]] = {}
@@ -155,34 +118,26 @@ _reading = threading.RLock()
 
 
 def read_entry_points() -> None:
-    """Register the classes of installed packages, once: when a name is looked up, not on import."""
+    """Register the classes of installed packages, once: when a name is looked up, not on import.
+
+    An entry point names a class, or a module that registers.
+    """
     from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     with _reading:
         # Removed first: a module that is imported here may itself look up a name.
-        while _unread:
-            for point in entry_points(group=_unread.pop()):
-                _read(point)
-
-
-def _read(point: EntryPoint) -> None:
-    """Register the class that an entry point names, or import its module, which registers."""
-    try:
-        target = point.load()
-        if not isinstance(target, ModuleType):
-            register(target)
-    except Exception as reason:  # one broken package must not stop the work with all others
-        warnings.warn(
-            f"the entry point {point.name} = {point.value} of the group {GROUP!r} was skipped: "
-            f"{type(reason).__name__}: {reason}",
-            DikinWarning,
-            stacklevel=2,
-        )
-
-
-def _same_definition(one: type, two: type) -> bool:
-    """Return whether two classes are the same one, or the same lines executed twice."""
-    return one is two or _full_name(one) == _full_name(two)
+        for point in entry_points(group=_unread.pop()) if _unread else ():
+            try:
+                target = point.load()
+                if not isinstance(target, ModuleType):
+                    register(target)
+            except Exception as reason:  # a broken package must not stop the work with all others
+                warnings.warn(
+                    f"the entry point {point.name} = {point.value} of the group {GROUP!r} was "
+                    f"skipped: {type(reason).__name__}: {reason}",
+                    DikinWarning,
+                    stacklevel=2,
+                )
 
 
 def _full_name(cls: type) -> str:

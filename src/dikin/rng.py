@@ -21,7 +21,7 @@ Generator = np.random.Generator
 
 
 def stream(seed: int | None, name: str) -> Generator:
-    """The generator called `name` of the family `seed` (fresh entropy for None)."""
+    """Return the generator called `name` of the family `seed` (fresh entropy for None)."""
     if seed is not None:
         refuse_seed(seed)
     key = zlib.crc32(name.encode())
@@ -37,16 +37,13 @@ def refuse_seed(seed: Any) -> None:
 
 
 def lot(key: str, id: int, purpose: bytes = b"") -> float:
-    """A number in [0, 1) that depends on a key, an id and a purpose alone.
-
-    It is the same in every process and for ever.
-    """
+    """Return a number in [0, 1) that depends on a key, an id and a purpose alone, for ever."""
     digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8, person=purpose).digest()
     return (int.from_bytes(digest) >> 11) / 2.0**53
 
 
 BLOCK = 2**17
-"""Numbers of a stream between two places at which its generator starts anew, by their number."""
+"""Numbers of a stream after which its generator starts anew, from the number of the block."""
 AHEAD = 1024
 """Numbers that are drawn at once: a call into a generator costs more than ten."""
 
@@ -54,7 +51,7 @@ AHEAD = 1024
 class Noise:
     """Standard normal vectors, counted: the n-th depends on the key and n alone.
 
-    They come in blocks, each from the generator that `counted` gives for the block's number.
+    They come in blocks, each from the generator that `counted` returns for the block's number.
     """
 
     def __init__(self, key: str, size: int) -> None:
@@ -126,12 +123,12 @@ def named_key(key: str, name: str) -> str:
 
 
 def counted(key: str, round: int) -> Generator:
-    """Return the generator of a round: the same for ever, whatever was drawn in other rounds."""
+    """Return the generator of a round: the same for ever, regardless of other rounds."""
     return np.random.Generator(np.random.Philox(key=words_of(key), counter=[0, 0, 0, round]))
 
 
 def words_of(key: str) -> NDArray[np.uint64]:
-    """Return a key as the two words of Philox; a `ValueError` if it is none."""
+    """Return a key as the two words of Philox, or raise a `ValueError`."""
     words: NDArray[np.uint64] = np.frombuffer(bytes.fromhex(key), dtype="<u8")
     if words.size != 2:
         raise ValueError(f"a key has 32 hexadecimal digits, got {shown(key)}")

@@ -19,18 +19,18 @@ from dikin.files import OWNERS_ALONE, path_of, replace_file
 FORMAT = "dikin learner"
 VERSION = 9
 LONGEST_NUMBER = 1000
-"""Digits of a whole number in JSON; the time to read more grows with their square."""
+"""Digits of a whole number in JSON. The time to read more grows with their square."""
 LARGEST_COUNT = 2**53
-"""Counts of a state are at most this: a number of JSON beyond it is not exact elsewhere."""
+"""Largest count of a state: a larger number of JSON is not exact elsewhere."""
 
 
 # --- JSON from others ----------------------------------------------------------------------------
 
 
 def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
-    """Parse JSON; ValueError if it is invalid or ambiguous.
+    """Parse JSON, or raise a ValueError if it is invalid or ambiguous.
 
-    `constant` converts NaN, Infinity and -Infinity; without it they are floats.
+    `constant` converts NaN, Infinity and -Infinity. Without it they are floats.
     """
     try:
         return json.loads(
@@ -41,7 +41,7 @@ def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
 
 
 def strict_json(text: bytes | str) -> Any:
-    """Parse UTF-8 JSON; NaN and Infinity, which JSON does not have, are rejected."""
+    """Parse UTF-8 JSON. NaN and Infinity, which JSON does not have, are rejected."""
     return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
 
 
@@ -54,7 +54,7 @@ def _whole(digits: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one with a repeated key would be ambiguous."""
+    """Return an object. A repeated key would be ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
@@ -63,14 +63,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON and not a loss; if a loss was lost, forget its query")
+    raise ValueError(f"{name} is not JSON and not a loss. If a loss was lost, forget its query")
 
 
 # --- states --------------------------------------------------------------------------------------
 
 
 def encode(value: Any) -> Any:
-    """Nested tuples, arrays and numbers as JSON values; floats keep every bit."""
+    """Return nested tuples, arrays and numbers as JSON values. Floats keep every bit."""
     if isinstance(value, np.ndarray):
         return {"array": value.ravel().tolist(), "shape": list(value.shape)}
     if isinstance(value, tuple):
@@ -83,7 +83,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """The inverse of `encode`."""
+    """Return the argument of `encode`."""
     if isinstance(value, list):
         return tuple(decode(part) for part in value)
     if isinstance(value, dict) and "items" in value:
@@ -132,17 +132,17 @@ def _same_kind(value: Any, form: Any) -> bool:
 
 
 def finite_or_none(value: float) -> float | None:
-    """The number, or None if it is NaN or infinite, which JSON does not have."""
+    """Return a number, or None if it is NaN or infinite, which JSON does not have."""
     return value if isfinite(value) else None
 
 
 def number_or_nan(value: float | None) -> float:
-    """The inverse of `finite_or_none`: NaN for None."""
+    """Return the argument of `finite_or_none`: NaN for None."""
     return nan if value is None else float(value)
 
 
 def count_of(value: Any) -> int:
-    """A count of a state, or an error."""
+    """Return a count of a state, or raise an error."""
     if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
         raise StateError(f"a count of a state must be a whole number from 0, got {shown(value)}")
     return value
@@ -172,16 +172,16 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def refuse_version(what: str, version: object, current: int) -> None:
     """Raise an error unless this library reads the version."""
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise StateError(f"{what} has the version {shown(version)}, which must be a whole number")
     if version != current:
+        newer = isinstance(version, int) and version > current
         advice = (
             "upgrade dikin"
-            if version > current
-            else "continue with the dikin that wrote it, or start again with this one"
+            if newer
+            else "continue with the dikin that wrote it, or start again with this one. A saved "
+            "file has no rounds to learn from; a study has them, and is converted when it is opened"
         )
         raise StateError(
-            f"{what} has version {version}, this dikin reads version {current}: {advice}. "
+            f"{what} has version {shown(version)}, this dikin reads version {current}: {advice}. "
             "Nothing was changed"
         )
 

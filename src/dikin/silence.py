@@ -18,10 +18,7 @@ SILENCE = _Silence()
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Let learners say nothing in this thread: no warning, no line in a log.
-
-    Unlike filters of warnings this changes nothing for other threads.
-    """
+    """Suppress the warnings and the log of learners in this thread alone."""
     before, SILENCE.now = SILENCE.now, True
     try:
         yield

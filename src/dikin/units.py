@@ -22,7 +22,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import DomainError, ParameterError, shown
 
 LossRange = tuple[float, float] | None
-"""The least and the largest loss; None if they are not known."""
+"""The least and the largest loss, or None if they are not known."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Units:
 
     @classmethod
     def of(cls, domain: Domain, loss_range: LossRange) -> Units:
-        """The units of a domain and a range of losses."""
+        """Return the units of a domain and a range of losses."""
         for name, length in (("radius", domain.radius), ("inradius", domain.inradius)):
             if not 1 / LARGEST < length < LARGEST:
                 raise DomainError(
@@ -48,24 +48,24 @@ class Units:
         return cls(domain.center, domain.radius, (low, high), (high - low) / 2, high / 2 + low / 2)
 
     def loss(self, loss: float) -> float:
-        """A loss in [-1, 1]."""
+        """Return a loss in [-1, 1]."""
         return (loss - self.loss_offset) * (1.0 / self.loss_scale)
 
     def curvature(self, curvature: float) -> float:
-        """A strong convexity or smoothness in the paper's units."""
+        """Return a strong convexity or smoothness in the paper's units."""
         return curvature * (self.radius * self.radius / self.loss_scale)
 
     def slope(self, slope: float) -> float:
-        """A Lipschitz constant in the paper's units."""
+        """Return a Lipschitz constant in the paper's units."""
         return slope * self.radius / self.loss_scale
 
     def regret(self, regret: float) -> float:
-        """A regret back in the user's units."""
+        """Return a regret in the user's units."""
         return self.loss_scale * regret
 
 
 def checked_range(ends: Any, noun: str = "loss") -> tuple[float, float]:
-    """The least and the largest loss, or value, among a constructor's arguments."""
+    """Return the least and the largest loss, or value, of a constructor's arguments."""
     name = f"{noun}_range"
     try:
         if isinstance(ends, str | bytes):

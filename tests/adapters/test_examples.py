@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -33,9 +32,6 @@ def run(module: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
     module.main()
 
 
-# --- OpenFeature ---------------------------------------------------------------------------------
-
-
 def test_the_shop_serves_and_learns(
     example: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -54,11 +50,3 @@ def test_the_shop_serves_and_learns(
     text = capsys.readouterr().out
     assert "today's setting           41.10" in text
     assert f"{len(never)} never), {tuner.rounds} told" in text
-
-
-def test_no_setting_beats_the_best_one(example: Any) -> None:
-    spent = example("openfeature_service").spent
-    grid = [
-        (discount, fee) for discount in np.linspace(0, 50, 51) for fee in np.linspace(0, 20, 41)
-    ]
-    assert max(spent(*point) for point in grid) == spent(20, 6)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from typing import Any
-from xml.etree import ElementTree
 
 import numba
 import numpy as np
@@ -173,13 +172,3 @@ def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
     with pytest.warns(CertificateWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
     assert run.checkpoints[-1] == 20
-
-
-@pytest.mark.parametrize("rounds", [1, 1000])
-def test_a_run_shows_its_regret_in_a_notebook(rounds: int) -> None:
-    run = game(rounds)
-    root = ElementTree.fromstring(run._repr_html_())
-    rows = [[cell.text for cell in row] for row in root.findall("table")[1]]
-    assert rows[0] == ["after round", "regret", "certificate"]
-    assert rows[-1] == [f"{rounds:,}", f"{run.regret[-1]:.6g}", f"{run.certificate[-1]:.6g}"]
-    assert len(rows) == (2 if rounds == 1 else 7)

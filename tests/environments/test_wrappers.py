@@ -58,6 +58,6 @@ def test_a_wrapped_environment_with_sums_of_its_own_is_caught(
 ) -> None:
     """The mutant: what is wrapped inside does not see the rounds that are played."""
 
-    monkeypatch.setattr(Wrapper, "_told", lambda self: self.environment)
+    monkeypatch.setattr(Wrapper, "_caught_up", lambda self: self.environment)
     with pytest.raises(CheckFailedError, match="the best total"):
         laws.check_best_is_no_worse_than_any_point(NESTED[name], stream(0, "mutant"))

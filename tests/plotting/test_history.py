@@ -16,7 +16,7 @@ import pytest
 import dikin
 from dikin.errors import ParameterError, StateError
 from dikin.plotting import curves, history, style
-from dikin.plotting.axes import LINE_HEIGHT, spread
+from dikin.plotting.axes import LINE_HEIGHT
 from dikin.plotting.style import save_figure
 from dikin.tuning.history import Row, history_table, panels_of
 from dikin.tuning.space import Space
@@ -126,29 +126,17 @@ def test_labels_do_not_overlap_and_stay_in_their_panel() -> None:
     assert heights[-1] <= 1
 
 
-def test_labels_that_are_apart_stay_where_they_are() -> None:
-    assert spread([0.1, 0.6, 0.5], 0.2) == pytest.approx([0.1, 0.65, 0.45])
-    assert spread([0.7, 0.1, 0.4], 0.2) == pytest.approx([0.7, 0.1, 0.4])
-
-
 @pytest.mark.parametrize("rounds", [60, 2000])
 def test_pauses_are_shaded(rounds: int) -> None:
     figure = draw_history(made_up(PRICES, rounds, pause=(20, 50)), PRICES, maximize=False)
     for axes in figure.axes:
         (shade,) = labelled(axes, "paused").get_paths()
-        assert (shade.vertices[:, 0].min(), shade.vertices[:, 0].max()) == (21, 51)
-    assert "paused" in texts(figure)
+        ends = shade.vertices[:, 0].min(), shade.vertices[:, 0].max()
+        assert ends == pytest.approx((21, 51), abs=1 + rounds / curves.MARKS)
+    assert "shaded: paused" in texts(figure)
 
 
-def test_stretches_by_hand() -> None:
-    held = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1], bool)
-    assert curves.stretches(held, 0) == [(1, 3), (4, 5), (8, 9)]
-    assert curves.stretches(held, 1) == [(1, 5), (8, 9)]
-    assert curves.stretches(held, 3) == [(1, 9)]
-    assert curves.stretches(held & False, 0) == []
-
-
-@pytest.mark.parametrize("rounds", [6, 12, 50, 500, 3000])
+@pytest.mark.parametrize("rounds", [6, 50, 3000])
 def test_a_value_far_off_is_marked_and_hides_nothing(rounds: int) -> None:
     table = made_up(PRICES, rounds)
     sound = draw_history(table, PRICES, maximize=False).axes[2]
@@ -194,13 +182,11 @@ def test_what_is_not_far_off(values: Any) -> None:
     assert not curves.far_off(np.array(values, dtype=float)).any()
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 8, 9, 70, 1234])
+@pytest.mark.parametrize("rounds", [1, 2, 8, 1234])
 def test_rounds_on_the_axis_are_whole_and_distinct(rounds: int) -> None:
     figure = draw_history(made_up(PRICES, rounds), PRICES, maximize=False)
-    check_whole_rounds(figure.axes[-1], rounds)
-
-
-def check_whole_rounds(axes: Any, rounds: int) -> None:
+    axes = figure.axes[-1]
+    style.rendered(figure, "png")
     low, high = axes.get_xlim()
     ticks = [tick for tick in axes.xaxis.get_majorticklocs() if low <= tick <= high]
     written = axes.xaxis.get_major_formatter().format_ticks(ticks)
@@ -237,13 +223,12 @@ def test_failures_are_marked_and_are_no_values() -> None:
     assert mean[5] == pytest.approx(np.nanmean(table["value"][:6]), abs=1e-12)
 
 
-@pytest.mark.parametrize("rounds", [1, 20])
-def test_nothing_but_failures_is_drawn(rounds: int) -> None:
-    table = made_up(PRICES, rounds)
+def test_nothing_but_failures_is_drawn() -> None:
+    table = made_up(PRICES, 1)
     table["failed"], table["value"] = True, np.nan
     figure = draw_history(table, PRICES, maximize=False)
     style.rendered(figure, "png")
-    assert f"{rounds} failed" in figure.axes[2].get_title("right")
+    assert "1 failed" in figure.axes[2].get_title("right")
 
 
 def test_the_expected_value_is_drawn_beside_the_mean() -> None:
@@ -292,11 +277,6 @@ def test_a_long_history_is_a_small_file() -> None:
     assert len(style.rendered(figure, "svg")) < 250_000
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
-def test_a_short_history_is_drawn(rounds: int) -> None:
-    style.rendered(draw_history(made_up(PRICES, rounds), PRICES, maximize=False), "png")
-
-
 def test_an_empty_history_is_refused() -> None:
     with pytest.raises(StateError, match="no round to draw"):
         draw_history(made_up(PRICES, 0), PRICES, maximize=False)
@@ -321,33 +301,16 @@ def test_files_are_what_their_names_say(figure: Any, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.SVG", "a.pdf", "a.png"]
 
 
-@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
-def test_the_same_history_is_the_same_file(figure: Any, kind: str) -> None:
+def test_the_same_history_is_the_same_file(figure: Any) -> None:
     again = draw_history(made_up(PRICES, 30), PRICES, maximize=False)
-    assert style.rendered(figure, kind) == style.rendered(again, kind)
+    for kind in style.FORMATS:
+        assert style.rendered(figure, kind) == style.rendered(again, kind)
 
 
-@pytest.mark.parametrize("name", ["a.jpg", "a", "png"])
-def test_another_ending_is_refused(figure: Any, name: str, tmp_path: Path) -> None:
+def test_another_ending_is_refused(figure: Any, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"ends in \.png, \.svg, \.pdf, got"):
-        save_figure(figure, tmp_path / name)
+        save_figure(figure, tmp_path / "a.jpg")
     assert os.listdir(tmp_path) == []
-
-
-def test_a_failed_write_leaves_the_old_file(
-    figure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(b"old")
-
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        save_figure(figure, path)
-    assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["a.png"]
 
 
 def test_pyplot_and_the_global_style_are_left_alone(tmp_path: Path) -> None:

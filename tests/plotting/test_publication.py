@@ -1,4 +1,4 @@
-"""The style of the figures: formulas, labels that do not overlap, files that are the same twice."""
+"""The style of the figures: labels, bands, files that are the same twice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from dikin.experiments.fit import Curve
+from dikin.experiments.reproduce.figures import _maths
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.plotting import publication
-from dikin.plotting.formulas import maths
 from dikin.plotting.publication import Look
 from dikin.plotting.style import save_figure
 
-LABELS = [row.label for table in TABLES.values() for row in table.rows.values()]
+LABELS = list(dict.fromkeys(row.label for table in TABLES.values() for row in table.rows.values()))
 
 
 @pytest.fixture(autouse=True)
@@ -33,50 +33,12 @@ def figure_of(text: str = "") -> Any:
     return figure
 
 
-# --- formulas -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("label", "wanted"),
-    [
-        ("sigma_t = 0", r"$\sigma_{t} = 0$"),
-        ("sigma_t = sigma", r"$\sigma_{t} = \sigma$"),
-        ("first T^(3/4) rounds flat", r"first $T^{3/4}$ rounds flat"),
-        ("second half flat", "second half flat"),
-        ("sigma_t = 0.9 t^-0.25", r"$\sigma_{t} = 0.9\,t^{-0.25}$"),
-        ("sigma_t = t^-0.333", r"$\sigma_{t} = t^{-0.333}$"),
-        ("T^(1/2) (ln T)^(1/2)", r"$T^{1/2}\,(\ln\,T)^{1/2}$"),
-        ("ln T", r"$\ln\,T$"),
-        ("for sigma_t = sigma t^-alpha", r"for $\sigma_{t} = \sigma\,t^{-\alpha}$"),
-        ("cube, d = 5", "cube, $d = 5$"),
-        ("lambda_t, regularisation", r"$\lambda_{t}$, regularisation"),
-        ("trivial bound 2T", "trivial bound $2T$"),
-        ("nu = O(d)", r"$\nu = O(d)$"),
-        ("every sqrt(T) rounds", r"every $\sqrt{T}$ rounds"),
-        ("don't, a bowl, T-shirt", "don't, a bowl, T-shirt"),
-        ("noise of 20 % of its range, every 2/5", "noise of 20 % of its range, every 2/5"),
-        ("beta-carotene and alphabet", "beta-carotene and alphabet"),
-        ("5 $ a day", r"5 \$ a day"),
-    ],
-)
-def test_a_label_becomes_a_formula(label: str, wanted: str) -> None:
-    assert maths(label) == wanted
-
-
 @pytest.mark.parametrize("label", LABELS)
 def test_every_label_of_a_table_can_be_drawn(label: str, tmp_path: Path) -> None:
-    """No sign of a formula is left outside of dollars, and matplotlib reads what is inside."""
-    assert not left_outside(maths(label)), maths(label)
-    save_figure(figure_of(maths(label)), tmp_path / "label.svg")
-
-
-def left_outside(text: str) -> set[str]:
-    """The signs of a formula that stand outside of dollars."""
-    return set("^_=\\") & set("".join(text.split("$")[::2]))
-
-
-def test_a_formula_that_was_forgotten_would_be_noticed() -> None:
-    assert left_outside("first T^(3/4) rounds flat") == {"^"}
+    """Signs of a formula are between dollars, where matplotlib reads them."""
+    text = _maths(f"Table 1, {label}")
+    assert not set("^_=\\") & set("".join(text.split("$")[::2])), text
+    save_figure(figure_of(text), tmp_path / "label.svg")
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -99,7 +61,7 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
 
 def test_a_published_figure_is_the_same_twice(tmp_path: Path) -> None:
     for name in ("one.png", "two"):
-        publication.publish(figure_of(maths("sigma_t = 0")), tmp_path / name)
+        publication.publish(figure_of(_maths("sigma_t = 0")), tmp_path / name)
     for ending in ("png", "svg"):
         one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
         assert one == two

@@ -49,7 +49,7 @@ class Serving:
     """A running service; `with` ends it."""
 
     program = QUICK
-    begin: Any = staticmethod(template.fork)
+    begin: Any = template.Forked
 
     def __init__(self, store: str, *options: str, port: int = 0) -> None:
         self.store, self.options, self.port = store, options, port

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 import dikin
 from dikin import errors
 from dikin.cli import main
-from dikin.service import limits
 from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
 from service.serving import FRESH, TUNER, Serving, openapi, shop
 
@@ -162,13 +161,6 @@ def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.Monkey
         dikin.Study.delete(guarded.url, "shop")
 
 
-def test_who_asked_is_the_token(guarded: Serving) -> None:
-    with dikin.Study(guarded.url, "shop", client="kiosk", token=guarded.tokens["play"]) as study:
-        trial = study.ask()
-        assert study.open_queries[-1].client == "play/kiosk"
-        study.forget(trial)
-
-
 # --- without tokens ------------------------------------------------------------------------------
 
 
@@ -195,11 +187,6 @@ def test_without_tokens_only_this_machine_is_answered(service: Serving) -> None:
     own = service.url
     assert service.send("PUT", "/v1/studies/a", TUNER, Origin=own).status == 201
     assert service.send("GET", "/healthz", Host="studies.example.com").status == 200
-
-
-def test_tokens_are_believed_for_two_seconds() -> None:
-    """As docs/service.md says; the services of these tests are quicker."""
-    assert limits.TOKENS_FRESH == 2.0
 
 
 def test_it_refuses_to_listen_beyond_this_machine(file: str) -> None:
@@ -290,14 +277,6 @@ def test_only_a_digest_is_kept(file: str) -> None:
     token = TokenStore(file).all()[0]
     assert token.digest in dump
     assert TokenCheck([token]).access(f"Bearer {text}").name == "wall"
-
-
-def test_a_study_named_like_another_tokens_scope() -> None:
-    """A scope is of whole names, not of their beginnings."""
-    from dikin.service.tokens import Access
-
-    assert not Access("a", "admin", ("shop",)).covers("shopping")
-    assert not Access("a", "admin", ()).covers("shop")
 
 
 def test_the_log_has_no_secrets(guarded: Serving) -> None:

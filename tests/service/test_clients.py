@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import urllib3
 
 import dikin
 from dikin.service.tokens import RIGHTS, TokenStore
@@ -116,63 +112,6 @@ def test_a_client_with_tokens(client: str, closed: Serving) -> None:
     assert status == 1
     assert "token 'read' has the right read" in err
     assert played(closed.store) == 4
-
-
-@contextmanager
-def losing(url: str) -> Iterator[tuple[str, list[str]]]:
-    """A proxy that loses the answer to the second ask, and says once that a tell comes too early.
-
-    The rest it passes on. Gives its address, and what it did.
-    """
-    did: list[str] = []
-    pool = urllib3.PoolManager(retries=False)
-
-    class Handler(BaseHTTPRequestHandler):
-        def pass_on(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            headers = dict(self.headers.items())
-            answer = pool.request(self.command, url + self.path, body=body, headers=headers)
-            what = self.path.rpartition("/")[2]
-            did.append(f"{what} {self.headers.get('Idempotency-Key')}")
-            count = sum(each.startswith(f"{what} ") for each in did)
-            self.close_connection = True
-            if (what, count) == ("ask", 2):
-                return
-            early = (what, count) == ("tell", 1)
-            content = b'{"detail": "too early"}' if early else answer.data
-            self.send_response(503 if early else answer.status)
-            self.send_header("Retry-After", "0")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_PUT = do_POST = pass_on  # noqa: N815 - as http.server calls them
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
-        thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{proxy.server_port}", did
-        finally:
-            proxy.shutdown()
-            thread.join()
-            pool.clear()
-
-
-def test_an_answer_that_is_lost(client: str, service: Serving) -> None:
-    """It was played, and the client does not know: it asks again under the same key."""
-    with losing(service.url) as (url, did):
-        status, out, err = run(client, url, 4)
-    assert (status, err) == (0, "")
-    assert out.count("price") == 4
-    keys = [each.split()[1] for each in did if each.startswith("ask ")]
-    assert keys[1] == keys[2]
-    assert len(set(keys)) == 4
-    assert sum(each.startswith("tell ") for each in did) == 5
-    assert played(service.store) == 4
 
 
 def test_a_service_killed_in_the_middle(file: str) -> None:

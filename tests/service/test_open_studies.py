@@ -185,19 +185,27 @@ def test_studies_that_nobody_uses_are_closed(file: str, monkeypatch: pytest.Monk
     assert len(closed) == 17
 
 
-def test_more_studies_in_use_than_can_be_open(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "OPEN_STUDIES", 2)
+def test_studies_that_wait_share_few_connections(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: without `give_back`, each of them keeps its own."""
+    monkeypatch.setattr(limits, "IDLE_CONNECTIONS", 2)
+    names = [f"s{number}" for number in range(9)]
+
+    def connected(studies: OpenStudies) -> list[str]:
+        opened = [each for each in studies._studies.values() if each._study is not None]
+        return [e.name for e in opened if e._study._ledger.database._connection is not None]
 
     async def play() -> None:
-        async with opened(file, "s0", "s1", "s2") as studies:
-            go_on = threading.Event()
-            calls = [
-                asyncio.ensure_future(studies.do(f"s{n}", lambda _: go_on.wait())) for n in range(3)
-            ]
-            refused, others = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-            go_on.set()
-            assert [type(call.exception()) for call in refused] == [errors.BusyError]
-            assert await asyncio.gather(*others) == [True, True]
+        async with opened(file, *names) as studies:
+            for _ in range(2):
+                for name in names:
+                    await studies.do(name, lambda study: study.ask(), "test")
+            while studies.threads._work_queue.qsize() or len(connected(studies)) > 2:
+                await asyncio.sleep(0.01)  # a connection is given back after the answer
+            assert connected(studies) == names[-2:]
+            calls = (studies.do(name, lambda study: len(study.open_queries)) for name in names * 20)
+            assert set(await asyncio.gather(*calls)) == {2}
 
     asyncio.run(play())
 
@@ -266,18 +274,6 @@ def test_a_study_that_is_stuck(file: str) -> None:
     assert isinstance(one, StuckError)
     assert isinstance(two, StuckError)
     assert open_queries == 0  # nobody waited for the ask any more when its turn came
-
-
-def test_a_store_that_does_not_answer(file: str) -> None:
-    async def play() -> None:
-        async with opened(file, deadline=0.02) as studies:
-            never = threading.Event()
-            for _ in range(2):
-                with pytest.raises(StuckError, match=r"not answered for 0\.02 seconds"):
-                    await studies.apart(never.wait)
-            never.set()
-
-    asyncio.run(play())
 
 
 def test_an_end_that_a_frozen_study_does_not_delay(

@@ -112,25 +112,6 @@ def test_the_settings_of_each_context(chromium: Any, live: Serving) -> None:
     other.close()
 
 
-def test_the_cursor_reads_one_round(chromium: Any, live: Serving) -> None:
-    """By keys, in all charts at once; and with the time of the place where the reader is."""
-    window = Window(chromium, live.url, timezone_id="Asia/Kolkata")
-    page = window.open("/#/study/shop")
-    chart = page.get_by_role("slider", name="Cursor in Value")
-    chart.press("Home")
-    page.get_by_text("Round 1 at").wait_for()
-    zone = page.evaluate("new Date().getTimezoneOffset()")
-    assert zone == -330
-    chart.press("ArrowRight")
-    page.get_by_text("Round 2 at").wait_for()
-    assert "value" in str(chart.get_attribute("aria-valuetext"))
-    page.get_by_role("combobox", name="Rounds").select_option("200")
-    page.get_by_text("Point at a chart").wait_for()
-    assert window.violations() == []
-    assert window.faults == []
-    page.close()
-
-
 def test_pause_and_resume(chromium: Any, live: Serving) -> None:
     window = Window(chromium, live.url)
     page = window.open("/#/study/shop")
@@ -305,8 +286,7 @@ def compared(chromium: Any) -> Iterator[Serving]:
         yield running
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (390, "light")])
 def test_the_gain_is_the_first_number(
     chromium: Any, compared: Serving, width: int, scheme: str
 ) -> None:

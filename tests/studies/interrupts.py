@@ -202,7 +202,7 @@ def statements(url: str, every: int = 1, act: str = "tell", after: bool = False)
                     if after:
                         execute(sql, values)
                     if lost:
-                        database._connection.close()
+                        database.connection.close()
                     raise broken(lost)
                 return execute(sql, values)
 

@@ -14,12 +14,8 @@ import dikin
 from dikin.cli import main
 from dikin.studies.database import open_database
 from dikin.studies.fold import Fold
-from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Log
 from dikin.tuning.history import Row as Round
-
-LATER = 300.0
-"""Seconds that events may wait for others: no test lasts so long."""
 
 
 def plain(seed: int = 1) -> dikin.Tuner:
@@ -90,8 +86,7 @@ def folded(url: str, name: str = "a") -> Fold:
     with closing(open_database(url, 5.0)) as database:
         log = Log(database, name)
         assert log.find()
-        fold = Fold.begun(log.beginning())
-        fold.recall = lambda fold: earlier_rounds(log, fold)
+        fold = Fold.begun(log)
         for group in log.rows(fold.n, fold.seal):
             for row in group:
                 fold.apply(row)
@@ -115,10 +110,10 @@ def begin(file: str) -> None:
         study.ask()
 
 
-def sharing(*arguments: Any, seconds: float = LATER, **options: Any) -> dikin.Study:
+def sharing(*arguments: Any, **options: Any) -> dikin.Study:
     """A study as the service opens it: calls return before their events are committed."""
     study = dikin.Study(*arguments, **options)
-    study._share_commits(seconds)
+    study._share_commits()
     return study
 
 

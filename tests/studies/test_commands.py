@@ -180,15 +180,11 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
 def test_help_teaches() -> None:
     for page, line in (
         (("--help",), "dikin study create shop --param price=1:14:4"),
-        (("create", "--help"), '--param "batch=Levels([16, 32, 64, 128], start=32)"'),
         (("create", "--help"), "--param \"traffic=Shares(['old', 'new'])\""),
-        (("create", "--help"), '--constraint "ads + 3*staff <= 100"'),
-        (
-            ("create", "--help"),
-            "--param \"codec=Choice(['lz4', 'zstd'])\" --param n=1:512:32:int:log",
-        ),
-        (("create", "--help"), '--limit "p99_ms <= 200" --limit "failed <= 0.01"'),
-        (("tell", "--help"), "dikin study tell store 17 --failed"),
+        (("create", "--help"), "throughput. Otherwise small ones are"),
+        (("tell", "--help"), " study tell [OPTIONS] NAME ID [VALUE]"),
+        (("tell", "--help"), "Other measurements of the trial, by name."),
+        (("trim", "--help"), "--before INTEGER"),
     ):
         assert line in command(*page).output
 

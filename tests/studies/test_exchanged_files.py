@@ -79,14 +79,13 @@ def test_a_file_that_is_exchanged_before_the_commit(
 ) -> None:
     """The transaction has begun with the right file."""
     study = dikin.Study(file, "a", fresh())
-    append = Sqlite._append
+    commit = study._ledger.database.commit
 
-    def exchanging(*given: Any) -> Any:
-        placed = append(*given)
+    def exchanging() -> None:
         exchange(file)
-        return placed
+        commit()
 
-    monkeypatch.setattr(Sqlite, "_append", exchanging)
+    monkeypatch.setattr(study._ledger.database, "commit", exchanging)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
     study.close()
@@ -137,17 +136,17 @@ def test_a_file_that_is_exchanged_while_it_is_opened(
 ) -> None:
     """SQLite has the old one open, and the name leads to the new one: it is opened once more."""
     dikin.Study(file, "a", fresh()).close()
-    opened = sqlite._opened_log
+    identities = sqlite._identities
 
-    def exchanging(*given: Any) -> bool:
-        monkeypatch.undo()
-        done = opened(*given)
-        replace_by_copy(file)
-        delete_log(file)
-        delete_index(file)
-        return done
+    def exchanging(paths: list[str]) -> Any:
+        if len(paths) == 3:
+            monkeypatch.undo()
+            replace_by_copy(file)
+            delete_log(file)
+            delete_index(file)
+        return identities(paths)
 
-    monkeypatch.setattr(sqlite, "_opened_log", exchanging)
+    monkeypatch.setattr(sqlite, "_identities", exchanging)
     with dikin.Study(file, "a") as study:
         study.ask()
     with dikin.Study(file, "a") as again:

@@ -98,7 +98,7 @@ def test_a_child_has_no_file_of_a_study_open(file: str) -> None:
 
 def test_what_waits_to_be_written_is_written_before_a_fork(url: str) -> None:
     """The transaction of events that share a commit is open between calls."""
-    with sharing(url, "a", fresh(), patience=60, seconds=30) as study:
+    with sharing(url, "a", fresh(), patience=60) as study:
         step(study)
         assert in_child(lambda: str(dikin.Study(url, "a").rounds)) == "1"
         step(study)
@@ -190,13 +190,13 @@ def test_a_thread_that_calls_again_and_again_lets_a_fork_in(file: str) -> None:
 def test_where_what_waits_cannot_be_written_the_next_flush_says_so(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with sharing(file, "a", fresh(), patience=60, seconds=30) as study:
+    with sharing(file, "a", fresh(), patience=60) as study:
         step(study)
 
         def fails(*_: Any, **__: Any) -> None:
             raise errors.StoreError("the disk went away")
 
-        monkeypatch.setattr(study._ledger.log, "append", fails)
+        monkeypatch.setattr(study._ledger.database, "commit", fails)
         assert in_child(lambda: "goes on") == "goes on"
         monkeypatch.undo()
         with pytest.raises(errors.StoreError, match="the disk went away"):

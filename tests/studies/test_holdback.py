@@ -39,7 +39,7 @@ def test_the_coins_of_a_study_are_those_of_its_key(tmp_path: Path) -> None:
 
 def test_a_guard_holds_for_all_clients_until_somebody_resumes(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
-    with sharing(file, "a", tuner(), seconds=0.3) as study:
+    with sharing(file, "a", tuner()) as study:
         for t in range(200):
             trial = study.ask()
             study.tell(trial, value_of(trial, t))

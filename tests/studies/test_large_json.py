@@ -99,15 +99,6 @@ def test_a_message_is_cut() -> None:
     assert cut.endswith("(cut: 1,000,000 characters)")
 
 
-def test_a_large_value_is_not_printed_to_be_shown() -> None:
-    class Loud:
-        def __repr__(self) -> str:
-            raise AssertionError("printed")
-
-    assert errors.shown([[Loud()] * 100] * 200) == "a list of 200 entries, too large to be shown"
-    assert errors.shown([1, [2, {"a": 3}]]) == "[1, [2, {'a': 3}]]"
-
-
 def test_names_that_are_known_are_not_all_listed() -> None:
     known = [f"study {n:05}" for n in range(10_000)]
     said = errors.did_you_mean("study 07000" * 1000, known)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import sqlite
+from dikin.studies import database
 from studies.small import plain
 from studies.small import prices as fresh
 
@@ -71,6 +73,29 @@ def test_a_deleted_study_and_a_closed_one(url: str) -> None:
         study.ask()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no modes there")
+def test_a_new_database_is_its_owners_alone(file: str) -> None:
+    before = os.umask(0)
+    try:
+        with dikin.Study(file, "a", plain()) as study:
+            study.ask()
+            beside = {f"{file}{ending}" for ending in ("", "-wal", "-shm")}
+            assert {stat.S_IMODE(os.stat(path).st_mode) for path in beside} == {0o600}
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_link_beside_a_database_is_not_followed(file: str, ending: str) -> None:
+    dikin.Study(file, "a", plain()).close()
+    victim = Path(f"{file}.victim")
+    victim.write_text("precious")
+    Path(f"{file}{ending}").symlink_to(victim)
+    with pytest.raises(errors.StoreError, match="unable to open database file"):
+        dikin.Study(file, "a")
+    assert victim.read_text() == "precious"
+
+
 @pytest.fixture
 def read_elsewhere(file: str) -> Iterator[sqlite3.Connection]:
     """A new file that another program reads: SQLite refuses at once to give it a log."""
@@ -90,7 +115,7 @@ def test_who_creates_a_file_waits_for_others_who_do(
         pauses.append(seconds)
         read_elsewhere.execute("ROLLBACK")
 
-    monkeypatch.setattr(sqlite.time, "sleep", pause)
+    monkeypatch.setattr(database.time, "sleep", pause)
     with dikin.Study(file, "a", fresh(), patience=2) as study:
         monkeypatch.undo()
         assert len(pauses) == 1

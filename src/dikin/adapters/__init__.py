@@ -1,46 +1,21 @@
 """Interfaces of other systems, through which programs that know them use a tuner.
 
-One module and one extra each: `openfeature` (feature flags), `gest_api` (generators for Xopt and
-others), `optuna` (a sampler). Nothing else in the library imports them.
+Each module has an extra of its own: `openfeature` (feature flags), `gest_api` (generators for Xopt
+and others), `optuna` (a sampler). Nothing else in the library imports them.
 """
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED, read_limits
 from dikin.tuning.tuner import Tuner
 
-LINES, SECONDS = 10, 60.0
-"""Number of warnings in a time: a request has at most one, and no disk is filled."""
-
-logger = logging.getLogger("dikin")
-
-
-class LogLimit:
-    """Write some warnings, and count the others."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._since, self._written, self._left_out = clock, clock(), 0, 0
-
-    def warn(self, text: str) -> None:
-        """Write a warning, with the number of those left out before, or leave it out."""
-        if self._clock() - self._since >= SECONDS:
-            self._since, self._written = self._clock(), 0
-        if self._written >= LINES:
-            self._left_out += 1
-            return
-        passed = f" ({self._left_out} such lines before it were not written)"
-        logger.warning("%s%s", text, passed if self._left_out else "")
-        self._written, self._left_out = self._written + 1, 0
-
 
 class AttributeNames:
-    """The attributes that a tuner or study was declared with. Others are not looked at."""
+    """The attributes that a tuner or study was declared with. Others are not read."""
 
     def __init__(self, tuner: Tuner | Study) -> None:
         about = tuner.summary()

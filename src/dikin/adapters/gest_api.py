@@ -1,7 +1,7 @@
 """A generator of gest-api, the interface between optimizers and Xopt, libEnsemble and optimas.
 
-VOCS names variables and an objective; `suggest` asks a tuner, `ingest` tells it. Points carry the
-id of their trial, so that results may come late and in any order.
+VOCS names variables and an objective. `suggest` asks a tuner, and `ingest` reports to it. A point
+carries the id of its trial, so results may come late and in any order.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dikin import extras
-from dikin.arguments import LARGEST, as_float, number
-from dikin.errors import ParameterError, few_of, shown
+from dikin.arguments import LARGEST, number
+from dikin.errors import ParameterError, shown
 from dikin.tuning.parameters import Integer, Levels, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.tuner import Tuner
@@ -34,47 +34,32 @@ from gest_api.vocs import (
 )
 
 ID = "_id"
-"""Where gest-api keeps the id of a point."""
+"""The key under which gest-api keeps the id of a point."""
 FAILED = "xopt_error"
-"""What Xopt sets in a result whose evaluation failed."""
+"""The key that Xopt sets in a result whose evaluation failed."""
 
 
 class TunerGenerator(Generator):  # type: ignore[misc]
     """Suggest points by a tuner: for an objective that is noisy, and drifts while it is improved.
 
-    A continuous variable is a `Real`, or an `Integer` if its `dtype` is one of whole numbers; a
-    discrete one is `Levels` in increasing order. Its `default_value` is where tuning begins. A
-    contextual variable is a covariate, observed with the result. Points from elsewhere, without
-    "_id", teach nothing. A failed evaluation is a failed trial; one whose objective or constraint
-    is not finite is forgotten.
+    A continuous variable is a `Real`, or an `Integer` if its `dtype` is an integer type. A discrete
+    variable is `Levels` in increasing order. Its `default_value` is where tuning begins. A
+    contextual variable is a covariate, observed with the result. Points without "_id" are ignored.
+    A failed evaluation is a failed trial. A result whose objective or constraint is not finite is
+    forgotten.
 
     Parameters
     ----------
     vocs : gest_api.vocs.VOCS
         With one objective to minimise or maximise. Its constraints become `limits`.
     **options
-        Other arguments of `Tuner`: `seed`, `constraints` between variables and so on; `covariates`
+        Other arguments of `Tuner`, such as `seed`, `constraints` between variables, or `covariates`
         where a contextual variable is a `Cycle`.
 
     Attributes
     ----------
     tuner : Tuner
         Its `best` is the setting to keep.
-
-    Raises
-    ------
-    ParameterError
-        If there is something in the VOCS that a tuner cannot handle.
-
-    Examples
-    --------
-    >>> from gest_api.vocs import VOCS
-    >>> vocs = VOCS(variables={"current": [-2.0, 2.0]}, objectives={"loss": "MINIMIZE"})
-    >>> generator = TunerGenerator(vocs, seed=7)
-    >>> points = generator.suggest(2)
-    >>> generator.ingest([point | {"loss": point["current"] ** 2} for point in points])
-    >>> generator.tuner.rounds
-    2
     """
 
     returns_id = True
@@ -84,10 +69,9 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         self.vocs = vocs
         every = vocs.variables.items()
         self._observed = [name for name, each in every if isinstance(each, ContextualVariable)]
-        parameters = {k: _parameter(k, each) for k, each in every if k not in self._observed}
         ((self._objective, kind),) = vocs.objectives.items()
         self.tuner = Tuner(
-            parameters,
+            {name: _parameter(name, each) for name, each in every if name not in self._observed},
             maximize=isinstance(kind, MaximizeObjective),
             limits=[text for item in vocs.constraints.items() for text in _limits(*item)],
             covariates=dict.fromkeys(self._observed, float) | options.pop("covariates", {}),
@@ -106,51 +90,49 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         return [{**trial.params, **constants, ID: trial.id} for trial in trials]
 
     def ingest(self, results: Sequence[dict[str, Any]]) -> None:
-        # All of them are learnt, or none if one is refused.
-        found = [(_id_of(result), self._answer_in(result)) for result in results]
-        ids = [id for id, _ in found if id is not None]
-        waiting = [trial.id for trial in self.tuner.open_queries]
+        answers = [(int(result[ID]), self._answer(result)) for result in results if _has_id(result)]
+        ids, waiting = [id for id, _ in answers], [trial.id for trial in self.tuner.open_queries]
         if {*ids} - {*waiting} or len({*ids}) < len(ids):
             raise ParameterError(
                 f"every {ID} must be that of a point that waits for its result, and come once; got "
-                f"{few_of(ids)}, waiting are {few_of(waiting)}. Nothing was changed."
+                f"{ids[:5]}, waiting are {waiting[:5]}. Nothing was changed."
             )
-        for id, answer in found:
-            if id is not None and answer is not None:
-                self.tuner.tell(id, **answer)
-            elif id is not None:
+        for id, answer in answers:
+            if answer is None:
                 self.tuner.forget(id)
+            else:
+                self.tuner.tell(id, **answer)
 
-    def _answer_in(self, result: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the arguments of `tell` for a result; None where a number is not finite."""
-        seen = {k: number(result[k], k) for k in self._observed if result.get(k) is not None}
-        # A table writes NaN where nothing was observed.
+    def _answer(self, result: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the arguments of `tell` for a result, or None if a number is not finite."""
+        seen = {name: _number(result, name) for name in self._observed if name in result}
         covariates = {name: value for name, value in seen.items() if abs(value) < LARGEST}
         if result.get(FAILED):
             return {"failed": True, "covariates": covariates}
-        numbers = {}
-        for name in (self._objective, *self.vocs.constraints):
-            if name not in result:
-                raise ParameterError(
-                    f"a result must have the output {name!r}, got {shown(result)}. Nothing was "
-                    "changed."
-                )
-            empty = result[name] is None
-            numbers[name] = nan if empty else number(result[name], f"the output {name!r}")
-        if not all(abs(each) < LARGEST for each in numbers.values()):  # also for NaN
+        metrics = {
+            name: _number(result, name) for name in (self._objective, *self.vocs.constraints)
+        }
+        if not all(abs(each) < LARGEST for each in metrics.values()):  # NaN included
             return None
-        value = numbers.pop(self._objective)
-        return {"value": value, "metrics": numbers, "covariates": covariates}
+        value = metrics.pop(self._objective)
+        return {"value": value, "metrics": metrics, "covariates": covariates}
 
 
-def _id_of(result: dict[str, Any]) -> int | None:
-    """The id of a result; a table writes NaN where a row has none, and floats beside it."""
-    id = as_float(result.get(ID))
-    return int(id) if id is not None and isfinite(id) else None
+def _has_id(result: dict[str, Any]) -> bool:
+    """Return whether a result has an id. A table writes NaN in place of none."""
+    id = result.get(ID)
+    return id is not None and isfinite(id)
+
+
+def _number(result: dict[str, Any], name: str) -> float:
+    if name not in result:
+        raise ParameterError(
+            f"a result must have the output {name!r}, got {shown(result)}. Nothing was changed."
+        )
+    return nan if result[name] is None else number(result[name], f"the output {name!r}")
 
 
 def _limits(name: str, constraint: Any) -> list[str]:
-    """Return the limits that a constraint stands for."""
     if isinstance(constraint, BoundsConstraint):
         low, high = constraint.range
         return [f"{name} >= {low!r}", f"{name} <= {high!r}"]
@@ -159,7 +141,6 @@ def _limits(name: str, constraint: Any) -> list[str]:
 
 
 def _parameter(name: str, variable: Any) -> ParameterKind:
-    """The parameter that a variable stands for."""
     start = variable.default_value
     try:
         if isinstance(variable, DiscreteVariable):
@@ -170,7 +151,7 @@ def _parameter(name: str, variable: Any) -> ParameterKind:
         low, high = variable.domain
         dtype = np.dtype(float if variable.dtype is None else variable.dtype)
         if dtype.shape or dtype.kind not in "fiu":
-            raise ParameterError(f"a tuner plays single numbers, got dtype={variable.dtype!r}")
+            raise ParameterError(f"a tuner chooses single numbers, got dtype={variable.dtype!r}")
         if dtype.kind == "f":
             return Real(low, high, start)
         whole_start = int(start) if start is not None and start == int(start) else start

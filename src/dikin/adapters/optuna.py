@@ -5,13 +5,15 @@ Every trial of Optuna is a trial of a tuner, to which its value is reported when
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames, LogLimit
-from dikin.errors import LossError, ParameterError, QueryError, did_you_mean, shown
+from dikin.adapters import AttributeNames
+from dikin.errors import DikinWarning, LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
@@ -33,32 +35,28 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 TUNABLE = (FloatDistribution, IntDistribution, CategoricalDistribution)
-Distributions = Mapping[str, BaseDistribution]
+logger = logging.getLogger("dikin")
 
 
 class TunerSampler(BaseSampler):  # type: ignore[misc]
     """Sample by a tuner, which explores little and follows what drifts.
 
     Floats and whole numbers are tuned, with `log` and `step`, and categories of at most 16 values.
-    The search space names them, or else the first trial that completes: until then the start is
-    used, or the middle of a range. Parameters that come later are drawn by `RandomSampler`. A trial
-    that is pruned, or has another setting than was asked, is forgotten.
+    The first trial that completes fixes the search space, and its setting is where tuning begins:
+    enqueue today's setting with `study.enqueue_trial`. Parameters that come later are drawn by
+    `RandomSampler`. A trial that is pruned, or used another setting than the suggested one, is
+    forgotten.
 
     Parameters
     ----------
-    search_space : mapping, optional
-        From names to Optuna's distributions.
-    start : mapping, optional
-        Today's values by name, where tuning begins.
     store : callable, optional
         From the tuner to the study that keeps it, such as
         `lambda tuner: dikin.Study("studies.db", "shop", tuner)`: then the tuner survives the
         process, and processes share it.
     known : callable, optional
-        Returns what is known of the next round, by name: the contexts and covariates that the
-        tuner is declared with among the options.
+        Returns the contexts and covariates of the next round by name, as far as they are known.
     seed : int, optional
-        Whole number that all randomness comes from; a fresh one by default.
+        Whole number from which all randomness comes. By default it differs every time.
     **options
         Other arguments of `Tuner`, such as `limits`, `context` and `covariates`. Metrics with a
         limit, and covariates that are known only later, are user attributes of the trial:
@@ -67,74 +65,49 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
     Attributes
     ----------
     tuner : Tuner or Study or None
-        The tuner, or the study that keeps it; None until the search space is known.
-
-    Raises
-    ------
-    ParameterError
-        If nothing in the search space can be tuned, or the start has another name.
-
-    Examples
-    --------
-    >>> import optuna
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
-    >>> study = optuna.create_study(sampler=TunerSampler(seed=7))
-    >>> study.optimize(lambda trial: (trial.suggest_float("x", -4, 4) - 1) ** 2, n_trials=60)
-    >>> abs(study.sampler.best["x"] - 1) < 0.5
-    True
+        The tuner, or the study that keeps it. None until the search space is known.
     """
 
     def __init__(
         self,
-        search_space: Distributions | None = None,
         *,
-        start: Mapping[str, Any] | None = None,
         store: Callable[[Tuner], Study] | None = None,
         known: Callable[[], Mapping[str, Any]] = dict,
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        if search_space is not None and not _tunable(search_space):
-            raise ParameterError(
-                "the search space needs a FloatDistribution, an IntDistribution, or a "
-                f"CategoricalDistribution of 2 to {MOST} values, got {shown(dict(search_space))}"
-            )
-        for name in start or {}:
-            if search_space is not None and name not in search_space:
-                raise ParameterError(f"start has {name!r}.{did_you_mean(name, search_space)}")
         self.tuner: Tuner | Study | None = None
-        self._given, self._start, self._store = search_space, dict(start or {}), store
-        self._known, self._options = known, {"seed": seed, **options}
-        self._space: dict[str, BaseDistribution] = {}
+        self._store, self._known, self._options = store, known, {"seed": seed, **options}
+        self._space: dict[str, Any] = {}
         self._others = RandomSampler(seed)
         self._asked: dict[int, tuple[Trial, dict[str, Any]]] = {}
         """The tuner's trial and the values of Optuna, by the number of Optuna's trial."""
-        self._drawn: set[str] = set()
-        self._lock, self._log_limit = Lock(), LogLimit()
+        self._lock = Lock()
 
     @property
     def best(self) -> dict[str, Any]:
-        """Today's best setting by name, in Optuna's values; empty until there is a tuner."""
-        if self.tuner is None:
-            return {}
-        return {name: _value(self._space[name], best) for name, best in self.tuner.best.items()}
+        """Today's best setting by name, in Optuna's values. Empty until a trial has completed."""
+        best = {} if self.tuner is None else self.tuner.best
+        return {name: _value(self._space[name], value) for name, value in best.items()}
 
     # --- as Optuna calls them --------------------------------------------------------------------
 
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        self._prepare(study)
+        self._raise_error_if_multi_objective(study)
+        with self._lock:
+            if self.tuner is None:
+                self._find_space(study)
         return dict(self._space)
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        tuner = self._prepare(study)
-        if tuner is None:
+        if not self.infer_relative_search_space(study, trial) or self.tuner is None:
             return {}
         known = trial.user_attrs | {**self._known()}
-        asked: Trial = tuner.ask(**self._names.for_ask(known))
+        asked: Trial = self.tuner.ask(**self._names.for_ask(known))
         params = {name: _value(self._space[name], value) for name, value in asked.params.items()}
         self._asked[trial.number] = asked, params
         return {name: params[name] for name in search_space if name in params}
@@ -146,14 +119,13 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        if self._prepare(study) is None and _tunable({param_name: param_distribution}):
-            parameter = _parameter(param_distribution, self._start.get(param_name))
-            return _value(param_distribution, Tuner({param_name: parameter}).best[param_name])
-        if param_name not in self._drawn:
-            self._drawn.add(param_name)
-            self._log_limit.warn(
-                f"the parameter {param_name!r} is drawn at random, as it is not in the search "
-                f"space of the tuner, {sorted(self._space)}, or lies outside"
+        self._raise_error_if_multi_objective(study)
+        if self.tuner is not None:
+            warnings.warn(
+                f"the parameter {param_name!r} is drawn at random, because it is not in the search "
+                f"space of the tuner, {sorted(self._space)}, or lies outside",
+                DikinWarning,
+                stacklevel=2,
             )
         return self._others.sample_independent(study, trial, param_name, param_distribution)
 
@@ -177,46 +149,31 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
                 self.tuner.forget(asked)
         except LossError as reason:  # infinite, or not of its kind
             self.tuner.forget(asked)
-            self._log_limit.warn(f"trial {trial.number} is forgotten: {reason}")
+            logger.warning("trial %d is forgotten: %s", trial.number, reason)
         except QueryError as reason:  # another client of the study has closed it
-            self._log_limit.warn(f"trial {trial.number} teaches nothing: {reason}")
+            logger.warning("trial %d is not learnt from: %s", trial.number, reason)
 
     def reseed_rng(self) -> None:
         self._others.reseed_rng()  # threads share the tuner
 
-    def _prepare(self, study: optuna.Study) -> Tuner | Study | None:
-        """Return the tuner, as soon as the search space was given or a trial has completed."""
-        self._raise_error_if_multi_objective(study)
-        with self._lock:
-            if self.tuner is None:
-                self._find_space(study)
-            return self.tuner
-
     def _find_space(self, study: optuna.Study) -> None:
-        space, start = self._given, self._start
-        if space is None:
-            done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-            first = next((each for each in done if _tunable(each.distributions)), None)
-            if first is None:
+        """Make the tuner if a trial has completed."""
+        for first in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            self._space = {k: each for k, each in first.distributions.items() if _is_tunable(each)}
+            if self._space:
+                tuner = Tuner(
+                    {k: _parameter(each, first.params[k]) for k, each in self._space.items()},
+                    maximize=study.direction == StudyDirection.MAXIMIZE,
+                    **self._options,
+                )
+                self._names = AttributeNames(tuner)
+                self.tuner = self._store(tuner) if self._store else tuner
                 return
-            space, start = first.distributions, first.params
-        found = _tunable(space)
-        parameters = {name: _parameter(each, start.get(name)) for name, each in found.items()}
-        maximize = study.direction == StudyDirection.MAXIMIZE
-        tuner = Tuner(parameters, maximize=maximize, **self._options)
-        self._names, self._space = AttributeNames(tuner), found
-        self.tuner = self._store(tuner) if self._store else tuner
 
 
-def _tunable(space: Distributions) -> dict[str, Any]:
-    """Return the parameters that a tuner can choose."""
-    return {
-        name: each
-        for name, each in space.items()
-        if isinstance(each, TUNABLE)
-        and not each.single()
-        and len(getattr(each, "choices", ())) <= MOST
-    }
+def _is_tunable(distribution: BaseDistribution) -> bool:
+    choices = getattr(distribution, "choices", ())
+    return isinstance(distribution, TUNABLE) and not distribution.single() and len(choices) <= MOST
 
 
 def _value(distribution: Any, found: Any) -> Any:
@@ -229,14 +186,13 @@ def _value(distribution: Any, found: Any) -> Any:
 
 
 def _parameter(distribution: Any, start: Any) -> ParameterKind:
-    """Return the parameter of a distribution; one with steps is tuned by their number."""
+    """Return the parameter of a distribution. One with steps is tuned by their number."""
     if isinstance(distribution, CategoricalDistribution):
         places = list(range(len(distribution.choices)))
-        return Choice(places, None if start is None else distribution.choices.index(start))
+        return Choice(places, distribution.choices.index(start))
     low, high, step = distribution.low, distribution.high, distribution.step
     if distribution.log and isinstance(distribution, IntDistribution):
         return Integer(low, high, start, log=True)
     if step is None or distribution.log:
         return Real(low, high, start, log=distribution.log)
-    steps = None if start is None else round((start - low) / step)
-    return Integer(0, round((high - low) / step), steps)
+    return Integer(0, round((high - low) / step), round((start - low) / step))

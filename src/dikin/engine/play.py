@@ -26,12 +26,9 @@ from dikin.errors import CertificateWarning, NotSavableError, ParameterError, sh
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import KernelLearner
-from dikin.plotting.notebook import columns_table, pairs_table
 
 Advance = Callable[[int], None]
 """Plays that many rounds."""
-SHOWN = 6
-"""Checkpoints in the table of a notebook."""
 
 
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
@@ -39,12 +36,6 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
 
     No more curvature is told than a learner's assumptions admit: understating is safe.
     """
-    answer: Any = {
-        Feedback.VALUE: environment.answer,
-        Feedback.PAIR: environment.answer_pair,
-        Feedback.GRADIENT: environment.answer_gradient,
-        Feedback.CONTEXT: environment.answer,
-    }[learner.feedback]
     needs_context = learner.feedback is Feedback.CONTEXT
 
     def advance(rounds: int) -> None:
@@ -53,7 +44,7 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
             sums = environment.sums.copy()
             query = learner.ask(environment.context()) if needs_context else learner.ask()
             try:
-                loss, curvature = answer(query.point)
+                loss, curvature = environment.answer(query.point, learner.feedback)
                 learner.tell(query, loss, min(curvature, learner.curvature_limit[0]))
             except BaseException:  # as if the round had not been played, unless it was learnt from
                 if learner.rounds < environment.rounds:
@@ -103,21 +94,6 @@ class Run:
             f"Run({self.checkpoints[-1]} rounds, regret {self.regret[-1]:.6g}, certificate "
             f"{self.certificate[-1]:.6g}, {self.seconds:.2g} s, {how})"
         )
-
-    def _repr_html_(self) -> str:
-        how = "compiled" if self.compiled else "plain Python"
-        facts = {
-            "rounds": f"{self.checkpoints[-1]:,}",
-            "total loss": f"{self.total_loss:.6g}",
-            "time": f"{self.seconds:.2g} s, {how}",
-        }
-        few = np.unique(np.linspace(0, len(self.checkpoints) - 1, SHOWN).round().astype(int))
-        table = {
-            "after round": [f"{self.checkpoints[i]:,}" for i in few],
-            "regret": [f"{self.regret[i]:.6g}" for i in few],
-            "certificate": [f"{self.certificate[i]:.6g}" for i in few],
-        }
-        return f"<div>{pairs_table(facts.items())}{columns_table(table)}</div>"
 
     @property
     def total_loss(self) -> float:

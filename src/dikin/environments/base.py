@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from math import nan
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from dikin.arguments import number
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
-from dikin.kernel import compilable
+from dikin.kernel import compilable, reordered
 from dikin.registry import Registry
 
 MAX_DEPTH = 0.85
@@ -30,7 +29,12 @@ GAP = 1e-11
 
 
 class LossKernel(Protocol):
-    """The losses of an environment as arithmetic. Points are flattened, in the user's units."""
+    """The losses of an environment as arithmetic. Points are flattened, in the user's units.
+
+    A kernel may also have `gradient(round, chance, x)`, the gradient of f_t at x or a subgradient
+    at a kink, and `context(round)`, where f_t is a function of z_t.x: the vector z_t, known before
+    the round is played.
+    """
 
     def value(self, round: int, chance: float, x: Array) -> float:
         """f_t(x). `chance` is the round's uniform number in [0, 1)."""
@@ -45,24 +49,6 @@ class LossKernel(Protocol):
         ...
 
 
-@runtime_checkable
-class HasGradient(Protocol):
-    """A kernel with the gradients of its losses, for learners that use them."""
-
-    def gradient(self, round: int, chance: float, x: Array) -> Array:
-        """The gradient of f_t at x, flattened, or any subgradient at a kink."""
-        ...
-
-
-@runtime_checkable
-class HasContext(Protocol):
-    """A kernel whose losses are functions of z_t.x, with z_t known before the round is played."""
-
-    def context(self, round: int) -> Array:
-        """The context z_t, flattened, in the user's coordinates."""
-        ...
-
-
 @compilable
 def add(sums: Array, row: int, value: float) -> None:
     """Add a value to a row (total, compensation): Neumaier's summation, good to an ulp."""
@@ -73,6 +59,30 @@ def add(sums: Array, row: int, value: float) -> None:
     else:
         sums[row, 1] += (value - after) + before
     sums[row, 0] = after
+
+
+@compilable
+def one_sign(chance: float) -> float:
+    """Return a random sign from a uniform number."""
+    return 1.0 if chance >= 0.5 else -1.0
+
+
+@compilable
+def two_signs(chance: float) -> tuple[float, float]:
+    """Return two independent random signs from a uniform number."""
+    quarter = int(4.0 * chance)
+    return (1.0 if quarter >= 2 else -1.0), (1.0 if quarter % 2 == 1 else -1.0)
+
+
+@reordered
+def displacement_sums(x: Array, theta: Array, a: Array) -> tuple[float, float]:
+    """Return a.v and |v|^2 for v = x - theta."""
+    along = square = 0.0
+    for i in range(x.size):
+        v = x[i] - theta[i]
+        along += a[i] * v
+        square += v * v
+    return along, square
 
 
 class Environment(ABC):
@@ -107,7 +117,7 @@ class Environment(ABC):
     sums : numpy.ndarray
         Losses suffered in row 0, sums for `best` in the others, each (total, compensation).
     comparator_sums : int
-        How many sums, besides the losses suffered, `best` depends on.
+        Number of sums, without the losses suffered, on which `best` depends.
     kind : str
         The name of the class in lower case, by which it is registered.
 
@@ -145,34 +155,14 @@ class Environment(ABC):
     @property
     def offers(self) -> set[Feedback]:
         """The kinds of feedback that a learner can receive here."""
-        more = {Feedback.GRADIENT: HasGradient, Feedback.CONTEXT: HasContext}
-        kinds = {kind for kind, role in more.items() if isinstance(self.kernel, role)}
+        more = {Feedback.GRADIENT: "gradient", Feedback.CONTEXT: "context"}
+        kinds = {kind for kind, method in more.items() if hasattr(self.kernel, method)}
         return {Feedback.VALUE, Feedback.PAIR} | kinds
 
     def _offering(self, kind: Feedback) -> Any:
-        """The kernel, where it offers that kind of feedback."""
         if kind not in self.offers:
             raise FeedbackError(f"{self} does not offer a {kind.name.lower()}")
         return self.kernel
-
-    def answer(self, point: Array) -> tuple[float, float]:
-        """Play the next round at a point.
-
-        Parameters
-        ----------
-        point : numpy.ndarray
-            The played point, in the user's units and shape. Not checked to be inside.
-
-        Returns
-        -------
-        loss : float
-            The loss at the point.
-        curvature : float
-            The strong convexity of the round's loss, the same for all points.
-        """
-        chance, round = self.chances.random(), self.rounds + 1
-        loss = float(self.kernel.value(round, chance, point.ravel()))
-        return loss, self._finish(round, chance, loss)
 
     def context(self) -> Array:
         """The context z_t of the next round, where its loss is a function of z_t.x alone.
@@ -182,56 +172,46 @@ class Environment(ABC):
         FeedbackError
             If the environment offers no contexts: see `offers`.
         """
-        kernel: HasContext = self._offering(Feedback.CONTEXT)
-        return kernel.context(self.rounds + 1).reshape(self.domain.point_shape)
+        found: Array = self._offering(Feedback.CONTEXT).context(self.rounds + 1)
+        return found.reshape(self.domain.point_shape)
 
-    def answer_pair(self, points: Array) -> tuple[tuple[float, float], float]:
-        """Play the next round at two points. The loss suffered is the mean of both.
-
-        Parameters
-        ----------
-        points : numpy.ndarray
-            The two points, stacked.
-
-        Returns
-        -------
-        losses : tuple of float
-            The loss at each point.
-        curvature : float
-            The strong convexity of the round's loss.
-        """
-        chance, round = self.chances.random(), self.rounds + 1
-        one, two = (float(self.kernel.value(round, chance, point.ravel())) for point in points)
-        return (one, two), self._finish(round, chance, (one + two) / 2)
-
-    def answer_gradient(self, point: Array) -> tuple[tuple[float, Array], float]:
-        """Play the next round at a point and see the gradient there.
+    def answer(self, point: Array, feedback: Feedback = Feedback.VALUE) -> tuple[Any, float]:
+        """Play the next round.
 
         Parameters
         ----------
         point : numpy.ndarray
-            The played point, in the user's units and shape.
+            The played point, in the user's units and shape, or two points, stacked, for
+            `Feedback.PAIR`. Not checked to be inside.
+        feedback : Feedback, default Feedback.VALUE
+            The kind of answer.
 
         Returns
         -------
-        loss_and_gradient : tuple
-            The loss at the point, and its gradient there in the shape of the point.
+        answer : float or tuple
+            The loss at the point, the losses at two points (the loss suffered is their mean), or
+            the loss and its gradient at the point.
         curvature : float
-            The strong convexity of the round's loss.
+            The strong convexity of the round's loss, the same for all points.
 
         Raises
         ------
         FeedbackError
-            If the environment offers no gradients: see `offers`.
+            If the environment does not offer that kind: see `offers`.
         """
-        kernel: HasGradient = self._offering(Feedback.GRADIENT)
+        kernel: Any = self.kernel if feedback is Feedback.VALUE else self._offering(feedback)
         chance, round = self.chances.random(), self.rounds + 1
-        loss = float(self.kernel.value(round, chance, point.ravel()))
+        if feedback is Feedback.PAIR:
+            one, two = (float(kernel.value(round, chance, each.ravel())) for each in point)
+            return (one, two), self._finish(round, chance, (one + two) / 2)
+        loss = float(kernel.value(round, chance, point.ravel()))
+        if feedback is not Feedback.GRADIENT:
+            return loss, self._finish(round, chance, loss)
         gradient = kernel.gradient(round, chance, point.ravel()).reshape(point.shape)
         return (loss, gradient), self._finish(round, chance, loss)
 
     def _finish(self, round: int, chance: float, suffered: float) -> float:
-        """Count a round once all of it is known. Returns its strong convexity."""
+        """Count a round once all of it is known, and return its strong convexity."""
         sums = self.sums.copy()
         self.kernel.accumulate(round, chance, sums)
         add(sums, 0, suffered)
@@ -276,10 +256,6 @@ class Environment(ABC):
     @abstractmethod
     def best(self) -> tuple[Array, float]:
         """Return the best fixed point for the rounds so far, and its total."""
-
-    def dynamic_total(self) -> float:
-        """Return the total of the best point of each round so far. NaN if it is not known."""
-        return nan
 
     @classmethod
     @abstractmethod

@@ -12,18 +12,16 @@ the losses is smallest at theta.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments import patterns
-from dikin.environments.base import Environment, add
+from dikin.environments.base import Environment, add, displacement_sums, two_signs
 from dikin.environments.patterns import Decaying, FlatFirst
-from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import ParameterError
 
 
@@ -68,61 +66,7 @@ class SharpKernel(NamedTuple):
         add(sums, 1, offset * self.offset)
 
 
-class SharpMinimum(Environment):
-    """Losses with a Lipschitz constant and a curvature pattern. Subclasses set k."""
-
-    comparator_sums = 1
-    smoothness = inf
-
-    def __init__(
-        self,
-        domain: Domain,
-        lipschitz: Any,
-        curvature: Any = 0.0,
-        seed: int | None = None,
-        *,
-        depth: float = 0.2,
-    ) -> None:
-        super().__init__(domain, seed)
-        steep = patterns.as_positive_pattern(lipschitz, "lipschitz")
-        lipschitz, pattern = float(steep.sigma), patterns.as_pattern(curvature)
-        theta = self._inner_point(depth)
-        far = domain.radius + depth * domain.inradius
-        most = 0.8 * lipschitz / far
-        if pattern.sigma > most:
-            raise ParameterError(
-                f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
-                f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
-            )
-        self.lipschitz = float(lipschitz)
-        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
-        slope = lipschitz - pattern.sigma * far - tilt
-        high = (slope + tilt) * far + pattern.sigma / 2 * far**2
-        a, kink = self._direction(), self._kink()
-        self.kernel: SharpKernel = SharpKernel(
-            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
-        )
-        self.loss_range = (-high / 2 - offset, high / 2 + offset)
-
-    @staticmethod
-    @abstractmethod
-    def _kink() -> float:
-        """The number k of g."""
-
-    def best(self) -> tuple[Array, float]:
-        total = self.total(1) - self.rounds * self.kernel.middle
-        return self.kernel.theta.reshape(self.domain.point_shape), total
-
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        most = 0.4 / domain.radius
-        yield cls(domain, 1.0, seed=seed)
-        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed, depth=0.85)
-        yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
-        yield cls(domain, Decaying(2.0, 0.4), curvature=Decaying(most, 0.5), seed=seed)
-
-
-class Kink(SharpMinimum):
+class Kink(Environment):
     """Losses with a kink across one plane: every step across it is paid for, none along it.
 
     Parameters
@@ -153,12 +97,55 @@ class Kink(SharpMinimum):
     0.5
     """
 
-    @staticmethod
-    def _kink() -> float:
-        return 1.0
+    comparator_sums = 1
+    smoothness = inf
+    sharpness: ClassVar[float] = 1.0
+    """The number k of g."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        lipschitz: Any,
+        curvature: Any = 0.0,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
+    ) -> None:
+        super().__init__(domain, seed)
+        steep = patterns.as_positive_pattern(lipschitz, "lipschitz")
+        lipschitz, pattern = float(steep.sigma), patterns.as_pattern(curvature)
+        theta = self._inner_point(depth)
+        far = domain.radius + depth * domain.inradius
+        most = 0.8 * lipschitz / far
+        if pattern.sigma > most:
+            raise ParameterError(
+                f"the curvature {pattern.sigma:g} uses up the Lipschitz constant: with "
+                f"lipschitz={lipschitz:g} on this domain it can be at most {most:g}"
+            )
+        self.lipschitz = float(lipschitz)
+        tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
+        slope = lipschitz - pattern.sigma * far - tilt
+        high = (slope + tilt) * far + pattern.sigma / 2 * far**2
+        a, kink = self._direction(), self.sharpness
+        self.kernel: SharpKernel = SharpKernel(
+            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
+        )
+        self.loss_range = (-high / 2 - offset, high / 2 + offset)
+
+    def best(self) -> tuple[Array, float]:
+        total = self.total(1) - self.rounds * self.kernel.middle
+        return self.kernel.theta.reshape(self.domain.point_shape), total
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        most = 0.4 / domain.radius
+        yield cls(domain, 1.0, seed=seed)
+        yield cls(domain, 1.0, curvature=Decaying(most, 0.3), seed=seed, depth=0.85)
+        yield cls(domain, 30.0, curvature=FlatFirst(most, 30), seed=seed)
+        yield cls(domain, Decaying(2.0, 0.4), curvature=Decaying(most, 0.5), seed=seed)
 
 
-class Distance(SharpMinimum):
+class Distance(Kink):
     """Losses that are the distance to a point: steep in every direction, so no step is free.
 
     Parameters
@@ -175,6 +162,4 @@ class Distance(SharpMinimum):
     0.5
     """
 
-    @staticmethod
-    def _kink() -> float:
-        return 0.0
+    sharpness = 0.0

@@ -10,8 +10,7 @@ from typing import NamedTuple, Self
 
 from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add, linear_minimiser
-from dikin.environments.signs import one_sign
+from dikin.environments.base import Environment, add, linear_minimiser, one_sign
 from dikin.kernel import reordered
 
 

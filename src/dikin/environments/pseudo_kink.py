@@ -18,8 +18,7 @@ import numpy as np
 
 from dikin.arguments import positive, whole
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add
-from dikin.environments.signs import displacement_sums, two_signs
+from dikin.environments.base import Environment, add, displacement_sums, two_signs
 
 
 class PseudoKink(Environment):

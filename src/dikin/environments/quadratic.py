@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add
+from dikin.environments.base import Environment, add, displacement_sums
 from dikin.environments.patterns import Decaying, as_pattern
-from dikin.environments.signs import displacement_sums
 from dikin.errors import ParameterError
 
 SHARE = 0.7

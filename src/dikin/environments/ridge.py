@@ -18,9 +18,8 @@ import numpy as np
 
 from dikin.domains.base import Array, Domain
 from dikin.environments import patterns
-from dikin.environments.base import Environment, add
+from dikin.environments.base import Environment, add, displacement_sums, two_signs
 from dikin.environments.patterns import Constant, Decaying, FlatFirst
-from dikin.environments.signs import displacement_sums, two_signs
 from dikin.errors import ParameterError
 
 SAMPLED = [2**i for i in range(21)]

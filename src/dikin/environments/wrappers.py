@@ -18,10 +18,9 @@ import numpy as np
 
 from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
-from dikin.environments.base import Environment, add
+from dikin.environments.base import Environment, add, one_sign
 from dikin.environments.patterns import Constant, as_pattern
 from dikin.environments.ridge import Ridge
-from dikin.environments.signs import one_sign
 from dikin.errors import ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compilable
@@ -41,7 +40,7 @@ class Wrapper(Environment):
         self.smoothness, self.lipschitz = environment.smoothness, environment.lipschitz
         self.sums = np.vstack([environment.sums, np.zeros((1, 2))])
 
-    def _told(self) -> Environment:
+    def _caught_up(self) -> Environment:
         """Return the environment inside, which has seen the rounds and sums so far."""
         inner = self.environment
         inner.rounds, inner.sums = self.rounds, self.sums[: len(inner.sums)]
@@ -52,11 +51,8 @@ class Wrapper(Environment):
         return self.environment.offers
 
     def best(self) -> tuple[Array, float]:
-        point, total = self._told().best()
+        point, total = self._caught_up().best()
         return point, total + self.total(-1)
-
-    def dynamic_total(self) -> float:
-        return self._told().dynamic_total() + self.total(-1)
 
 
 class Understated(Wrapper):

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.experiments.cell import Result
 from dikin.vectors import Array
 
+Result = dict[str, Any]
+"""Of a game: seed, regret and certificate in units of half the range of the losses, seconds,
+compiled."""
 INTERVAL = 0.95
 
 
@@ -66,11 +68,9 @@ class Curve:
         by_size: dict[int, list[float]] = {}
         for size, results in parts:
             by_size.setdefault(size, []).extend(result[value] for result in results)
-        sizes, regrets = (
-            np.array([*by_size], dtype=float),
-            np.array([*by_size.values()], dtype=float),
+        return cls(
+            np.array([*by_size], float), np.array([*by_size.values()], float), fitted, proved
         )
-        return cls(sizes, regrets, fitted, proved)
 
     @property
     def games(self) -> int:
@@ -84,11 +84,6 @@ class Curve:
     def band(self) -> tuple[Array, Array, Array]:
         """Sizes, means and half of the 95% interval of each mean, 0 for one game."""
         return self.sizes, self.means, np.nan_to_num(half_interval(self.regrets.T))
-
-    @property
-    def errors(self) -> Array:
-        """Standard errors of the means."""
-        return np.asarray(self.regrets.std(axis=1, ddof=1) / np.sqrt(self.games))
 
     @cached_property
     def power(self) -> PowerFit:

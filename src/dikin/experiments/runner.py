@@ -1,62 +1,80 @@
-"""Plays the cells that are not in a store yet, on local processes, with a bar."""
+"""Play the cells that are not in a store yet, on local processes, with a bar.
+
+A cell is a piece of work: `key` names it by its content, `work` is its approximate time in any
+unit, and `play()` returns its results. Finished cells are in an SQLite file, from which an
+interrupted run continues. A store belongs to one version of the package and one set of settings.
+"""
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import dikin
-from dikin.errors import ParameterError
-from dikin.experiments.cell import Cell, Result
-from dikin.experiments.store import Store
+from dikin.errors import ParameterError, StateError
+from dikin.experiments.fit import Result
 
 Results = dict[str, list[Result]]
 """The results of finished cells, by the cells' keys."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """Options of every experiment."""
+class Cell(Protocol):
+    """A piece of work whose results depend on its key alone."""
 
-    seed: int = 0
-    workers: int = 2
+    @property
+    def key(self) -> str: ...
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings of a store, without the version of the package."""
-        return {}
+    @property
+    def work(self) -> float: ...
+
+    def play(self) -> list[Result]: ...
+
+
+class Request(Protocol):
+    """Number of processes, and the settings to which a store belongs."""
+
+    @property
+    def workers(self) -> int: ...
+
+    def settings(self) -> dict[str, Any]: ...
 
 
 def run(cells: Sequence[Cell], request: Request, out: Path, console: Console) -> Results:
-    """Return the results of all cells, after playing those that are missing.
+    """Return the results of all cells, after playing those that are missing, large ones first."""
+    from joblib import Parallel, delayed
 
-    Each is kept when it is finished: an interrupted run goes on where it was.
-    """
-    prepare_folder(out)
+    _prepare_folder(out)
     settings = {"version": dikin.__version__} | request.settings()
-    with closing(Store(out / "cells.sqlite", settings)) as store:
+    with closing(Store(out / "cells.sqlite", settings)) as store, warnings.catch_warnings():
+        # A compiler keeps what it made: a worker that has grown is replaced, and nothing is lost.
+        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
         finished = store.finished()
-        missing = [cell for cell in cells if cell.key not in finished]
+        missing = sorted((c for c in cells if c.key not in finished), key=lambda c: -c.work)
         if len(missing) < len(cells):
             console.print(f"{len(cells) - len(missing)} of {len(cells)} cells are there already.")
-        with progress(console, sum(cell.work for cell in missing)) as bar:
-            for batch, results in _played(_batches(missing), request.workers):
-                for cell, games in zip(batch, results, strict=True):
-                    store.keep(cell.key, games)
-                    finished[cell.key] = games
-                bar.advance(bar.task_ids[0], sum(cell.work for cell in batch))
+        with _progress(console, sum(cell.work for cell in missing)) as bar:
+            workers = Parallel(n_jobs=request.workers, return_as="generator_unordered")
+            for cell, results in workers(delayed(_play)(cell) for cell in missing):
+                store.keep(cell.key, results)
+                finished[cell.key] = results
+                bar.advance(bar.task_ids[0], cell.work)
     return finished
 
 
-def prepare_folder(out: Path) -> None:
-    """Make the folder, and make sure that it can be written."""
+def _play(cell: Cell) -> tuple[Cell, list[Result]]:
+    return cell, cell.play()
+
+
+def _prepare_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
@@ -66,39 +84,54 @@ def prepare_folder(out: Path) -> None:
         ) from reason
 
 
-def progress(console: Console, work: float) -> Progress:
-    """Return a bar of the work done with the remaining time. Hidden if there is nothing to do."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=work == 0,
-    )
-    bar.add_task("playing", total=work)
+def _progress(console: Console, work: float) -> Progress:
+    """Return a bar of the work done with the remaining time. Hidden if nothing is to be done."""
+    columns = TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn()
+    bar = Progress(BarColumn(), *columns, console=console, disable=work == 0)
+    bar.add_task("", total=work)
     return bar
 
 
-def _batches(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return the batches, large ones first: no worker is left with the largest at the end."""
-    batches: dict[str, list[Cell]] = {}
-    for cell in cells:
-        batches.setdefault(cell.batch, []).append(cell)
-    return sorted(batches.values(), key=lambda batch: -sum(cell.work for cell in batch))
+class Store:
+    """The finished cells of one version and one set of settings."""
 
+    def __init__(self, file: Path, settings: dict[str, Any]) -> None:
+        self._database = sqlite3.connect(file)
+        try:
+            with self._database:
+                for table in ("settings(name PRIMARY KEY, value)", "cells(key PRIMARY KEY, value)"):
+                    self._database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+                stored = dict(self._database.execute("SELECT name, value FROM settings"))
+                current = {name: json.dumps(value) for name, value in settings.items()}
+                if not stored:
+                    rows = current.items()
+                    self._database.executemany("INSERT INTO settings VALUES (?, ?)", rows)
+        except sqlite3.Error as reason:
+            self.close()
+            raise StateError(
+                f"{file} cannot be used as a store of results ({reason}); choose another --out, or "
+                "move the file away"
+            ) from reason
+        if stored and stored != current:
+            self.close()
+            names = sorted(n for n in {*stored, *current} if stored.get(n) != current.get(n))
+            changes = "; ".join(f"{n} was {stored.get(n)}, is {current.get(n)}" for n in names)
+            raise StateError(
+                f"the results in {file} were made with other settings ({changes}); a store "
+                "belongs to one version of dikin and one set of settings: choose another --out to "
+                "start afresh"
+            )
 
-def _played(
-    batches: list[list[Cell]], workers: int
-) -> Iterator[tuple[list[Cell], list[list[Result]]]]:
-    from joblib import Parallel, delayed
+    def keep(self, key: str, results: list[Result]) -> None:
+        """Keep a finished cell, durably."""
+        with self._database:
+            self._database.execute("INSERT INTO cells VALUES (?, ?)", (key, json.dumps(results)))
 
-    with warnings.catch_warnings():
-        # A compiler keeps what it made: a worker that has grown is replaced, and nothing is lost.
-        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
-        games = (delayed(_play)(batch) for batch in batches)
-        yield from Parallel(n_jobs=workers, return_as="generator_unordered")(games)
+    def finished(self) -> Results:
+        """Return every finished cell by key."""
+        rows = self._database.execute("SELECT key, value FROM cells")
+        return {key: json.loads(results) for key, results in rows}
 
-
-def _play(batch: list[Cell]) -> tuple[list[Cell], list[list[Result]]]:
-    return batch, [cell.play() for cell in batch]
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()

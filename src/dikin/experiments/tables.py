@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,42 +19,32 @@ Columns = Mapping[str, Callable[[T], object]]
 
 
 def six_decimals(value: float) -> str:
-    """For files: six digits after the point."""
+    """Return a number for files: six digits after the point."""
     return f"{value:.6f}"
 
 
 def exponent(value: float) -> str:
-    """An exponent."""
+    """Return an exponent."""
     return f"{value:.3f}"
 
 
-def difference(value: float) -> str:
-    """A difference of exponents."""
-    return f"{value:+.3f}"
-
-
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """The ends of an interval."""
+    """Return the ends of an interval."""
     return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def whole(value: float) -> str:
-    """A regret or a number of rounds, where less than one does not matter."""
+    """Return a regret or a number of rounds, to the next whole number."""
     return f"{value:,.0f}"
 
 
 def fields(*names: str) -> Columns[Any]:
-    """Columns that show attributes of the same names."""
+    """Return columns that show attributes of the same names."""
     return {name: attrgetter(name) for name in names}
 
 
-def items(*names: str) -> Columns[Mapping[str, object]]:
-    """Columns that show entries of the same names."""
-    return {name: itemgetter(name) for name in names}
-
-
 def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:
-    """A row per thing."""
+    """Yield a row for each thing."""
     for thing in things:
         yield [str(text(thing)) for text in columns.values()]
 
@@ -65,29 +55,23 @@ FITTED_FILE: Columns[Any] = {
     "low": lambda line: six_decimals(line.curve.power.low),
     "high": lambda line: six_decimals(line.curve.power.high),
 }
-FITTED_SHOWN: Columns[Any] = {
-    "proved": lambda line: exponent(line.curve.proved),
-    "measured": lambda line: exponent(line.curve.power.exponent),
-    "95% interval": lambda line: interval(line.curve.power.low, line.curve.power.high),
-    "gap": lambda line: difference(line.curve.gap),
-}
 
 
 def write_csv(file: Path, columns: Columns[T], things: Iterable[T]) -> None:
-    """A row per thing, below the names of the columns. The file is replaced as a whole."""
+    """Write a row per thing, below the names of the columns. The file is replaced as a whole."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([[*columns], *rows(columns, things)])
     replace_file(file, text.getvalue().encode())
 
 
 def read_csv(file: Path) -> list[dict[str, str]]:
-    """The rows of a file, each by the names of its columns."""
+    """Return the rows of a file, each by the names of its columns."""
     with open(file, encoding="utf-8") as opened:
         return list(csv.DictReader(opened))
 
 
 def terminal_table(columns: Columns[T], things: Iterable[T], **options: Any) -> Any:
-    """The same in the terminal."""
+    """Return the same rows as a table in the terminal."""
     from rich.table import Column, Table
 
     first, *others = columns

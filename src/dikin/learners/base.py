@@ -519,4 +519,4 @@ class Learner(Declared, Player[Query]):
         self.domain.require_registered()
 
 
-LEARNERS: Registry[Learner] = Registry("learner", Learner, ("seed",))  # type: ignore[type-abstract]
+LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-abstract]

@@ -35,13 +35,13 @@ class Axis(NamedTuple):
     log: bool = False
     whole: bool = False
     percent: bool = False
-    """Whether a value of 1 is read as 100 %."""
+    """A value of 1 is read as 100 %."""
     labels: tuple[str, ...] = ()
-    """What the values 0, 1, 2, ... are called, where they are only positions."""
+    """Names of the values 0, 1, 2, ... where they are only positions."""
 
 
 def whole_ticks(most: int) -> Any:
-    """Ticks at whole numbers, at least two and never broken ones."""
+    """Return ticks at whole numbers, at least two."""
     ticker = require("matplotlib.ticker")
     return ticker.MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=True, min_n_ticks=1)
 
@@ -62,7 +62,7 @@ def mark_outside(axes: Axes, x: NDArray[Any], y: Array, ends: tuple[float, float
 
 
 def spread(heights: Sequence[float], room: float) -> list[float]:
-    """Heights of labels, as shares of the panel's, moved so that neighbours are `room` apart."""
+    """Return heights of labels, shares of the panel's, moved until neighbours are `room` apart."""
     order = np.argsort(heights, kind="stable")
     steps = room * np.arange(len(order))
     # With the steps taken off, the nearest ascending heights: those that would cross share a mean.
@@ -81,7 +81,7 @@ class Label(NamedTuple):
 
 
 def plain(axes: Axes) -> None:
-    """No more lines than are read."""
+    """Draw no more lines than are read."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(PALE)
     axes.tick_params(labelsize=SMALL, color=PALE, labelcolor=GREY)
@@ -92,15 +92,15 @@ def plain(axes: Axes) -> None:
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:
-    """The name of a panel, and a note at its right end."""
-    # A dollar sign in a name is one, and begins no formula.
+    """Write the name of a panel, and a note at its right end."""
+    # A dollar sign in a name begins no formula.
     style: dict[str, Any] = {"pad": 5, "parse_math": False}
     axes.set_title(name, loc="left", fontsize=NORMAL, fontweight="bold", color=INK, **style)
     axes.set_title(note, loc="right", fontsize=SMALL, color=GREY, **style)
 
 
 def show_scale(axes: Axes, axis: Axis) -> None:
-    """Ticks of a parameter's values."""
+    """Draw the ticks of a parameter's values."""
     ticker = require("matplotlib.ticker")
     if axis.log:
         axes.yaxis.set_major_formatter("{x:g}")
@@ -118,7 +118,7 @@ def show_scale(axes: Axes, axis: Axis) -> None:
 
 
 def write_labels(axes: Axes, labels: list[Label]) -> None:
-    """Texts next to the ends of lines, moved apart where they would overlap."""
+    """Write texts next to the ends of lines, moved apart where they would overlap."""
     height = axes.get_window_extent().height / DPI
     to_share = axes.transData + axes.transAxes.inverted()
     heights = [float(to_share.transform((1.0, label.y))[1]) for label in labels]
@@ -129,7 +129,7 @@ def write_labels(axes: Axes, labels: list[Label]) -> None:
 
 
 def short(name: str) -> str:
-    """A name that fits into the margin."""
+    """Return a name that fits into the margin."""
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
@@ -143,5 +143,5 @@ def value_text(value: float, axis: Axis) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number in four digits, or whole."""
+    """Return a number in four digits, or whole."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"

@@ -1,7 +1,7 @@
 """The numbers behind the lines: statistics over the rounds, and values that are far off.
 
-Every curve is taken at some hundred rounds (`marks`), from the rounds just before each of them: a
-million rounds draw as fast as a thousand, into a file as small.
+Every curve is taken at some hundred rounds (`marks`), from the rounds just before each of them. So
+a million rounds draw as fast as a thousand, into a file as small.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LEAST_WINDOW, WINDOWS = 10, 50
 LOW, HIGH = 0.05, 0.95
 """The quantiles that bound a band."""
 FAR = 10
-"""A few values that are so many times as far from the median as all others are far off."""
+"""Factor by which a few values must be farther from the median than all others to be far off."""
 
 
 def marks(rounds: int) -> NDArray[np.int64]:
-    """The rows at which curves are taken: all, or some hundred with the first and the last."""
+    """Return the rows at which curves are taken, with the first and the last."""
     return np.unique(np.linspace(0, rounds - 1, min(rounds, MARKS)).round().astype(np.int64))
 
 
@@ -43,22 +43,9 @@ def rolling(column: Array, of: Callable[[Array], Any]) -> Array:
 
 
 def band(column: Array) -> tuple[Array, Array]:
-    """The range around each mark, from the 5 % to the 95 % quantile, of finite numbers."""
+    """Return the range around each mark, from the 5 % to the 95 % quantile, of finite numbers."""
     ends = rolling(column, lambda rows: np.quantile(rows, (LOW, HIGH)))
     return ends[:, 0], ends[:, 1]
-
-
-def stretches(held: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
-    """Yield the first row of each stretch in which a column is true, and the first row after it.
-
-    Breaks of at most `gap` rows are ignored.
-    """
-    rows = np.flatnonzero(held)
-    if not len(rows):
-        return []
-    breaks = np.flatnonzero(np.diff(rows) > gap + 1)
-    firsts, lasts = rows[np.r_[0, breaks + 1]], rows[np.r_[breaks, len(rows) - 1]]
-    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
 def far_off(values: Array) -> NDArray[np.bool_]:
@@ -77,7 +64,7 @@ def far_off(values: Array) -> NDArray[np.bool_]:
 
 
 def limits(values: Array) -> tuple[float, float]:
-    """The ends of an axis on which a few values far off do not hide the others.
+    """Return the ends of an axis on which a few values far off do not hide the others.
 
     All finite values that are not far off, or those within two widths of their middle 98 %.
     """

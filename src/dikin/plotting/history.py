@@ -26,16 +26,7 @@ from dikin.plotting.axes import (
     write_labels,
 )
 from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
-from dikin.plotting.curves import (
-    MARKS,
-    band,
-    far_off,
-    limits,
-    marks,
-    rolling,
-    stretches,
-    window,
-)
+from dikin.plotting.curves import band, far_off, limits, marks, rolling, window
 from dikin.plotting.style import BLUE, FONTS, GREY, INK, ORANGE, PALETTE, require, styled
 from dikin.vectors import Table
 
@@ -48,7 +39,7 @@ MARGINS = 0.075, 0.86
 """Where the panels begin and end, as shares of the width: direct labels stand to their right."""
 HEIGHTS = {"uplift": 1.3, "parameter": 1.05, "value": 1.5}
 GAP, HEAD, TITLE, FOOT = 0.42, 0.36, 0.36, 0.55
-"""Inches between panels, of the words above the first, of a title, and below the last panel."""
+"""Inches between panels, of the words above the first panel, of a title, and below the last."""
 
 MOST_PANELS = 8
 """Parameters that are drawn; a figure of more is too high for a page."""
@@ -71,7 +62,7 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One picture over the rounds: a number, or the parts of a Shares."""
+    """A picture over the rounds: a number, or the parts of a Shares."""
 
     name: str
     lines: tuple[Line, ...]
@@ -79,12 +70,12 @@ class Panel(NamedTuple):
 
 
 class UpliftCourse(NamedTuple):
-    """Draw the gain over the control, with its interval, over the rounds."""
+    """The gain over the control, with its interval, over the rounds."""
 
     known: Table
     """With the columns round, mean, low and high, all finite."""
     unit: str
-    """What stands behind a number: a per-cent sign, or nothing."""
+    """Text behind a number: a per-cent sign, or nothing."""
 
 
 def draw_history(
@@ -117,10 +108,10 @@ def draw_history(
         if uplift is not None:
             _draw_uplift(axes[-2], uplift)
         _draw_value(axes[-1], table, maximize)
-        _shade_paused(axes, table)
+        paused = _shade_paused(axes, table)
         for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
             draw_context(place, context)
-        _caption(figure, title, len(panels) - len(drawn))
+        _caption(figure, title, len(panels) - len(drawn), paused)
     return figure
 
 
@@ -128,7 +119,7 @@ def draw_history(
 
 
 def _layout(kinds: list[str], head: float, below: float) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each kind, one below the other, and so much room below them."""
+    """Return a figure with a panel for each kind, and so much room below them."""
     figures = require("matplotlib.figure")
     heights = [HEIGHTS[kind] for kind in kinds]
     total = head + FOOT + sum(heights) + GAP * len(kinds) + below
@@ -156,11 +147,14 @@ def _draw_parameter(axes: Axes, table: Table, panel: Panel) -> None:
     several = len(panel.lines) > 1
     largest = sorted(panel.lines, key=lambda line: -table[line.best][-1])[:MOST_PARTS]
     shown = [line for line in panel.lines if line in largest]
-    labels = []
+    labels, at = [], marks(len(table))
+    style = "steps-post" if panel.axis.whole else "default"
     for colour, line in zip(PALETTE, shown, strict=False):
         if not several or len(shown) <= 3:
             _draw_played(axes, table, line.played, colour)
-        best = _draw_best(axes, table, panel, line.best, colour)
+        x, y = table["round"][at], table[line.best][at]
+        axes.plot(x, y, color=colour, linewidth=1.8, drawstyle=style, label=line.best)
+        best = float(y[-1])
         grey = colour if several else GREY
         axes.axhline(line.start, color=grey, linewidth=0.9, linestyle=(0, (5, 4)))
         if several:
@@ -191,15 +185,6 @@ def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
     axes.plot(
         x, y, "o", markersize=size, markeredgewidth=0, color=colour, alpha=alpha, rasterized=True
     )
-
-
-def _draw_best(axes: Axes, table: Table, panel: Panel, column: str, colour: str) -> float:
-    """Draw the best guess as a line, and return its last value."""
-    at = marks(len(table))
-    style = "steps-post" if panel.axis.whole else "default"
-    x, y = table["round"][at], table[column][at]
-    axes.plot(x, y, color=colour, linewidth=1.8, drawstyle=style, label=column)
-    return float(y[-1])
 
 
 def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
@@ -240,7 +225,6 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
 
 
 def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
-    """The gain over the control, and its interval."""
     known = uplift.known
     late = known[len(known) // 4 :]  # zero is within, the first wide intervals are cut
     low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
@@ -257,42 +241,22 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     write_labels(axes, [Label(last, text, BLUE), Label(0.0, "control", GREY)])
 
 
-# --- what is common to the panels -----------------------------------------------------------------
+def _shade_paused(axes: list[Axes], table: Table) -> bool:
+    """Shade the pauses, in which nothing was explored or learnt, and return whether any is seen."""
+    at = marks(len(table))
+    x, paused = table["round"][at], table["paused"][at]
+    for place in axes if paused.any() else ():
+        style: dict[str, Any] = {"color": PAUSED, "zorder": 0.4, "linewidth": 0, "step": "post"}
+        edge = place.get_xaxis_transform()
+        place.fill_between(x, 0, 1, where=paused, transform=edge, label="paused", **style)
+    return bool(paused.any())
 
 
-def _shade_paused(axes: list[Axes], table: Table) -> None:
-    """Shade the pauses, in which nothing was explored or learnt."""
-    x, paused = table["round"], stretches(table["paused"], len(table) // MARKS)
-    if not paused:
-        return
-    spans = [(float(x[first]), float(x[after - 1] + 1 - x[first])) for first, after in paused]
-    for place in axes:
-        place.broken_barh(
-            spans,
-            (0, 1),
-            transform=place.get_xaxis_transform(),
-            color=PAUSED,
-            zorder=0.4,
-            linewidth=0,
-            label="paused",
-        )
-    axes[0].text(
-        spans[0][0],
-        0.98,
-        " paused",
-        transform=axes[0].get_xaxis_transform(),
-        va="top",
-        fontsize=SMALL,
-        color="#7a6420",
-    )
-
-
-def _caption(figure: Figure, title: str, left_out: int) -> None:
+def _caption(figure: Figure, title: str, left_out: int, paused: bool) -> None:
     """Write the title and the meaning of the lines, in place of a legend."""
     height, left = figure.get_figheight(), MARGINS[0]
     note = "line: best guess · band: 5 to 95 % of the rounds · dashed: start"
-    if left_out:
-        note += f" · not drawn: {left_out} more"
+    note += " · shaded: paused" * paused + f" · not drawn: {left_out} more" * bool(left_out)
     if title:
         style: dict[str, Any] = {"fontsize": LARGE, "fontweight": "bold", "color": INK, "va": "top"}
         figure.text(left, 1 - 0.2 / height, title, parse_math=False, **style)

@@ -1,4 +1,4 @@
-"""Who is let in: visitors with a token, or of this machine alone, and how often."""
+"""Access: visitors with a token, or from this machine alone, and limits of their requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "
 
 
 class Gate:
-    """Lets requests in: with a token, or from this machine while there are none."""
+    """The check of requests: with a token, or from this machine as long as no token exists."""
 
     def __init__(self, read: Callable[[], Awaitable[list[Token]]]) -> None:
         self._read = read
@@ -29,7 +29,7 @@ class Gate:
         self._guarded = False
 
     async def check(self) -> TokenCheck:
-        """Return the tokens, or raise the error of reading them; requests share each read."""
+        """Return the tokens, or raise the error of reading them. Requests share each read."""
         now = time.monotonic()
         if self._check is None or (self._check.done() and now > self._fresh_until):
             self._check = asyncio.ensure_future(self._read_tokens())
@@ -40,7 +40,7 @@ class Gate:
         return TokenCheck(await self._read())
 
     async def access(self, method: str, headers: Mapping[str, str], server: str) -> Access:
-        """Return what a request may do; raise a problem if it may do nothing."""
+        """Return the rights of a request, or raise a problem if it has no right at all."""
         check = await self.check()
         # If there once were tokens, a missing table must not let everyone in.
         self._guarded = self._guarded or not check.open
@@ -96,7 +96,7 @@ class Quotas:
 
     @contextmanager
     def request(self, token: str | None) -> Iterator[None]:
-        """Count a request of a token while it is answered; without tokens there is no limit."""
+        """Count a request of a token while it is answered. Without a token nothing is counted."""
         if token is None:
             yield
             return

@@ -1,7 +1,6 @@
 """The ASGI application: `Service(store)`.
 
-`dikin serve` adds what a public server needs: it refuses to listen beyond this machine without
-tokens, and limits connections.
+`dikin serve` refuses to listen beyond this machine without tokens, and limits connections.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from itertools import count
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from starlette.datastructures import Headers, QueryParams
-from starlette.requests import Request
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Router
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 import dikin
 from dikin.arguments import whole
@@ -43,7 +42,7 @@ from dikin.serialization import read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.metrics import MEDIA_TYPE, Metrics
-from dikin.service.problems import ClientGone, Problem
+from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenStore
 from dikin.status import Status
@@ -106,7 +105,7 @@ class Visit:
 class Service:
     """The service of one store: an ASGI application.
 
-    Whether a request may be answered is decided by its head. Only then is its body read.
+    The head of a request decides if it may be answered. Its body is read afterwards.
     """
 
     def __init__(
@@ -151,7 +150,7 @@ class Service:
         visit = Visit(request, id, time.perf_counter())
         try:
             response = await self._answer(visit)
-        except ClientGone:
+        except ClientDisconnect:
             self._note(visit, 499)
             return
         except (Exception, asyncio.CancelledError) as error:
@@ -183,27 +182,25 @@ class Service:
         return await self._carry_out(asked, visit, {})
 
     async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
-        query: QueryParams = request.query_params
-        if len(query.multi_items()) > len(query):
-            names = [name for name, _ in query.multi_items()]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise RequestError(f"{shown(twice)} occurs twice in the query; give it once")
-        values = {
-            name: text if asked.in_query.get(name, {}).get("type") == "string" else _value(text)
-            for name, text in query.items()
-        }
-        given = asked.checked(values, "query", asked.in_query)
+        given: dict[str, Any] = {}
+        for name, text in request.query_params.multi_items():
+            if name in given:
+                raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
+            is_text = asked.in_query.get(name, {}).get("type") == "string"
+            given[name] = text if is_text else _value(text)
+        asked.check(given, "query", asked.in_query)
         body = await self._body(request)
         if body and not asked.in_body:
             raise RequestError("this endpoint takes no body; send none")
         if body is None and any(name in asked.in_body for name in asked.required):
             raise RequestError("the body is missing")
         if body is not None and asked.in_body:
-            given |= asked.checked(body, "body", asked.in_body)
+            asked.check(body, "body", asked.in_body)
+            given |= body
         for name, header in asked.headers.items():
-            text = request.headers.get(header)
-            if text is not None:
-                given[name] = printable(_utf8(text), header)
+            sent = request.headers.get(header)
+            if sent is not None:
+                given[name] = printable(_utf8(sent), header)
         return given
 
     async def _carry_out(self, asked: Operation, visit: Visit, given: dict[str, Any]) -> Response:
@@ -212,26 +209,25 @@ class Service:
             return answered if isinstance(answered, Response) else _json(answered)
         old = visit.request.headers.get("if-none-match")
 
-        def act(study: Study) -> tuple[bytes | None, str | None]:
-            version = asked.version and f'"{asked.version(study, **given)}"'
-            if version is not None and version == old:
-                return None, version
-            return _written(asked.act(study, **given)), version
+        def act(study: Study) -> Response:
+            if asked.version is None:
+                return _json(asked.act(study, **given))
+            version = f'"{asked.version(study, **given)}"'
+            headers = {"etag": version, "cache-control": "no-cache"}
+            if version == old:
+                return Response(status_code=304, headers=headers)
+            return _json(asked.act(study, **given), headers=headers)
 
         try:
             client = None if asked.method == "GET" else _client(visit)
-            body, version = await self.studies.do(str(visit.study), act, client)
+            return await self.studies.do(str(visit.study), act, client)
         except UnknownStudyError as error:
             raise _unknown(visit) from error
-        headers = {} if version is None else {"etag": version, "cache-control": "no-cache"}
-        if body is None:
-            return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type="application/json")
 
     # --- its body --------------------------------------------------------------------------------
 
     async def _body(self, request: Request) -> Any:
-        """Return the value of the body, or None; a slow client delays only itself."""
+        """Return the value of the body, or None. A slow client delays only itself."""
         headers = request.headers
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers and "content-length" in headers:
@@ -257,15 +253,11 @@ class Service:
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
-                while True:
-                    message: Message = await request.receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGone
-                    body += message.get("body", b"")
+                async for part in request.stream():
+                    body += part
                     if len(body) > self._largest:
                         raise self._too_large()
-                    if not message.get("more_body", False):
-                        return bytes(body)
+            return bytes(body)
         except TimeoutError:
             raise Problem(
                 408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
@@ -361,7 +353,7 @@ class Service:
 
 
 def _heads(store: str) -> dict[str, Any]:
-    """Return what changes with each row of a study, by name."""
+    """Return numbers that change with each row of a study, by name."""
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
@@ -440,19 +432,16 @@ def _parts(value: Any) -> Any:
 
 
 def _value(text: str) -> Any:
-    """Return the value of a text in a query; what is not JSON stays a text."""
+    """Return the value of a text in a query, or the text itself if it is not JSON."""
     try:
         return read_json(text)
     except ValueError:
         return text
 
 
-def _written(answer: Any) -> bytes:
-    return json.dumps(plain(answer), allow_nan=False).encode()
-
-
-def _json(answer: Any, status: int = 200) -> Response:
-    return Response(_written(answer), status, media_type="application/json")
+def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    content = json.dumps(plain(answer), allow_nan=False)
+    return Response(content, status, headers, media_type="application/json")
 
 
 # --- endpoints beside the operations of a study --------------------------------------------------
@@ -500,9 +489,9 @@ async def create(
     state: Annotated[dict[str, Any] | None, "The result of `Tuner.state`, alone."] = None,
     **more: Any,
 ) -> Any:
-    """Create a study (201); it may already exist with the same tuner (200).
+    """Create a study (201), or find it with the same tuner (200).
 
-    Beside `tuner` there may be all arguments of `dikin.Tuner`, as for `dikin study create`.
+    All arguments of `dikin.Tuner` are accepted next to `tuner`.
     """
     name = str(visit.study)
     if name in (".", ".."):
@@ -571,7 +560,7 @@ async def healthz(service: Service, visit: Visit) -> Any:
 async def readyz(service: Service, visit: Visit) -> Any:
     """Return whether the database answers too, and all open studies do.
 
-    Everybody may ask, so the answer has neither names nor addresses; the log has them.
+    Everybody may ask, so the answer has neither names nor addresses. The log has them.
     """
     try:
         await service.gate.check()

@@ -88,7 +88,7 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     Prometheus at /metrics. In Python: dikin.Study("http://localhost:8000", "shop").
 
     Without tokens the service answers only its own machine, and refuses to listen beyond it. With
-    tokens (dikin token create) every request needs one; put a proxy with TLS in front. Several such
+    tokens (dikin token create) every request needs one. Put a proxy with TLS in front. Several such
     processes may serve one PostgreSQL database.
     """  # noqa: D301 - click reads the backspace character
     for package in ("starlette", "httptools", "uvicorn", "prometheus_client"):
@@ -117,7 +117,7 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, or raise an error that says why there is none."""
+    """Return a listening socket, or raise an error with the reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         # Clients that connect before the server has started wait.
@@ -184,7 +184,7 @@ def report(name: str, url: str, out: Path) -> None:
 
 @click.group()
 def token() -> None:
-    """Manage tokens, which say who may do what over HTTP.
+    """Manage tokens, the rights of clients over HTTP.
 
     \b
       read    look at studies: the page, history, metrics
@@ -258,6 +258,6 @@ def list_(url: str) -> None:
 @click.argument("which")
 @url_option
 def revoke(which: str, url: str) -> None:
-    """Revoke the token WHICH (a name or an id); it is invalid within two seconds."""
+    """Revoke the token WHICH (a name or an id). It is invalid within two seconds."""
     revoked = TokenStore(url).revoke(which)
     click.echo(f"token {revoked.name!r} ({revoked.id}) is revoked")

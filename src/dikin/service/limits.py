@@ -46,8 +46,6 @@ BATCH = 256
 """The most requests of a study that share a transaction."""
 BATCH_SECONDS = 0.05
 """Seconds after which a transaction ends in any case, so that the first request need not wait."""
-LONGEST_TURN = 0.1
-"""Seconds for which a study may keep other studies in the same file from writing."""
 STATUS_SECONDS = 600.0
 """Seconds for which a status of a study without new rows is believed, but for its ages."""
 TOKENS_FRESH = 2.0

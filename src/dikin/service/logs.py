@@ -16,7 +16,7 @@ SERVICE = "dikin.service"
 class JsonLines(logging.Formatter):
     """One line of JSON per entry: time, level, event, and further fields.
 
-    Of a learner's message it has the thread, which names the study, but not the values.
+    The entry of a learner has the thread, which names the study, but not the values.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -76,7 +76,7 @@ def _endpoint(asked: Operation) -> dict[str, Any]:
         schema = {
             "type": "object",
             "properties": asked.in_body,
-            "required": asked.required,
+            "required": sorted(asked.required),
             "additionalProperties": asked.is_open,
         }
         content = {"application/json": {"schema": schema}}

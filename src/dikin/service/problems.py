@@ -47,10 +47,6 @@ HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 """Headers of a problem."""
 
 
-class ClientGone(Exception):  # noqa: N818 - nothing is wrong with it
-    """The client has disconnected, so that nobody waits for an answer."""
-
-
 class Problem(Exception):  # noqa: N818 - it is called so over HTTP
     """An HTTP response that is a problem."""
 

@@ -45,7 +45,7 @@ class Job:
     error: Exception | None = None
 
     def fail(self, error: Exception) -> None:
-        """Take back the result, which was not written; even a read may have seen it."""
+        """Take back the result, which was not written. Even a read may have seen it."""
         if self.error is None:
             text = f"the request may not have been written: {error}. Send it again"
             self.error = error if isinstance(error, StoreError) else StoreError(text)
@@ -87,9 +87,9 @@ class OpenStudy:
         return not self._users and self._busy_since is None
 
     async def do(self, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with the study; a change is durable when this returns.
+        """Do something with the study. A change is durable when this returns.
 
-        Without an answer in time this is an error. What had begun by then may still be carried out.
+        Without an answer in time this is an error. An act that had begun may still be carried out.
         """
         if self.is_stuck:
             raise self._stuck_error()
@@ -188,16 +188,16 @@ class OpenStudy:
             self._study = Study(
                 owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits(min(owner.patience / 2, limits.LONGEST_TURN))
+            self._study._share_commits()
         return self._study
 
     def disconnect(self) -> None:
-        """Close the connection alone; the next request opens another one."""
+        """Close the connection alone. The next request opens another."""
         if self._study is not None:
             self._study._ledger.database.close()
 
     def close(self) -> None:
-        """Close the study; the next request opens it again."""
+        """Close the study. The next request opens it again."""
         study, self._study = self._study, None
         try:
             if study is not None:
@@ -219,7 +219,7 @@ class Connections:
             self._idle.pop(study, None)
 
     def give_back(self, study: OpenStudy) -> None:
-        """Note that a study waits for requests, and disconnect the one that waits longest."""
+        """Note that a study waits for requests, and disconnect the study that waits longest."""
         with self._turn:
             self._idle[study] = None
             if len(self._idle) > limits.IDLE_CONNECTIONS:
@@ -243,7 +243,7 @@ class OpenStudies:
         self._calls: set[Future[Any]] = set()
 
     async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
-        """Do something with a study, as `OpenStudy.do`; its first request opens it."""
+        """Do something with a study, as `OpenStudy.do`. Its first request opens it."""
         if name not in self._studies:
             self._make_room()
             self._studies[name] = OpenStudy(name, self)
@@ -288,7 +288,7 @@ class OpenStudies:
         return sum(study.is_stuck for study in self._studies.values())
 
     def close(self) -> None:
-        """Close all studies; wait some seconds until their requests are written."""
+        """Wait some seconds until all requests are written, and close all studies."""
         until = time.monotonic() + limits.CLOSE_SECONDS
         studies = list(self._studies.values())
         busy = [each for each in studies if not each.is_idle]

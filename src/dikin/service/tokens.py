@@ -1,4 +1,4 @@
-"""Tokens: who may do what with which studies.
+"""Tokens: rights of clients, for all studies or for some.
 
 A token is `dikin_<id>_<secret>`. The store has only a digest of the secret. The secret is 32 random
 bytes, so that a plain SHA-256 cannot be reversed by search. A token is printed once, when it is
@@ -36,7 +36,7 @@ CREATE = (
 
 
 class Token(NamedTuple):
-    """A token as stored; times are seconds since 1970."""
+    """A token as stored. Times are seconds since 1970."""
 
     id: str
     name: str
@@ -68,7 +68,7 @@ class Access(NamedTuple):
         return self.studies is None or study in self.studies
 
     def refuse_unless(self, right: str, study: str | None) -> None:
-        """Refuse a request that the visitor has no right to."""
+        """Refuse a request that is beyond the visitor's rights."""
         if RIGHTS.index(right) > RIGHTS.index(self.right):
             raise AccessError(
                 f"this needs a token with the right {right}; token {self.name!r} has the right "
@@ -166,7 +166,7 @@ def _token(id: str, name: str, digest: str, right: str, studies: str | None, *ti
 
 
 class TokenCheck:
-    """Determines what a visitor may do, from cached tokens."""
+    """The rights of visitors, from cached tokens."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._by_id = {token.id: token for token in tokens}

@@ -18,7 +18,7 @@ ANSWER = ("value", "failed", "metrics", "covariates")
 
 
 def printable(value: Any, what: str) -> str:
-    """A name that a row can contain, in the one form of Unicode, or an error."""
+    """Return a name that a row can contain, in one form of Unicode, or raise an error."""
     name = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
     if not 0 < len(name) <= 150 or not name.isprintable():
         raise ParameterError(f"{what} must be 1 to 150 printable characters, got {shown(value)}")
@@ -26,7 +26,7 @@ def printable(value: Any, what: str) -> str:
 
 
 def seconds(value: Any, what: str, low: float, high: float) -> float:
-    """A number of seconds within limits, or an error."""
+    """Return a number of seconds within limits, or raise an error."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         raise ParameterError(
@@ -36,18 +36,18 @@ def seconds(value: Any, what: str, low: float, high: float) -> float:
 
 
 def first_and_last(first: Any, last: Any) -> tuple[int, int | None]:
-    """The first and the last round of a range, or an error; None for the newest."""
+    """Return the first and the last round of a range, None for the newest."""
     first = whole(first, "first", 1, "rounds are counted from 1")
     return first, None if last is None else whole(last, "last", 0, "rounds are counted from 1")
 
 
 def own_name() -> str:
-    """The default name of a client: its machine and its process."""
+    """Return the default name of a client: its machine and its process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def as_read(value: Any) -> Any:
-    """Return a value as it will be read back; the tuner refuses what it cannot use."""
+    """Return a value as it will be read back from a row."""
     if value is None or type(value) is float:
         return value
     if isinstance(value, Mapping):
@@ -71,7 +71,7 @@ def same_answer(row: dict[str, Any], answer: dict[str, Any]) -> bool:
 
 
 def query_or_id(query: Any) -> Query | int:
-    """A query or an id, as passed to tell and forget; an error if it is neither."""
+    """Return a query or an id, as passed to tell and forget, or raise an error."""
     if isinstance(query, Query):
         return query
     if is_whole(query):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,13 +11,12 @@ from typing import Any
 
 import click
 
-from dikin.engine.progress import Progress
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
 from dikin.plotting.curves import far_off
 from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Call, Schema
+from dikin.studies.operations import OPERATIONS, Act, Call, Schema, summary
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import (
     VALUE,
@@ -28,19 +26,9 @@ from dikin.studies.tuner_options import (
     tuner_from_text,
     tuner_options,
 )
-from dikin.vectors import Table
 
-EXPORTED_AT_ONCE = 20_000
-"""Rounds."""
 MARGIN = 14
 """The least width of the column of names."""
-EXAMPLES = {
-    "ask": ("shop", "shop --covariate load=0.7 --covariate hour=14", "shop --context region=eu"),
-    "tell": ("shop 17 512", "store 17 512 --metric p99_ms=187", "store 17 --failed"),
-    "add_trial": ("shop 480 --param price=5",),
-    "recommend": ("shop", "fleet --context region=eu --context load=0.7"),
-}
-"""Examples of a command."""
 SHOWN: dict[str, Callable[[Any], str]] = {
     "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
     "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
@@ -83,11 +71,9 @@ def study() -> None:
     """  # noqa: D301 - click reads the backspace character
 
 
-def command(
-    title: str | None = None, of: Callable[..., Any] | None = None
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Enter a command for one study, with the first words of a method of `Study` or its own."""
-    words = None if of is None else (inspect.getdoc(of) or "").partition("\n\nParameters")[0]
+def command(title: str | None = None, of: Any = None) -> Callable[[Act], click.Command]:
+    """Enter a command for one study, with the words of a function or of a method of `Study`."""
+    words = None if of is None else summary(of)
     return lambda act: study.command(title, help=words)(name_argument(url_option(act)))
 
 
@@ -101,23 +87,16 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
     \b
       dikin study create shop --param price=1:14:4 --param ads=0:60:40 --maximize
       dikin study create search --param rate=0.001:1:0.01:log --param level=1:9:6:int
-      dikin study create train --param "batch=Levels([16, 32, 64, 128], start=32)"
       dikin study create split --param "traffic=Shares(['old', 'new'])"
-      dikin study create plan --param ads=0:60 --param staff=0:30 \\
-          --constraint "ads + 3*staff <= 100"
-      dikin study create store --param "codec=Choice(['lz4', 'zstd'])" --param n=1:512:32:int:log \\
-          --limit "p99_ms <= 200" --limit "failed <= 0.01"
-      dikin study create queue --param workers=1:64:8:int --covariate hour=cycle:24
+      dikin study create plan --param ads=0:60 --constraint "ads <= 40" --limit "p99_ms <= 200"
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
-    A TUNER may be described by a JSON object in place of options:
+    A TUNER may be described by a JSON object in place of options, whose other keys are arguments of
+    dikin.Tuner. If the study already exists with the same tuner, nothing changes.
 
     \b
       dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
           "maximize": true}'
-
-    The other keys are arguments of dikin.Tuner; a parameter may have "kind": "integer", "levels",
-    "choice" or "shares". If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
     described = tuner_from_options(**options)
     if (tuner is None) == (described is None):
@@ -141,7 +120,6 @@ create.params += tuner_options()
 
 def _command(call: Call) -> click.Command:
     title = call.name.replace("_", "-")
-    lines = "\n".join(f"  dikin study {title} {each}" for each in EXAMPLES.get(call.name, ()))
     given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
     more = {"progress": True} if "progress" in call.arguments else {}
 
@@ -158,7 +136,7 @@ def _command(call: Call) -> click.Command:
             click.Argument(["name"]),
             *(_parameter(*each, each[0] in call.required) for each in given.items()),
         ],
-        help=f"{call.words}\n\n\b\n{lines}",
+        help=call.words,
         context_settings={"ignore_unknown_options": True},  # a value may be negative
     )
 
@@ -295,31 +273,19 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
-    The columns are round, one for each name, value, expected, paused, failed, the best setting by
-    name (best.NAME), and the metrics (metric.NAME), contexts (context.NAME) and covariates
-    (covariate.NAME); with a holdback also held_back and expected_control.
+    The columns are round, the parameters, value, expected, paused, failed, the best setting
+    (best.NAME), the metrics (metric.NAME), contexts (context.NAME) and covariates (covariate.NAME).
+    A study with a holdback also has held_back and expected_control.
     """
     with Study(url, name) as study:
-        if out is None and sys.stdout is None:
-            raise ParameterError("standard output is closed; name a file with --out")
-        if out is None:
-            write_csv(_parts(study), sys.stdout)
-        else:
-            with replacing(out) as file:
-                write_csv(_parts(study), codecs.getwriter("utf-8")(file))
-
-
-def _parts(study: Study) -> Iterator[Table]:
-    """The history in parts, with a progress bar."""
-    rounds, expected = study.rounds, 0
-    with Progress(rounds, True) as bar:
-        for first in range(1, max(rounds, 1) + 1, EXPORTED_AT_ONCE):
-            part = study.history(first, min(rounds, first + EXPORTED_AT_ONCE - 1))
-            if expected and not (len(part) and part["round"][0] == expected):
-                raise StateError(f"study {study.name!r} was trimmed meanwhile; export it again")
-            expected = part["round"][-1] + 1 if len(part) else 0
-            yield part
-            bar.move(EXPORTED_AT_ONCE)
+        rounds = study.history()
+    if out is None and sys.stdout is None:
+        raise ParameterError("standard output is closed; name a file with --out")
+    if out is None:
+        write_csv(rounds, sys.stdout)
+    else:
+        with replacing(out) as file:
+            write_csv(rounds, codecs.getwriter("utf-8")(file))
 
 
 @command(of=Study.rewind)
@@ -333,7 +299,7 @@ def rewind(name: str, url: str) -> None:
 def convert(url: str) -> None:
     """Convert the studies of an earlier version in a database, as opening one does.
 
-    Their tuners learn anew from all rows. The old tables stay as they are; the earlier version
+    Their tuners learn anew from all rows. The old tables stay as they are. The earlier version
     refuses to open them.
     """
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")

@@ -2,7 +2,7 @@
 
 Their rows are facts too: every trial that was asked is opened again, every answer is told again,
 and today's tuner learns from them. Ids, times, clients and keys stay. The old tables stay as they
-are; the version that wrote them refuses to open them.
+are. The version that wrote them refuses to open them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dikin import serialization
 from dikin.studies.database import Database, Head, Record
 from dikin.studies.fold import text_of
 from dikin.studies.log import Log, create_tables
@@ -27,8 +26,6 @@ VERSION = 8
 """The version of states that is converted."""
 AT_ONCE = 500
 """Rows with one seal."""
-RENAMED = {"hold": "pause"}
-"""Kinds of rows that have another name today."""
 UNIT = "\x1f"
 
 logger = logging.getLogger("dikin")
@@ -50,19 +47,17 @@ def convert(database: Database) -> None:
 
 
 def _convert(database: Database, id: int, log: Log) -> None:
-    first, seal, text = database.run(
-        "SELECT number, seal, state FROM dikin_snapshots WHERE study = ? ORDER BY number LIMIT 1",
-        (id,),
-    )[0]
+    sql = "SELECT number, seal, state FROM dikin_snapshots WHERE study = ? ORDER BY number LIMIT 1"
+    first, seal, text = database.run(sql, (id,))[0]
     old = json.loads(text)
     rows = list(_intact(database, id, log.name, first, seal))
     learner, open_asks = old["learner"], old["asked"]
-    is_tuner = "tuner" in learner and old.get("version", 2) in (VERSION, serialization.VERSION)
+    is_tuner = "tuner" in learner and old.get("version") == VERSION
+    tuner = _earlier_tuner(learner) if is_tuner else None
     keys = dict(_keys(database, id)) if database.has_table("dikin_keys") else {}
-    records = list(_records(_tuner_of(old) if is_tuner else None, open_asks, rows, keys))
+    records = list(_records(tuner, open_asks, rows, keys))
     begin = -len(records) - 1
-    if is_tuner:
-        tuner = _tuner_of(old)
+    if tuner is not None:
         state = tuner.state_in_study(log.name) | {"rounds": int(learner["rounds"])}
         content = text_of(state, rounds=int(learner["rounds"]))
     else:
@@ -83,20 +78,13 @@ def _convert(database: Database, id: int, log: Log) -> None:
     log.append([Record("skip", json.dumps({"converted": len(rows)}))], Head(head, 0), jump=last + 1)
 
 
-def _tuner_of(old: dict[str, Any]) -> Tuner:
-    if old.get("version", 2) == VERSION:
-        return _earlier_tuner(old["learner"])
-    return Tuner.restore(old["learner"])
-
-
 def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterator[OldRow]:
-    """Yield the old rows up to the first that is not the one that was written."""
-    found = database.run(
+    """Yield the old rows up to the first that was altered."""
+    sql = (
         "SELECT number, kind, query, client, time, body, seal FROM dikin_events WHERE study = ? "
-        "AND number > ? ORDER BY number",
-        (id, n),
+        "AND number > ? ORDER BY number"
     )
-    for number, kind, query, client, at, body, sealed in found:
+    for number, kind, query, client, at, body, sealed in database.run(sql, (id, n)):
         content = f"{seal}\n{number}\n{kind}\n{query}\n{client}\n{at}\n{body}"
         if blake2b(content.encode(), digest_size=16).hexdigest() != sealed:
             logger.error(
@@ -121,7 +109,7 @@ def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
 def _records(
     tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow], keys: dict[int, str]
 ) -> Iterator[Record]:
-    """Yield the rows of today for those of an old study, and for what was open before them."""
+    """Yield the rows of today for those of an old study, and for its open trials before them."""
     told = {row[2]: json.loads(row[5]) for row in rows if row[1] == "tell"}
     asked = [
         (0, "ask", int(id), who, at, f'{{"point": {point}}}', "")
@@ -135,14 +123,15 @@ def _records(
             fact = {"id": query, "for": [context, None, None]} | fact
             yield Record("ask", json.dumps(fact), None, keys.get(query), client, at)
         elif kind == "tell":
-            body["paused"] = bool(body.pop("held", body.get("paused", False)))
+            body["paused"] = bool(body.pop("held", False))
             body.setdefault("value", body.get("loss"))
             body.setdefault("expected", None)
             yield Record("tell", json.dumps(body), query, None, client, at)
         elif kind == "forget":
             yield Record("forget", "{}", query, None, client, at)
-        elif kind in ("hold", "pause", "resume"):
-            yield Record(RENAMED.get(kind, kind), "{}", None, None, client, at)
+        elif kind in ("hold", "resume"):
+            name = "pause" if kind == "hold" else kind
+            yield Record(name, "{}", None, None, client, at)
 
 
 def _earlier_tuner(state: dict[str, Any]) -> Tuner:

@@ -78,29 +78,29 @@ class Database(ABC):
     serial: str
     """The type of a column that numbers the rows of a table."""
     keyed: bool
-    """Whether it may be unknown if a statement was carried out: then every row needs a key."""
+    """True if it may be unknown whether a statement was carried out: then each ask needs a key."""
     path: Path | None = None
     """The file, if it is one."""
 
     def __init__(self, url: str, name: str, patience: float) -> None:
         self.url, self.name, self.patience = url, name, patience
         self.guard = guard.Guard()
-        self._connection: Any = None
-        self._inside = False
-        """Whether a transaction was begun and has not ended."""
+        self.connection: Any = None
+        self.inside = False
+        """True between the begin and the end of a transaction."""
         self.process = os.getpid()
         self.on_fork: Callable[[], None] = lambda: None
         """Called before a fork between two calls."""
         guard.register(self)
 
     def another(self) -> Self:
-        """Another connection to the same database."""
+        """Return another connection to the same database."""
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
 
     def check_folder(self) -> None:  # noqa: B027 - a server has no folder
         """Refuse a file that does not exist and cannot be created."""
 
-    # --- connection ----------------------------------------------------------------------------
+    # --- statements ----------------------------------------------------------------------------
 
     @abstractmethod
     def _opened(self) -> Any:
@@ -108,11 +108,11 @@ class Database(ABC):
 
     @abstractmethod
     def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        """Run a statement; return its rows, and how many it has changed."""
+        """Run a statement; return its rows, and the number of rows that it has changed."""
 
     @abstractmethod
     def _explained(self, error: Exception) -> Exception:
-        """Return the driver's error as one of ours."""
+        """Return an error of the driver as one of ours."""
 
     @property
     @abstractmethod
@@ -121,7 +121,7 @@ class Database(ABC):
 
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""
-        connection, self._connection = self._connection, None
+        connection, self.connection = self.connection, None
         if connection is not None:
             with suppress(*self._errors):
                 connection.close()
@@ -140,37 +140,44 @@ class Database(ABC):
     def connect(self) -> None:
         """Open the connection unless it is open."""
         self.refuse_child()
-        if self._inside:
+        if self.inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
-        if self._connection is None:
+        if self.connection is None:
             try:
-                self._connection = self._opened()
+                self.connection = self._opened()
             except self._errors as error:
                 failure = self._explained(error)
                 self.close()
                 raise failure from error
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Run a statement; its rows, if it has any. A read is repeated if the connection breaks."""
-        if self._inside:
+        """Run a statement and return its rows; outside a transaction it is repeated if it fails."""
+        if self.inside:
             return self._run(sql, values)[0]
-        return self.reconnecting(lambda: self.insist(lambda: self._run(sql, values)[0]))
+        return self.insist(lambda: self._run(sql, values)[0])
 
-    def reconnecting(self, act: Callable[[], T]) -> T:
-        """Repeat something while the server is unavailable, up to this client's patience."""
+    def insist(self, act: Callable[[], T]) -> T:
+        """Repeat what other clients or the connection prevent, up to this client's patience."""
         deadline = time.monotonic() + self.patience
         while True:
             try:
                 return act()
-            except LostConnection as lost:
+            except (Again, LostConnection) as reason:
                 if time.monotonic() > deadline:
-                    raise self.unavailable(lost) from lost
-                time.sleep(RETRY_PAUSE)
+                    raise self.failure(reason) from reason
+                lost = isinstance(reason, LostConnection)
+                time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
 
-    def unavailable(self, lost: LostConnection) -> StoreError:
-        """Return the error for a connection that stays lost."""
+    def failure(self, reason: Exception) -> StoreError:
+        """Return the error for what could not be done in time."""
+        if isinstance(reason, Again):
+            return BusyError(
+                f"other clients write to {self.name} ({reason}); this call has waited "
+                f"{self.patience:g} seconds. Nothing was changed; try again, or give Study a "
+                "longer patience"
+            )
         return StoreError(
-            f"{self.name} is unavailable: {lost}. Repeat the call later: an answer counts once, "
+            f"{self.name} is unavailable: {reason}. Repeat the call later: an answer counts once, "
             "and so does an ask with a key"
         )
 
@@ -181,7 +188,7 @@ class Database(ABC):
             raise StoreError(f"{self.name}: {changed} rows were written in place of 1; try again")
 
     def _run(self, sql: str, values: Values = ()) -> tuple[list[tuple[Any, ...]], int]:
-        if self._connection is None:
+        if self.connection is None:
             self.connect()
         try:
             return self._execute(sql, values)
@@ -200,59 +207,37 @@ class Database(ABC):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write some statements as one, durable at the end; none is written after an error."""
-        self.reconnecting(self.begin)
+        self.begin()
         try:
             self._exclude()
             yield
             self.commit()
-        except LostConnection as lost:
-            raise self.unavailable(lost) from lost
-        except Again as held:
-            raise self.busy(held) from held
+        except (Again, LostConnection) as reason:
+            raise self.failure(reason) from reason
         finally:
             self.rollback()
 
     def begin(self) -> None:
         """Begin a transaction when no other client writes."""
         self.rollback()  # of a call that was interrupted before it could
-        self.connect()
         try:
             self.insist(self._begin)
         except BaseException:
             self.rollback()
             raise
 
-    def insist(self, act: Callable[[], T]) -> T:
-        """Repeat what other clients are in the way of, up to this client's patience."""
-        deadline = time.monotonic() + self.patience
-        while True:
-            try:
-                return act()
-            except Again as held:
-                if time.monotonic() > deadline:
-                    raise self.busy(held) from held
-                time.sleep(random.uniform(*JITTER))
-
-    def busy(self, held: Again) -> BusyError:
-        """Return the error for a call that has waited for others in vain."""
-        return BusyError(
-            f"other clients write to {self.name} ({held}); this call has waited "
-            f"{self.patience:g} seconds. Nothing was changed; try again, or give Study a longer "
-            "patience"
-        )
-
     def commit(self) -> None:
         """End a transaction, which is durable when this returns."""
-        if not self._inside:
+        if not self.inside:
             raise LostConnection("the transaction has ended early")
         self._run("COMMIT")
-        self._inside = False
+        self.inside = False
 
     def rollback(self) -> None:
         """End a transaction, if there is one, as if it had not begun."""
-        if self._inside:
-            self._inside = False
-            if self._connection is not None:
+        if self.inside:
+            self.inside = False
+            if self.connection is not None:
                 try:
                     self._execute("ROLLBACK", ())
                 except self._errors:
@@ -262,13 +247,7 @@ class Database(ABC):
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there, with one seal; durable when this returns.
-
-        `seen` is the last row that this client knows, the epoch, and how many may have come since.
-        With `control` they raise the epoch; `jump` numbers are left out before them. Return the
-        number of the first and the seal; None if too many rows have come, or the study is gone.
-        Raise `Taken` if there is a row of that key, or that closes that trial.
-        """
+        """Append rows; see `Log.append`."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:

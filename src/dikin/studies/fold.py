@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from math import nan
@@ -23,6 +22,7 @@ from dikin.loading import restore
 from dikin.silence import SILENCE
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
+from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Log, Row
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
@@ -58,15 +58,31 @@ class Fold:
         """Some rounds, each with the number and seal of its row; the first is the beginning."""
         self.spaces: list[list[Any]] = kept["spaces"]
         """The first rows after which there were other parameters, with those before them."""
-        self.recall: Callable[[Fold], None] = lambda fold: None
-        """Fills the history of the tuner from rows."""
+        self.told_at: int | None = kept.get("told_at")
+        """The time of the newest answer."""
+        self.log: Log | None = None
+        """The rows, from which the tuner gets its last rounds when it needs them."""
 
     # --- as text -------------------------------------------------------------------------------
 
     @classmethod
-    def begun(cls, row: Row) -> Self:
+    def begun(cls, log: Log) -> Self:
         """Return the state with which a history begins."""
-        return cls.read(json.loads(row.body)["content"], row.n, row.seal)
+        row = log.beginning()
+        fold = cls.read(json.loads(row.body)["content"], row.n, row.seal)
+        fold.log = log
+        return fold
+
+    @classmethod
+    def loaded(cls, log: Log) -> tuple[Self, int]:
+        """Return the newest state that this version can read, and the size of its text."""
+        kept = log.snapshot()
+        if kept is None:
+            return cls.begun(log), 0
+        n, seal, text = kept
+        fold = cls.read(text, n, seal)
+        fold.log = log
+        return fold, len(text)
 
     @classmethod
     def read(cls, text: str, n: int, seal: str, checked: bool = True) -> Self:
@@ -82,29 +98,21 @@ class Fold:
 
     def text(self, rounds: int | None = None) -> str:
         """Return everything that the future depends on."""
-        parts = {
-            "rounds": self.rounds,
-            "asked": self.asked,
-            "failed": self.failed,
-            "marks": self.marks,
-            "spaces": self.spaces,
-        }
+        names = ("rounds", "asked", "failed", "marks", "spaces", "told_at")
         kept = KEPT_IN_SNAPSHOT if rounds is None else rounds
-        return text_of(self.tuner.state(rounds=kept), **parts)
+        return text_of(self.tuner.state(rounds=kept), **{n: getattr(self, n) for n in names})
 
     # --- rows ----------------------------------------------------------------------------------
 
     def apply(self, row: Row) -> None:
         """Learn a row."""
-        body = json.loads(row.body)
-        try:
-            act = getattr(self, f"_{row.kind}")
-        except AttributeError:
+        act = getattr(self, f"_{row.kind}", None)
+        if act is None:
             raise StateError(
                 f"row {row.n} is of the kind {row.kind!r}, which this dikin does not know: a later "
                 "version wrote it. Upgrade dikin. Nothing was changed"
-            ) from None
-        act(row, body)
+            )
+        act(row, json.loads(row.body))
         self.n, self.seal = row.n, row.seal
 
     def mark(self) -> None:
@@ -126,7 +134,7 @@ class Fold:
         answer = {part: body[part] for part in ANSWER if part in body}
         if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
             self._complete()
-        self.rounds += 1
+        self.rounds, self.told_at = self.rounds + 1, row.at
         self.failed += bool(body.get("failed"))
         assert row.ask is not None
         if self.asked.pop(row.ask, None) is None:
@@ -165,8 +173,8 @@ class Fold:
 
     def _complete(self) -> None:
         """Let the tuner have its last rounds before it learns them anew."""
-        if self.tuner.kept_rounds < min(self.rounds, HISTORY):
-            self.recall(self)
+        if self.log is not None and self.tuner.kept_rounds < min(self.rounds, HISTORY):
+            self.tuner.recall(earlier_rounds(self.log, self))
 
     def state(self) -> dict[str, Any]:
         """Return the state of the tuner, with its last 1,000 rounds."""
@@ -190,28 +198,21 @@ class _NotAgain(logging.Filter):
 logging.getLogger("dikin").addFilter(_NotAgain())
 
 
-def loaded(log: Log) -> Fold:
-    """Return the newest state that this version can read."""
-    kept = log.snapshot(serialization.VERSION)
-    return Fold.begun(log.beginning()) if kept is None else Fold.read(kept[2], kept[0], kept[1])
-
-
 # --- status --------------------------------------------------------------------------------------
 
 
-def study_status(fold: Fold, log: Log) -> Status:
+def study_status(fold: Fold, name: str) -> Status:
     """Return the status of a study."""
     first, tuner = next(iter(fold.asked), None), fold.tuner
-    told_at = log.last_time()
     status = replace(
         tuner.summary(),
-        name=log.name,
+        name=name,
         rounds=fold.rounds,
         failed=fold.failed,
         open=OpenQueries(
             len(fold.asked), first, nan if first is None else _age(fold.asked[first].at)
         ),
-        last_told_seconds=nan if told_at is None else _age(told_at),
+        last_told_seconds=nan if fold.told_at is None else _age(fold.told_at),
         first_round=int(fold.marks[0][0]) + 1,
     )
     warnings = [*status.warnings]

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakSet
 
 from dikin.errors import StateError
@@ -24,15 +24,6 @@ FORK = object()
 """Stands for the frame of a fork: it is over when it says so."""
 
 Holder = tuple[object, int]
-
-
-class Client(Protocol):
-    """An object with a connection that no fork may copy."""
-
-    guard: Guard
-
-    def before_fork(self, idle: bool) -> None:
-        """Close the connection, which may be in the middle of a call; the next one opens it."""
 
 
 class Guard:
@@ -106,9 +97,15 @@ _forking: list[Guard] = []
 """The guards that a fork in progress has entered."""
 
 
-def register(client: Client) -> None:
+def register(client: Any) -> None:
     """Close the connection of a client before every fork, for as long as the client lives."""
     _clients.add(client)
+
+
+def has_inherited(kind: type[Any]) -> bool:
+    """Return whether a connection of a kind was open in a fork of which Python did not hear."""
+    open_ones = (each for each in list(_clients) if each.connection is not None)
+    return any(each.process != os.getpid() for each in open_ones if isinstance(each, kind))
 
 
 def _before() -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dikin.errors import DikinError
 from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.log import Log
@@ -41,13 +39,20 @@ class Spaces:
         self._space, self._changes = space, changes
         self._known: dict[int, Space] = {}
 
-    def point(self, n: int, point: list[float]) -> list[float]:
-        """Return a point of row `n` in today's columns; NaN where a value is none any more."""
+    def at(self, n: int) -> Space | None:
+        """Return the parameters at row `n`."""
         change = next((change for change in self._changes if n < change[0]), None)
-        if change is None or self._space is None:
+        if change is None:
+            return self._space
+        if change[0] not in self._known:
+            self._known[change[0]] = Space.from_spec(change[1])
+        return self._known[change[0]]
+
+    def point(self, n: int, point: Sequence[float]) -> Sequence[float]:
+        """Return a point of row `n` in today's columns; NaN where a value is none any more."""
+        before = self.at(n)
+        if self._space is None or before is None or before is self._space:
             return point
-        before = self._known.get(change[0]) or Space.from_spec(change[1])
-        self._known[change[0]] = before
         found = self._space.converted(np.array(point), before)
         return [np.nan] * len(self._space.columns) if found is None else found.tolist()
 
@@ -121,42 +126,38 @@ def round_of(record: Record) -> Row:
     )
 
 
-def earlier_rounds(log: Log, fold: Fold) -> None:
-    """Fill the history of a tuner from the rows up to its last one."""
+def earlier_rounds(log: Log, fold: Fold) -> list[Row]:
+    """Return the last rounds up to the row of a state, as its tuner keeps them."""
     sql = (
         "SELECT n, kind, body FROM dikin_row WHERE study = ? AND n <= ? AND "
         "kind IN ('begin', 'tell', 'add') ORDER BY n DESC LIMIT ?"
     )
-    tuner, spaces = fold.tuner, Spaces(fold.tuner.space, fold.spaces)
+    space, spaces = fold.tuner.space, Spaces(fold.tuner.space, fold.spaces)
     round, rounds = fold.rounds, list[Row]()
     for n, kind, text in log.database.run(sql, (log.study, fold.n, HISTORY)):
         body = json.loads(text)
         if kind == "begin":
             kept = json.loads(body["content"])["state"]
             rounds += [Row.from_json(each) for each in reversed(kept.get("history", ()))]
-        elif kind == "add":
-            with suppress(DikinError):  # of parameters that there were before
-                row = tuner.checked_trial(body)
-                rounds.append(row._replace(center=row.point))
-        else:
-            row = round_of(body | {"round": round})
-            point, center = (np.array(spaces.point(n, body[what])) for what in ("point", "center"))
-            if not np.isnan(point).any():
-                rounds.append(row._replace(point=point, center=center))
-            round -= 1
-    tuner.recall(rounds[::-1])
+            break
+        if kind == "add":
+            point = (spaces.at(n) or space).checked(body["params"], "the setting")
+            body |= {"round": 0, "point": point, "center": point, "expected": None}
+            body |= {"paused": False, "asked": {"context": body["context"]}}
+        point, center = (np.array(spaces.point(n, body[what])) for what in ("point", "center"))
+        if not np.isnan(point).any():
+            row = round_of({"round": round} | body)
+            rounds.append(row._replace(point=point, center=center))
+        round -= kind == "tell"
+    return rounds[::-1]
 
 
-def write_csv(parts: Iterable[Table], file: SupportsWrite[str]) -> None:
-    """Write the parts of a table as CSV, floats with every bit, no cell a formula."""
+def write_csv(table: Table, file: SupportsWrite[str]) -> None:
+    """Write a table as CSV, floats with every bit, no cell a formula."""
     out = csv.writer(file, lineterminator="\n")
-    begun = False
-    for part in parts:
-        if not begun:
-            out.writerow(map(_cell, part.dtype.names or ()))
-            begun = True
-        for row in part:
-            out.writerow(map(_cell, row.tolist()))
+    out.writerow(map(_cell, table.dtype.names or ()))
+    for row in table:
+        out.writerow(map(_cell, row.tolist()))
 
 
 def _cell(value: Any) -> str:

@@ -15,9 +15,17 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dikin import serialization
 from dikin.errors import StateError, UnknownStudyError
-from dikin.serialization import refuse_version
-from dikin.studies.database import Database, Head, Record, digest_of, seal_after
+from dikin.studies.database import (
+    Database,
+    Head,
+    LostConnection,
+    Record,
+    Taken,
+    digest_of,
+    seal_after,
+)
 
 VERSION = 3
 """The version of the tables."""
@@ -64,6 +72,8 @@ class Page(NamedTuple):
     """The number of the last row."""
     epoch: int
     base: int
+    saved: int
+    """The row of the snapshot; that of the beginning without one."""
     rows: list[Row]
 
 
@@ -81,7 +91,7 @@ class Log:
 
     def __init__(self, database: Database, name: str) -> None:
         self.database, self.name = database, name
-        self.study = 0
+        self.study, self.version = 0, serialization.VERSION
 
     def damage(self, what: str, n: int) -> Damage:
         """Return the error for rows that are not what was written after row `n`."""
@@ -150,22 +160,53 @@ class Log:
     def append(
         self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there; see `Database.append`."""
-        return self.database.append(self.study, rows, seen, control=control, jump=jump)
+        """Append rows after whatever is there, with one seal; durable when this returns.
+
+        `seen` is the last row that this client knows, the epoch, and how many may have come since.
+        With `control` they raise the epoch; `jump` numbers are left out before them. Return the
+        number of the first and the seal; None if too many rows have come, or the study is gone.
+        Raise `Taken` if there is a row of that key, or that closes that trial. Where the connection
+        breaks, a key or the trial tells if they were written.
+        """
+        lost = False
+
+        def attempt() -> tuple[int, str] | None:
+            nonlocal lost
+            try:
+                placed = self.database.append(self.study, rows, seen, control=control, jump=jump)
+            except LostConnection:
+                lost = True
+                raise
+            except Taken:
+                if not lost:
+                    raise
+                placed = None
+            return placed or (self._written(rows[0]) if lost else None)
+
+        return attempt() if self.database.inside else self.database.insist(attempt)
+
+    def _written(self, row: Record) -> tuple[int, str] | None:
+        """Return number and seal of a row, if it is there."""
+        key, ask = row.key, row.ask
+        found = self.of_key(key) if key is not None else None if ask is None else self.closing(ask)
+        return (found.n, found.seal) if found is not None and found[:6] == row else None
 
     def page(self, after: int, upto: int | None = None) -> Page:
         """Return up to 2,000 rows after one."""
         bound = "" if upto is None else f"AND r.n <= {int(upto)} "
         columns = ", ".join(f"r.{name}" for name in COLUMNS.split(", "))
         found = self.database.run(
-            f"SELECT s.head, s.epoch, s.base, {columns} FROM dikin_study s LEFT JOIN dikin_row r "
-            f"ON r.study = s.id AND r.n > ? {bound}WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
-            (after, self.study),
+            "SELECT s.head, s.epoch, s.base, coalesce(k.n, s.base), "
+            f"{columns} FROM dikin_study s LEFT JOIN dikin_snapshot k ON k.study = s.id AND "
+            f"k.version = ? LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? {bound}"
+            f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
+            (self.version, after, self.study),
         )
         if not found:
             raise self._gone()
-        rows = [Row(*each[3:]) for each in found if each[3] is not None]
-        return Page(found[0][0], found[0][1], found[0][2], rows)
+        head, epoch, base, saved = found[0][:4]
+        rows = [Row(*each[4:]) for each in found if each[4] is not None]
+        return Page(head, epoch, base, saved, rows)
 
     def rows(
         self, after: int, seal: str, upto: int | None = None, first: Page | None = None
@@ -209,28 +250,20 @@ class Log:
 
     def row(self, n: int) -> Row | None:
         """Return a row."""
-        return self._one("n = ?", n)
+        return next(iter(self.some("n = ?", n)), None)
 
     def closing(self, ask: int) -> Row | None:
         """Return the row that closed a trial."""
-        return self._one("ask = ?", ask)
+        return next(iter(self.some("ask = ?", ask)), None)
 
     def of_key(self, key: str) -> Row | None:
         """Return the row of a key."""
-        return self._one("key = ?", key)
+        return next(iter(self.some("key = ?", key)), None)
 
-    def _one(self, where: str, value: int | str) -> Row | None:
-        sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where}"
-        rows = self.database.run(sql, (self.study, value))
-        return Row(*rows[0]) if rows else None
-
-    def last_time(self) -> int | None:
-        """Return the time of the newest answer, in microseconds since 1970."""
-        rows = self.database.run(
-            "SELECT at FROM dikin_row WHERE study = ? AND kind = 'tell' ORDER BY n DESC LIMIT 1",
-            (self.study,),
-        )
-        return rows[0][0] if rows else None
+    def some(self, where: str, *values: int | str) -> list[Row]:
+        """Return some rows, unchecked."""
+        sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where} ORDER BY n"
+        return [Row(*each) for each in self.database.run(sql, (self.study, *values))]
 
     def beginning(self) -> Row:
         """Return the row with which the history begins."""
@@ -289,28 +322,22 @@ class Log:
 
     # --- snapshots -----------------------------------------------------------------------------
 
-    def snapshot_number(self, version: int) -> int | None:
-        """Return the row of the snapshot of a version."""
-        sql = "SELECT n FROM dikin_snapshot WHERE study = ? AND version = ?"
-        rows = self.database.run(sql, (self.study, version))
-        return rows[0][0] if rows else None
-
-    def snapshot(self, version: int) -> tuple[int, str, str] | None:
+    def snapshot(self) -> tuple[int, str, str] | None:
         """Return number and seal of a row and the state after it; None if there is none."""
         sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
-        rows = self.database.run(sql, (self.study, version))
-        if not rows or rows[0][3] != _digest(rows[0][1], rows[0][2]):
-            return None
-        return rows[0][0], rows[0][1], rows[0][2]
+        for n, seal, state, digest in self.database.run(sql, (self.study, self.version)):
+            if digest == _digest(seal, state):
+                return n, seal, state
+        return None
 
-    def save_snapshot(self, version: int, n: int, seal: str, state: str) -> None:
+    def save_snapshot(self, n: int, seal: str, state: str) -> None:
         """Write the state after a row, unless there is a newer one."""
         self.database.run(
             "INSERT INTO dikin_snapshot (study, version, n, seal, state, digest) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (study, version) DO UPDATE SET "
             "n = excluded.n, seal = excluded.seal, state = excluded.state, "
             "digest = excluded.digest WHERE excluded.n > dikin_snapshot.n",
-            (self.study, version, n, seal, state, _digest(seal, state)),
+            (self.study, self.version, n, seal, state, _digest(seal, state)),
         )
 
 
@@ -337,7 +364,8 @@ def has_tables(database: Database) -> bool:
 
         convert(database)
         return True
-    refuse_version(database.name, versions[0] if len(versions) == 1 else versions, VERSION)
+    found = versions[0] if len(versions) == 1 else versions
+    serialization.refuse_version(database.name, found, VERSION)
     return True
 
 

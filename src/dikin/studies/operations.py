@@ -84,7 +84,7 @@ def record(**fields: Schema) -> Schema:
 
 
 def schema_of(kind: Any, answer: bool = True) -> Schema:
-    """Return the schema of a type; in an answer a number that is not known is null."""
+    """Return the schema of a type. An unknown number of an answer is null."""
     if kind in PLAIN:
         return PLAIN[kind]
     if kind is float:
@@ -141,7 +141,7 @@ STATUS = schema_of(Status)
 class Call:
     """A function as others call it: its name, its words, and the schemas of its arguments.
 
-    Where the docstring of the function has no parameters, that of `of` describes them.
+    The docstring of `of`, by default of the function itself, describes them.
     """
 
     def __init__(self, act: Act, of: Any = None) -> None:
@@ -154,7 +154,7 @@ class Call:
         self.is_open = any(p.kind is p.VAR_KEYWORD for p in own)
         """True if it takes further arguments, which it checks itself."""
         own = [p for p in own if p.kind is not p.VAR_KEYWORD]
-        self.required = [p.name for p in own if p.default is p.empty]
+        self.required = {p.name for p in own if p.default is p.empty}
         self.arguments = {
             p.name: _described(schema_of(self.hints[p.name], False), words.get(p.name, ""))
             for p in own
@@ -190,12 +190,12 @@ class Operation(Call):
         self.in_body: dict[str, Schema] = given if has_body else {}
         self.in_query: dict[str, Schema] = {} if has_body else given
 
-    def checked(self, given: Any, place: str, known: dict[str, Schema]) -> dict[str, Any]:
-        """Return arguments by name, from a body or a query; refuse unknown names, first of all."""
+    def check(self, given: Any, place: str, known: dict[str, Schema]) -> None:
+        """Refuse arguments from a body or a query that are unknown, or missing."""
         if not isinstance(given, dict):
             got = shown(given)
             raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
-        unknown = [name for name in given if name not in known and not self.is_open]
+        unknown = [] if self.is_open else list(given.keys() - known.keys())
         faults = [
             f"{shown(name)} is not known in the {place}."
             f"{did_you_mean(name, known) if known else ' This takes none.'}"
@@ -203,11 +203,10 @@ class Operation(Call):
         ]
         if len(unknown) > FAULTS:
             faults.append(f"and {len(unknown) - FAULTS:,} more")
-        missing = [name for name in self.required if name in known and name not in given]
-        faults += [f"{name} is missing in the {place}" for name in missing]
+        missing = known.keys() & self.required - given.keys()
+        faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
         if faults:
             raise RequestError("; ".join(faults))
-        return given
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -311,7 +310,7 @@ def _query(id: Any, point: Any) -> Query | int:
 def forget(
     study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
 ) -> Any:
-    """Close a trial that will never be answered, or all old ones; repeating this is allowed.
+    """Close a trial that will never be answered, or all old ones. Repeating this is allowed.
 
     `forgotten` is the number of trials.
     """
@@ -371,7 +370,7 @@ ROUND["additionalProperties"] = True
 
 @operation("GET", "read", answer=record(rounds=list_of(ROUND), next=or_null(WHOLE)))
 def history(study: Study, first: First = 1, limit: Limit = 100) -> Any:
-    """Return rounds, every seal checked; `next` is the round to continue from.
+    """Return rounds, every seal checked. `next` is the round to continue from.
 
     If points are large, there are fewer than `limit`.
     """
@@ -438,7 +437,7 @@ def page(study: Study, after: After = 0) -> Any:
 
 
 def _columns(records: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Return tuned rounds as columns, which take half the space of rows; those of a pause too."""
+    """Return tuned rounds, and those of a pause, as columns, which take half the space of rows."""
     records = [each for each in records if each["paused"] or not each.get("held_back")]
     found: dict[str, Any] = {
         name: [each.get(name) for each in records] for name in ("round", "value", "paused", "time")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -74,7 +73,6 @@ class Postgres(Database):
                 "password written as %40 and the like"
             ) from None
         super().__init__(url, self._without_secrets(url), patience)
-        self._statements: dict[str, str] = {}
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -107,21 +105,8 @@ class Postgres(Database):
         return max(1, int(1000 * self.patience))
 
     def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        known = self._statements.get(sql)
-        if known is None:
-            known = self._statements[sql] = sql.replace("?", "%s")
-        if self._connection.lock.locked():
-            # Ctrl-C has left it so, and it would wait for itself: only one thread uses it, this.
-            self.close()
-            raise LostConnection("the call before was interrupted")
-        cursor = self._connection.execute(known, values or None)
+        cursor = self.connection.execute(sql.replace("?", "%s"), values or None)
         return cursor.fetchall() if cursor.description else [], cursor.rowcount
-
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(*self._errors):
-                connection.pgconn.finish() if connection.lock.locked() else connection.close()
 
     def _explained(self, error: Exception) -> Exception:
         text, code = self._without_secrets(one_line(error)), getattr(error, "sqlstate", None) or ""
@@ -129,10 +114,10 @@ class Postgres(Database):
             return Taken(text)
         if code in ("55P03", "40001", "40P01"):
             return Again(text)
-        connecting = self._connection is None
+        connecting = self.connection is None
         if connecting and (not code or code.startswith(("53", "57"))):
             return LostConnection(text)
-        if not connecting and self._connection.closed:
+        if not connecting and self.connection.closed:
             self.close()
             return LostConnection(text)
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
@@ -142,13 +127,12 @@ class Postgres(Database):
     def _begin(self) -> None:
         # Nothing is set for longer than the transaction, so that it may go through a pooler. The
         # server cuts off a client that stops in the middle, so that the others need not wait.
-        self.rollback()
         self._run(
             "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit=on; "
             f"SET LOCAL lock_timeout={self._limit}; "
             f"SET LOCAL idle_in_transaction_session_timeout={self._limit}"
         )
-        self._inside = True
+        self.inside = True
 
     def _exclude(self) -> None:
         # To trim or to convert takes longer than a call.
@@ -163,11 +147,7 @@ class Postgres(Database):
         least = -(2**62) if seen.slack is None else seen.n
         values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
         values += [study, seen.epoch, least, most, len(rows)]
-        given = (*values, kinds, bodies, asks, keys, clients, times)
-        if self._inside:
-            placed = self._run(APPEND, given)[0]
-        else:
-            placed = self.insist(lambda: self._run(APPEND, given)[0])
+        placed = self._run(APPEND, (*values, kinds, bodies, asks, keys, clients, times))[0]
         if not placed:
             return None
         if len(placed) != len(rows):

@@ -37,11 +37,11 @@ from dikin.status import Status
 from dikin.studies.arguments import as_read, own_name, printable
 from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import UNIT, OpenQuery, Study, trial_of
+from dikin.studies.study import OpenQuery, Study
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, trial_of
 from dikin.tuning.tuner import ONE_FOR_EACH_CONTEXT, Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
@@ -75,11 +75,11 @@ T = TypeVar("T")
 
 
 class NotAServiceError(StoreError):
-    """Something else answers at the address; repeating the request does not help."""
+    """Something else answers at the address. Repeating the request does not help."""
 
 
 class NoAnswerError(StoreError):
-    """Nothing came in time; the request may have been carried out."""
+    """No answer came in time. The request may have been carried out."""
 
 
 class ServiceClient:
@@ -92,10 +92,10 @@ class ServiceClient:
         self._silences = urllib3.exceptions.TimeoutError
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
         self._timeout = urllib3.Timeout
-        self._token = token if token is not None else os.environ.get("DIKIN_TOKEN")
+        token = token if token is not None else os.environ.get("DIKIN_TOKEN")
         self.headers = {"Dikin-Client": client, "Accept": "application/json"}
-        if self._token:
-            self.headers["Authorization"] = f"Bearer {_checked_token(self._token)}"
+        if token:
+            self.headers["Authorization"] = f"Bearer {_checked_token(token)}"
         self.repeated = False
         """Whether the last request was sent more than once."""
         self.status = 0
@@ -116,18 +116,21 @@ class ServiceClient:
         *,
         patience: float | None = None,
     ) -> dict[str, Any]:
-        """The service's answer; the request is repeated while it is unavailable or busy."""
+        """Return the service's answer. The request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
+        # As bytes: urllib3 would not encode text as UTF-8.
+        sent = {name: text.encode() for name, text in (self.headers | (headers or {})).items()}
         data = None if body is None else _as_json(body)
+        if data is not None:
+            sent["Content-Type"] = b"application/json"
         wait = self.patience if patience is None else patience
         began = time.monotonic()
         deadline, silent = began + wait, began + max(wait, SLOWEST)
         attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
         while True:
             try:
-                self.status, content = self._send_once(attempt, method, path, data, headers or {})
-                return content
+                return self._send_once(attempt, method, path, data, sent)
             except NotAServiceError:
                 raise
             except NoAnswerError:
@@ -144,20 +147,17 @@ class ServiceClient:
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
     def _send_once(
-        self, seconds: float, method: str, path: str, body: bytes | None, headers: dict[str, str]
-    ) -> tuple[int, dict[str, Any]]:
-        # As bytes: urllib3 would not encode text as UTF-8.
-        sent = {name: text.encode() for name, text in (self.headers | headers).items()}
-        if body is not None:
-            sent["Content-Type"] = b"application/json"
+        self, seconds: float, method: str, path: str, body: bytes | None, headers: dict[str, bytes]
+    ) -> dict[str, Any]:
+        timeout = self._timeout(connect=min(CONNECT, seconds), read=seconds)
         try:
             answer = self._pool.request(
                 method,
                 self.url + path,
                 body=body,
-                headers=sent,
+                headers=headers,
                 redirect=False,
-                timeout=self._timeout(connect=min(CONNECT, seconds), read=seconds),
+                timeout=timeout,
             )
         except self._failures as reason:
             kind = NoAnswerError if isinstance(reason, self._silences) else StoreError
@@ -165,31 +165,35 @@ class ServiceClient:
                 f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
                 "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
-        content = _read(answer.data, answer.headers.get("Content-Type", ""))
+        self.status, kind_of = answer.status, answer.headers.get("Content-Type", "no type")
+        try:
+            content = json.loads(answer.data) if "json" in kind_of else None
+        except ValueError as reason:  # truncated in transit
+            text = f"the service answered with something that is not JSON: {reason}"
+            raise StoreError(text) from reason
         if answer.status >= 400:
-            self._refuse(answer.status, content, answer.headers.get("Retry-After", ""))
-        if answer.status == 204:
-            return answer.status, {}
+            self._refuse(content, answer.headers.get("Retry-After", ""))
+        if answer.status == HTTPStatus.NO_CONTENT:
+            return {}
         if answer.status >= 300:
             where = answer.headers.get("Location", "nowhere")
             raise NotAServiceError(f"{self.url} redirects to {where}: use that address")
         if not isinstance(content, dict):
             raise NotAServiceError(
-                f"what answers at {self.url} is not a dikin service: it sent "
-                f"{answer.headers.get('Content-Type', 'something of no type')}. Is it a proxy, or "
-                "a page to sign in to?"
+                f"what answers at {self.url} is not a dikin service: it sent {kind_of}. Is it a "
+                "proxy, or a page to sign in to?"
             )
-        return answer.status, content
+        return content
 
-    def _refuse(self, status: int, content: Any, retry_after: str) -> NoReturn:
+    def _refuse(self, content: Any, retry_after: str) -> NoReturn:
         """Raise the error with which the service refused a request, as the library would have."""
         problem = content if isinstance(content, dict) else {}
-        detail = problem.get("detail") or f"{self.url} answered with status {status}"
-        if status in (401, 403):
-            hint = "" if self._token else ". Here: token=..., or DIKIN_TOKEN"
+        detail = problem.get("detail") or f"{self.url} answered with status {self.status}"
+        if self.status in (401, 403):
+            hint = "" if "Authorization" in self.headers else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
         kind = CODES.get(problem.get("code", ""))
-        if kind is None and status in (429, 502, 503, 504):  # also from a proxy in front of it
+        if kind is None and self.status in (429, 502, 503, 504):  # also from a proxy in front of it
             kind = BusyError
         if kind is None:
             raise DikinError(f"{self.url}: {detail}")
@@ -200,7 +204,7 @@ class ServiceClient:
 
 
 class RemoteStudy(Study):
-    """A study behind a service; see `Study`."""
+    """A study behind a service. See `Study`."""
 
     def _open(
         self,
@@ -212,7 +216,7 @@ class RemoteStudy(Study):
     ) -> None:
         wait = PATIENCE if patience is None else patience
         self.service = ServiceClient(str(url), token, client, wait)
-        self._place, self._at_once = f"at {self.service.url}", AT_ONCE
+        self._place = f"at {self.service.url}"
         self._path = "/v1/studies/" + quote(self.name, safe="")
         # A wrong address should be reported sooner.
         first = FIRST_PATIENCE if patience is None else wait
@@ -220,7 +224,6 @@ class RemoteStudy(Study):
         status = self.service.send(method, self._path, body, patience=first)
         self.created = self.service.status == HTTPStatus.CREATED
         self._space = Space.from_spec(status["space"])
-        self._contexts = tuple(status["contexts"] or ())
 
     @property
     def space(self) -> Space:
@@ -250,19 +253,17 @@ class RemoteStudy(Study):
 
     # --- rounds --------------------------------------------------------------------------------
 
-    def _ask(
-        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
-    ) -> list[Trial]:
-        # Of several, the first key without its place: the service numbers them again.
-        key = secrets.token_hex(16) if keys[0] is None else keys[0].removesuffix(f"{UNIT}0")
-        answer = self._call(
-            "ask",
-            context=context,
-            covariates=covariates or None,
-            n=None if n is None else len(keys),
-            key=key.replace(UNIT, "/"),
-        )
-        entries = answer["queries"] if n is not None else [answer]
+    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
+        key, entries = key or secrets.token_hex(16), list[dict[str, Any]]()
+        while len(entries) < (n or 1):
+            answer = self._call(
+                "ask",
+                context=context,
+                covariates=covariates or None,
+                n=None if n is None else min(AT_ONCE, n - len(entries)),
+                key=f"{key}/{len(entries)}" if entries else key,
+            )
+            entries += answer["queries"] if n is not None else [answer]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
     def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
@@ -307,9 +308,10 @@ class RemoteStudy(Study):
 
     @property
     def best(self) -> Params:
-        if self._contexts:
-            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self._contexts))
-        return self.best_for()
+        status = self.status()
+        if status.contexts:
+            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(status.contexts))
+        return status.best
 
     def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
@@ -317,14 +319,16 @@ class RemoteStudy(Study):
             last = queries[-1].id if queries else after
             wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
             page = self._call("open", after=last, limit=wanted)["queries"]
-            queries += [self._open_query(each) for each in page]
+            for each in page:
+                point, asked = (
+                    frozen(each["point"], "point", 1),
+                    datetime.fromisoformat(each["asked"]),
+                )
+                params = self.space.params(point)
+                queries.append(OpenQuery(each["id"], point, params, each["client"], asked))
             if len(page) < wanted:
                 break
         return queries
-
-    def _open_query(self, entry: dict[str, Any]) -> OpenQuery:
-        point, time = frozen(entry["point"], "point", 1), datetime.fromisoformat(entry["asked"])
-        return OpenQuery(entry["id"], point, self.space.params(point), entry["client"], time)
 
     def state(self) -> dict[str, Any]:
         return self._call("state")
@@ -353,13 +357,11 @@ def names_at(url: str, token: str | None) -> list[str]:
     """Return the studies that a service lets this client see."""
     service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
     names, after = list[str](), ""
-    while True:
-        query = urlencode({"after": after, "limit": 100})
-        page = service.send("GET", f"/v1/studies?{query}")
+    while after is not None:
+        page = service.send("GET", "/v1/studies?" + urlencode({"after": after, "limit": 100}))
         names += [study["name"] for study in page["studies"]]
-        if page["next"] is None:
-            return names
         after = page["next"]
+    return names
 
 
 def delete_at(url: str, name: str, token: str | None) -> None:
@@ -384,17 +386,6 @@ def _as_json(value: Any) -> bytes:
         return json.dumps(value).encode()
     except (TypeError, ValueError, RecursionError) as reason:
         raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
-
-
-def _read(data: bytes, kind: str) -> Any:
-    if "json" not in kind:
-        return None
-    try:
-        return json.loads(data)
-    except ValueError as reason:  # truncated in transit
-        raise StoreError(f"the service answered with something that is not JSON: {reason}") from (
-            reason
-        )
 
 
 def _checked_address(url: str) -> str:

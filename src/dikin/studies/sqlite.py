@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from dikin.errors import ParameterError, StateError, StoreError, shown
-from dikin.files import make_file, refuse_link
+from dikin.files import make_file
+from dikin.studies import guard
 from dikin.studies.database import (
-    RETRY_PAUSE,
     Again,
     Database,
     Head,
@@ -28,8 +25,8 @@ from dikin.studies.database import (
     seal_after,
 )
 
-BESIDE = ("", "-wal", "-shm", "-journal")
-"""Suffixes of a database, of its log, of the index of the log, and of a log of another mode."""
+BESIDE = ("", "-wal", "-shm")
+"""Suffixes of a database, of its log, and of the index of the log."""
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
 from its beginning: that is faster than a growing log."""
@@ -48,7 +45,7 @@ class Sqlite(Database):
                 f"a study needs a file to live in, such as 'studies.db', got {shown(path)}"
             )
         self.path: Path = _resolved(path)
-        self._paths = [f"{self.path}{ending}" for ending in BESIDE[:3]]
+        self._paths = [f"{self.path}{ending}" for ending in BESIDE]
         self._files: list[tuple[int, int] | None] = []
         """The identity of the database file, from the first connection on; and during a connection,
         those of the log and its index."""
@@ -67,29 +64,29 @@ class Sqlite(Database):
 
     def _opened(self) -> Any:
         self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
-        _refuse_inherited(self.name)
-        try:
-            if self.path.parent.is_symlink():
-                raise StoreError(f"its folder {self.path.parent} has become a link")
-            for ending in BESIDE[1:]:  # SQLite follows no links either, but does not say why
-                refuse_link(Path(f"{self.path}{ending}"))
-            if not self._files:  # later it must be the same file
+        if guard.has_inherited(Sqlite):
+            raise StoreError(
+                f"{self.name} cannot be opened: this process was forked while a study was open in "
+                "an SQLite file, by a program that forks without notifying Python. Open studies "
+                "only after the fork (uWSGI: lazy-apps = true). Nothing was changed"
+            )
+        if not self._files:  # later it must be the same file
+            try:
                 with suppress(FileExistsError):  # its owner's alone, and so what is beside it
                     make_file(self.path)
-        except OSError as error:
-            raise StoreError(f"{self.name} cannot be opened: {error}") from error
+            except OSError as error:
+                raise StoreError(f"{self.name} cannot be opened: {error}") from error
         before = self._files[0] if self._files else _identities(self._paths[:1])[0]
         # Explicit transactions, from whichever thread holds the study at the moment.
         connection = sqlite3.connect(
-            self.path, isolation_level=None, check_same_thread=False, timeout=self.patience
+            self.path, isolation_level=None, check_same_thread=False, timeout=0
         )
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-            deadline = time.monotonic() + self.patience
-            while not _opened_log(connection, time.monotonic() > deadline):
-                time.sleep(RETRY_PAUSE)
-            connection.execute("PRAGMA busy_timeout=0")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode=WAL")  # fails at once instead of waiting
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
             files = _identities(self._paths)
             if before not in (None, files[0]):
                 raise LostConnection("the file was replaced while it was being opened")
@@ -97,12 +94,10 @@ class Sqlite(Database):
             connection.close()
             raise
         self._files = files
-        _note_open(self)
         return connection
 
     def close(self) -> None:
         super().close()
-        _note_closed(self)
         del self._files[1:]
 
     def _refuse_exchanged(self) -> None:
@@ -121,7 +116,7 @@ class Sqlite(Database):
             )
 
     def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        cursor = self._connection.execute(sql, values)
+        cursor = self.connection.execute(sql, values)
         return cursor.fetchall(), cursor.rowcount
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -150,49 +145,36 @@ class Sqlite(Database):
 
     def _begin(self) -> None:
         self._run("BEGIN IMMEDIATE")
-        self._inside = True
+        self.inside = True
         self._refuse_exchanged()
 
     def commit(self) -> None:
-        if not (self._connection and self._connection.in_transaction):
-            raise StoreError(f"{self.name}: the transaction has ended early. Nothing was changed")
         super().commit()
         self._refuse_exchanged()
-
-    def rollback(self) -> None:
-        self._inside = self._inside or bool(self._connection and self._connection.in_transaction)
-        super().rollback()
 
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        if self._inside:
-            return self._append(study, rows, seen, control, jump)
-        self.begin()
-        try:
-            placed = self._append(study, rows, seen, control, jump)
-            if placed is not None:
-                self.commit()
-            return placed
-        finally:
-            self.rollback()
-
-    def _append(
-        self, study: int, rows: Sequence[Record], seen: Head, control: bool, jump: int
-    ) -> tuple[int, str] | None:
+        if not self.inside:
+            self.begin()
+            try:
+                placed = self.append(study, rows, seen, control=control, jump=jump)
+                if placed is not None:
+                    self.commit()
+                return placed
+            finally:
+                self.rollback()
         heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))[0]
-        if not heads:
-            return None
-        head, seal, epoch = heads[0]
+        head, seal, epoch = heads[0] if heads else (0, "", None)
         if epoch != seen.epoch or (seen.slack is not None and not 0 <= head - seen.n <= seen.slack):
             return None
         first = head + 1 + jump
         after = seal_after(seal, first, digest_of(rows))
         for n, row in enumerate(rows, start=first):
             self.change(
-                "INSERT INTO dikin_row (study, n, kind, ask, key, who, at, body, seal) "
+                "INSERT INTO dikin_row (study, n, kind, body, ask, key, who, at, seal) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (study, n, row.kind, row.ask, row.key, row.who, row.at, row.body, after),
+                (study, n, *row, after),
             )
         self.change(
             "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? "
@@ -202,22 +184,9 @@ class Sqlite(Database):
         return first, after
 
     def has_table(self, name: str) -> bool:
-        if self._connection is None and not self._files and not self.path.exists():
+        if self.connection is None and not self._files and not self.path.exists():
             return False
         return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
-
-
-def _opened_log(connection: sqlite3.Connection, last_try: bool) -> bool:
-    """Open the log, creating it the first time; False while another process creates it."""
-    try:
-        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            connection.execute("PRAGMA journal_mode=WAL")  # fails at once instead of waiting
-        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-    except sqlite3.OperationalError as error:
-        if last_try or not ("locked" in str(error) or "busy" in str(error)):
-            raise
-        return False
-    return True
 
 
 def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
@@ -241,31 +210,3 @@ def _resolved(path: str) -> Path:
     except (OSError, RuntimeError) as error:
         raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
     return resolved
-
-
-# --- forks that Python does not notice -----------------------------------------------------------
-
-_noting = RLock()
-_open: WeakKeyDictionary[object, int] = WeakKeyDictionary()
-"""Databases with an open connection, and the process that opened each."""
-
-
-def _note_open(database: object) -> None:
-    with _noting:
-        _open[database] = os.getpid()
-
-
-def _note_closed(database: object) -> None:
-    with _noting:
-        _open.pop(database, None)
-
-
-def _refuse_inherited(name: str) -> None:
-    with _noting:
-        processes = set(_open.values())
-    if processes - {os.getpid()}:
-        raise StoreError(
-            f"{name} cannot be opened: this process was forked while a study was open in an SQLite "
-            "file, by a program that forks without notifying Python. Open studies only after the "
-            "fork (uWSGI: lazy-apps = true). Nothing was changed"
-        )

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
-from dikin.arguments import frozen, whole
-from dikin.engine.progress import Progress
+from dikin.arguments import whole
 from dikin.errors import (
     AnsweredError,
     ParameterError,
@@ -30,11 +28,11 @@ from dikin.errors import (
 )
 from dikin.open_queries import Query
 from dikin.players import Player
-from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
-from dikin.plotting.style import figure_format, save_figure
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.plotting.style import figure_format
+from dikin.serialization import finite_or_none
 from dikin.status import Status
+from dikin.studies import care
 from dikin.studies.arguments import (
     ANSWER,
     answer_of,
@@ -51,13 +49,12 @@ from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
-from dikin.studies.verification import Verification, verify
-from dikin.tuning.history import panels_of, to_frame, uplift_course
+from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
-from dikin.tuning.tuner import KEPT, NO_HOLDBACK, Tuner
+from dikin.tuning.trial import Trial, trial_of
+from dikin.tuning.tuner import NO_HOLDBACK, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
@@ -73,14 +70,10 @@ LONGEST_AGE = 1e9
 MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
 and of what it reads when it opens the study."""
-AT_ONCE = 64
-"""Trials that are asked in one transaction."""
 CLOSED_AT_ONCE = 500
 """Trials that are closed in one transaction."""
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 """The end of Python's calendar."""
-UNIT = "\x1f"
-"""A character that no key of a user's has: after a key under which several trials were asked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +153,11 @@ class Study:
     >>> folder.cleanup()
     """
 
+    name: str
+    created: bool
+    _place: str
+    _ledger: Ledger
+
     def __new__(
         cls,
         url: Url,
@@ -171,29 +169,20 @@ class Study:
         token: str | None = None,
     ) -> Study:
         """Return a study in a database, or at a service."""
+        kind: type[Study] = cls
         if _is_service(url):
-            from dikin.studies.remote import RemoteStudy  # only where there is a service
+            from dikin.studies import remote  # only where there is a service
 
-            return object.__new__(RemoteStudy)
-        return object.__new__(cls)
-
-    def __init__(
-        self,
-        url: Url,
-        name: str,
-        tuner: Tuner | None = None,
-        *,
-        client: str | None = None,
-        patience: float | None = None,
-        token: str | None = None,
-    ) -> None:
+            kind = remote.RemoteStudy
+        study = object.__new__(kind)
         if tuner is not None and not isinstance(tuner, Tuner):
             hint = " A learner saves itself to a file: save." if isinstance(tuner, Player) else ""
             raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
-        self.name = printable(name, "name")
+        study.name = printable(name, "name")
         client = printable(client or own_name(), "client")
         wait = None if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        self._open(url, tuner, client, wait, token)
+        study._open(url, tuner, client, wait, token)
+        return study
 
     def _open(
         self,
@@ -203,8 +192,7 @@ class Study:
         patience: float | None,
         token: str | None,
     ) -> None:
-        _refuse_token(token)
-        database = open_database(url, PATIENCE if patience is None else patience)
+        database = _database(url, token, patience or PATIENCE)
         self._ledger, self.created = Ledger(database, self.name, client), False
         self._place = f"in {database.name}"
         try:
@@ -240,7 +228,6 @@ class Study:
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
         Fold.read(content, -1, "", False)  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
-        database.connect()
         with database.transaction():
             if not has_tables(database):
                 create_tables(database)
@@ -276,11 +263,10 @@ class Study:
             Their names.
         """
         if _is_service(url):
-            from dikin.studies.remote import names_at
+            from dikin.studies import remote
 
-            return names_at(str(url), token)
-        _refuse_token(token)
-        with closing(open_database(url, PATIENCE)) as database:
+            return remote.names_at(str(url), token)
+        with closing(_database(url, token)) as database:
             return names(database)
 
     @classmethod
@@ -299,12 +285,11 @@ class Study:
         """
         name = printable(name, "name")
         if _is_service(url):
-            from dikin.studies.remote import delete_at
+            from dikin.studies import remote
 
-            delete_at(str(url), name, token)
+            remote.delete_at(str(url), name, token)
             return
-        _refuse_token(token)
-        with _log(open_database(url, PATIENCE), name) as log, log.database.transaction():
+        with _log(_database(url, token), name) as log, log.database.transaction():
             log.delete()  # the study is not opened before: it may be damaged
 
     @classmethod
@@ -328,7 +313,7 @@ class Study:
         StateError
             If its beginning is damaged.
         """
-        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
+        with _log(_database(url), printable(name, "name")) as log:
             return log.rewind()
 
     @classmethod
@@ -351,7 +336,7 @@ class Study:
             `StateError`, after all rounds before them.
         """
         first, last = first_and_last(first, last)
-        with _log(open_database(url, PATIENCE), printable(name, "name")) as log:
+        with _log(_database(url), printable(name, "name")) as log:
             row = log.beginning()
             before = json.loads(json.loads(row.body)["content"])["rounds"]
             yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
@@ -372,12 +357,7 @@ class Study:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- rounds --------------------------------------------------------------------------------
@@ -419,82 +399,66 @@ class Study:
         ------
         ParameterError
             If the key was given to a request with another n, context or covariates.
-        ClosedQueryError
-            If the trial of the key was answered and trimmed from the history.
         """
         context, covariates = as_read(context), as_read(covariates)
         key = None if key is None else printable(key, "key")
-        if n is None:
-            return self._ask(context, covariates, None, [key])[0]
-        n = whole(n, "n", 1, "how many to ask for")
-        keys = [None if key is None else f"{key}{UNIT}{i}" for i in range(n)]
-        trials: list[Trial] = []
-        while len(trials) < n:
-            some = keys[len(trials) : len(trials) + self._at_once]
-            trials += self._ask(context, covariates, n, some)
-        return trials
+        if n is not None:
+            n = whole(n, "n", 1, "how many to ask for")
+        trials = self._ask(context, covariates, n, key)
+        return trials[0] if n is None else trials
 
-    _at_once = AT_ONCE
-
-    def _ask(
-        self, context: Any, covariates: Any, n: int | None, keys: list[str | None]
-    ) -> list[Trial]:
-        """Ask for some trials, of `n` in all, or return those that were asked under the keys."""
+    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
+        """Ask for some trials, or return those that were asked under the key."""
         ledger, asked_for = self._ledger, [context, covariates or None, n]
-        own = [key or ledger.key() for key in keys]
-        tries = 0
 
         def act() -> list[Trial] | None:
-            nonlocal tries
-            if keys[0] is not None or (tries and own[0] is not None):
-                ledger.settle()
-                names = [key for key in own if key is not None]
-                others = [key.partition(UNIT)[0] if n else f"{key}{UNIT}0" for key in names[:1]]
-                rows = [ledger.log.of_key(key) for key in names]
-                if any(map(ledger.log.of_key, others)) or any(rows):
-                    before = zip(rows, names, strict=True)
-                    return [self._asked_before(*each, asked_for) for each in before]
-            if not tries and not ledger.alone and not ledger.share_seconds:
-                ledger.alone = not ledger.refresh()
-            tries += 1
-            return self._asked(asked_for, own, keys[0] is not None)
+            before = None if key is None else ledger.log.of_key(key)
+            return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
-        return ledger.write(act)
+        return ledger.write(act, ledger.others > SLACK)
 
-    def _asked(
-        self, asked_for: list[Any], keys: list[str | None], keyed: bool
-    ) -> list[Trial] | None:
-        ledger, fold = self._ledger, self._ledger.fold
-        tuner, context, covariates = fold.tuner, asked_for[0], asked_for[1]
-        if len(fold.asked) + len(keys) > MOST_OPEN:
+    def _asked(self, asked_for: list[Any], key: str | None) -> list[Trial] | None:
+        ledger = self._ledger
+        if not ledger.exact:
+            ledger.refresh()
+        fold, exact, count = ledger.fold, ledger.exact, asked_for[2] or 1
+        if len(fold.asked) + count > MOST_OPEN:
             self._refuse_more(fold)
-        values, known = tuner.contexts.checked(context), tuner.covariates.checked(covariates)
-        trials, rows, exact, after = list[Trial](), list[Record](), ledger.exact, fold.n
-        at = now()
-        for id, key in enumerate(keys, after + 1):
+        tuner, at, bodies = fold.tuner, now(), []
+        values = tuner.contexts.checked(asked_for[0])
+        known = tuner.covariates.checked(asked_for[1])
+        for id in range(fold.n + 1, fold.n + 1 + count):
             # Several clients would draw with the same number: then it is one of its own.
             draw = None if exact else secrets.randbits(63)
-            trial, body = tuner.draft(values, known, id, draw)
-            body |= {} if exact else {"draw": draw, "after": after}
-            body |= {"for": asked_for} if keyed else {}
-            trials.append(trial)
-            rows.append(Record("ask", json.dumps(body), None, key, self.client, at))
+            _, body = tuner.draft(values, known, id, draw)
+            bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
+        if key is not None:
+            bodies[0]["for"] = asked_for
+        elif ledger.database.keyed:
+            key = secrets.token_hex(8)
+        rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
+        rows[0] = rows[0]._replace(key=key)
         first = ledger.append(rows, slack=0 if exact else SLACK)
-        if first is None or first == after + 1:
-            return None if first is None else trials
-        bodies = (json.loads(row.body) for row in rows)
+        if first is None:
+            return None
         return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
-    def _asked_before(self, row: Row | None, key: str, asked_for: list[Any]) -> Trial:
-        body = {} if row is None else json.loads(row.body)
-        if row is None or body.get("for", asked_for) != asked_for:
-            raise ParameterError(
-                f"the key {key.partition(UNIT)[0]!r} was used by another request: with another "
-                "n, or with another context or covariates; a key is for one request"
-            )
-        return trial_of(self.space, body.get("id", row.n), body)
+    def _again(self, row: Row, asked_for: list[Any]) -> list[Trial]:
+        """Return the trials that were asked under a key."""
+        if json.loads(row.body).get("for") != asked_for:
+            self._refuse_key(row)
+        last = row.n + (asked_for[2] or 1) - 1
+        rows = self._ledger.log.some("n BETWEEN ? AND ?", row.n, last)
+        facts = ((each.n, json.loads(each.body)) for each in rows)
+        return [trial_of(self.space, fact.get("id", n), fact) for n, fact in facts]
 
-    def _refuse_more(self, fold: Fold) -> None:
+    def _refuse_key(self, row: Row) -> NoReturn:
+        raise ParameterError(
+            f"the key {row.key!r} was used by another request: with another n, or with another "
+            "context or covariates; a key is for one request"
+        )
+
+    def _refuse_more(self, fold: Fold) -> NoReturn:
         who, at, _ = next(iter(fold.asked.values()))
         raise QueryError(
             f"{len(fold.asked):,} trials of this study wait for their answers, the oldest since "
@@ -567,7 +531,6 @@ class Study:
             if id not in ledger.fold.asked:
                 ledger.refresh()
             if id not in ledger.fold.asked and 0 <= id < 2**63:  # the integers of a database
-                ledger.settle()
                 row = ledger.log.closing(id)
                 if row is not None and is_closed(row):
                     return row.n
@@ -604,8 +567,7 @@ class Study:
                 "forget one trial, forget(trial), or all that were asked long ago, "
                 f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
             )
-        age = seconds(older_than, "older_than", 0.0, LONGEST_AGE)
-        return self._forget_older(age)
+        return self._forget_older(seconds(older_than, "older_than", 0.0, LONGEST_AGE))
 
     def _forget(self, trial: Query | int) -> None:
         self._close(trial, "forget", lambda row: row.kind == "forget", lambda _: {})
@@ -619,7 +581,7 @@ class Study:
             rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
             return len(ids) if not ids or ledger.append(rows) is not None else None
 
-        while closed := ledger.write(act):
+        while closed := ledger.write(act, alone=True):
             forgotten += closed
         return forgotten
 
@@ -652,8 +614,7 @@ class Study:
             fold.tuner.checked_trial(body)
             return body
 
-        name = None if key is None else f"add{UNIT}{printable(key, 'key')}"
-        self._control("add", check, False, key=name)
+        self._control("add", check, key=key and f"add {printable(key, 'key')}")
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
@@ -674,45 +635,35 @@ class Study:
             trial.set_parameters(parameters, constraints)
             return spec
 
-        self._control("parameters", check, True)
+        self._control("parameters", check)
 
     def pause(self) -> None:
-        self._control("pause", lambda fold: None if fold.tuner.paused else {}, True)
+        self._control("pause", lambda fold: None if fold.tuner.paused else {})
 
     def resume(self) -> None:
-        self._control("resume", lambda fold: {} if fold.tuner.paused else None, True)
+        self._control("resume", lambda fold: {} if fold.tuner.paused else None)
 
     def _control(
-        self,
-        kind: str,
-        body_of: Callable[[Fold], Any],
-        control: bool,
-        jump: int = 0,
-        key: str | None = None,
+        self, kind: str, body_of: Callable[[Fold], Any], *, jump: int = 0, key: str | None = None
     ) -> None:
-        """Append a row of another kind, of what is made of the state; none for None."""
-        ledger, tries = self._ledger, 0 if key is None else 1
-        key = key or ledger.key()
+        """Append a row of another kind, made of the state; no row for None."""
+        ledger = self._ledger
 
         def act() -> int | None:
-            nonlocal tries
-            tries += 1
-            if tries > 1 and key is not None:
-                ledger.settle()
-                before = ledger.log.of_key(key)
-                if before is not None:
-                    return before.n
-            body = body_of(ledger.current())
+            before = None if key is None else ledger.log.of_key(key)
+            if before is not None:
+                return before.n if before.kind == kind else self._refuse_key(before)
+            body = body_of(ledger.fold)
             if body is None:
                 return 0
             row = Record(kind, json.dumps(body), None, key, self.client, now())
-            return ledger.append([row], slack=0 if control else None, control=control, jump=jump)
+            return ledger.append([row], control=kind != "add", jump=jump)
 
-        ledger.write(act)
+        ledger.write(act, alone=True)
 
-    def _share_commits(self, seconds: float) -> None:
-        """For the service: let the rows of several calls share a commit, by `_flush` at last."""
-        self._ledger.share_seconds = seconds
+    def _share_commits(self) -> None:
+        """For the service: let the rows of several calls share a commit, by `_flush`."""
+        self._ledger.sharing = True
 
     def _flush(self) -> None:
         """Commit the rows that wait for others, because of `_share_commits`."""
@@ -736,12 +687,7 @@ class Study:
         Status
             A record that prints itself.
         """
-
-        def look(fold: Fold) -> Status:
-            self._ledger.settle()
-            return study_status(fold, self._ledger.log)
-
-        return self._read(look)
+        return self._read(lambda fold: study_status(fold, self.name))
 
     @property
     def rounds(self) -> int:
@@ -885,18 +831,7 @@ class Study:
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame, one row a round.
-
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round; all by default.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The data of `history`.
-        """
+        """Read rounds as a pandas DataFrame: the data of `history`, one row a round."""
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -906,19 +841,12 @@ class Study:
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
         status = self.summary()
-        figure = draw_history(
-            rounds,
-            panels_of(self.space),
-            maximize=status.maximize,
-            title=f"study {self.name}",
-            contexts=Tuner.restore(self.state())._context_panels() if status.contexts else (),
-            uplift=None if status.uplift is None else uplift_course(rounds, status),
-        )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        panels = Tuner.restore(self.state())._context_panels() if status.contexts else ()
+        return figure_of(rounds, status, self.space, panels, path, f"study {self.name}")
 
-    def verify(self, *, progress: bool = False) -> Verification:
+    # --- care ----------------------------------------------------------------------------------
+
+    def verify(self, *, progress: bool = False) -> care.Verification:
         """Check all seals, and compute the tuner anew from its rows.
 
         Parameters
@@ -935,10 +863,10 @@ class Study:
         """
         self._flush()
         upto = self._read(lambda fold: fold.n)
+        if self._ledger.damage is not None:
+            raise self._ledger.damage
         with _log(self._ledger.database.another(), self.name) as log:
-            if self._ledger.damage is not None:
-                raise self._ledger.damage
-            return verify(log, upto, progress)
+            return care.verify(log, upto, progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:
         """Leave out ids of trials, once, after the study was restored from a backup.
@@ -957,7 +885,7 @@ class Study:
             The id of the next trial.
         """
         jump = whole(count, "count", 1, "how many ids to leave out")
-        self._control("skip", lambda fold: {"count": jump}, True, jump=jump)
+        self._control("skip", lambda fold: {"count": jump}, jump=jump)
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
@@ -979,7 +907,7 @@ class Study:
         self._flush()
         self._read(lambda fold: None)
         with _log(self._ledger.database.another(), self.name) as log:
-            return trim(log, before, progress)
+            return care.trim(log, before, progress)
 
 
 for _same in (
@@ -987,35 +915,6 @@ for _same in (
     *("summary", "plot", "pause", "resume"),
 ):
     getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
-
-
-def trim(log: Log, before: int, progress: bool) -> int:
-    """Put a beginning in the place of the rows of early rounds."""
-    row = log.beginning()
-    fold, base = Fold.begun(row), row.n
-    with Progress(max(0, before - 1 - fold.rounds), progress) as bar:
-        for group in log.rows(fold.n, fold.seal):
-            rounds = sum(row.kind == "tell" for row in group)
-            if fold.rounds + rounds >= before:
-                break
-            for row in group:
-                fold.apply(row)
-            bar.move(rounds)
-    if fold.n == base:
-        return 0
-    fold.marks, spaces = [[fold.rounds, fold.n, fold.seal]], fold.spaces
-    fold.spaces = [change for change in spaces if change[0] > fold.n]
-    last = log.row(fold.n)
-    assert last is not None
-    return log.trim(fold.text(KEPT), last, base)
-
-
-def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
-    """Return a trial that was asked, from what is kept of it."""
-    point = frozen(fact["point"], "point", 1)
-    parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
-    expected = number_or_nan(fact["expected"])
-    return Trial(id, point, space.params(point), expected, fact["paused"], *parts)
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
@@ -1044,11 +943,12 @@ def _is_service(url: Any) -> bool:
     return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
 
 
-def _refuse_token(token: str | None) -> None:
+def _database(url: Url, token: str | None = None, patience: float = PATIENCE) -> Database:
     if token is not None:
         raise ParameterError(
             "a token is for a service such as https://host, and this is a database: leave it out"
         )
+    return open_database(url, patience)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class _Unreadable(Exception):  # noqa: N818 - never leaves this module
 
 
 def option(name: str, schema: Schema, form: str, read: Reader) -> click.Option:
-    """Return the option for an argument; of one with values by name, each in a form."""
+    """Return the option for an argument. Values by name have a form and a reader."""
     given = next(each for each in (schema, *schema.get("anyOf", ())) if "type" in each)
     given = next((each for each in schema.get("anyOf", ()) if each["type"] == "array"), given)
     flag, words, kind = f"--{name}".replace("_", "-"), schema.get("description", ""), given["type"]
@@ -64,7 +64,7 @@ def option(name: str, schema: Schema, form: str, read: Reader) -> click.Option:
 
 
 def by_name(flag: str, texts: tuple[str, ...], form: str, read: Reader) -> dict[str, Any] | None:
-    """Return the values of an option by name, as `read` reads each; None for no text."""
+    """Return the values of an option by name, as `read` reads each, or None for no text."""
     values: dict[str, Any] = {}
     for text in texts:
         name, equals, rest = (part.strip() for part in text.partition("="))
@@ -150,7 +150,7 @@ def tuner_options() -> Iterator[click.Option]:
 
 
 def tuner_from_options(parameters: dict[str, ParameterKind] | None, **more: Any) -> Tuner | None:
-    """Return the tuner that options describe; None if there are none."""
+    """Return the tuner that options describe, or None without options."""
     more = {n: x for n, x in more.items() if not any(x is each for each in (None, False, ()))}
     if parameters is not None:
         return Tuner(parameters, **more)

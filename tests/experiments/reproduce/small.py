@@ -15,7 +15,7 @@ from rich.console import Console
 from dikin.experiments import runner
 from dikin.experiments.reproduce.plan import Effort, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
-from dikin.experiments.store import Store
+from dikin.experiments.runner import Store
 
 
 def effort(name: str, horizons: tuple[int, ...], games: int) -> Effort:

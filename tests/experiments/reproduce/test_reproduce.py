@@ -24,7 +24,7 @@ from dikin.cli import main
 from dikin.errors import CheckFailedError, StateError
 from dikin.experiments.fit import Curve, fit_power
 from dikin.experiments.reproduce import reproduce, show
-from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, PaperCell, Request
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
 from dikin.experiments.reproduce.results import (
     Line,
     Measured,
@@ -32,7 +32,7 @@ from dikin.experiments.reproduce.results import (
     count_verdicts,
     refuse_broken_bounds,
 )
-from dikin.experiments.store import Store
+from dikin.experiments.runner import Store
 from dikin.experiments.tables import read_csv
 from dikin.vectors import Array
 from experiments.reproduce import small
@@ -94,18 +94,6 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
     assert "How every number was made" in page
     dims = small.TINY.dims
     assert f"d, from {dims[0]} to {dims[-1]}, at" in page
-
-
-def test_a_label_says_which_curvature_is_played() -> None:
-    for number, factor in ((1, ""), (2, "0.9 ")):
-        decays = [row for row in TABLES[number].rows.values() if row.name.startswith("decay")]
-        assert len(decays) >= 5
-        for row in decays:
-            sigma, power = re.fullmatch(r"sigma_t = ([\d.]* ?)t\^-([\d.]+)", row.label).groups()
-            assert sigma == factor
-            for t in (1, 7, 1000):  # 1/3 is printed as 0.333: 1000^(1/3 - 0.333) = 1.0023
-                said = float(sigma or 1) * t ** -float(power)
-                assert row.pattern(10**6).at(t) == pytest.approx(said, rel=0.003)
 
 
 def test_the_one_pattern_of_all_rows_is_those_of_the_library() -> None:
@@ -218,18 +206,6 @@ def measured(folder: Path) -> Measured:
         return Measured.of(small.request(), store.finished())
 
 
-def test_a_fit_finds_the_exponent_that_is_there() -> None:
-    rng = np.random.default_rng(0)
-    sizes = np.geomspace(1e3, 1e6, 5)
-    clean = 3.0 * sizes[:, None] ** 0.6 * np.ones(8)
-    assert fit_power(sizes, clean).exponent == pytest.approx(0.6, abs=1e-12)
-    noisy = clean * np.exp(0.2 * rng.standard_normal((1, 8)))
-    found = fit_power(sizes, noisy)
-    assert found.low <= 0.6 + 1e-12
-    assert found.high >= 0.6 - 1e-12
-    assert abs(fit_power(sizes, clean * sizes[:, None] ** 0.1).exponent - 0.6) > 0.05
-
-
 def test_the_interval_is_students_of_what_each_game_does_to_the_slope() -> None:
     """How the slope changes when a game counts a little more: by difference quotients."""
     sizes = np.geomspace(1e3, 1e6, 4)
@@ -262,22 +238,6 @@ def test_the_interval_of_four_games_contains_the_exponent_as_often_as_it_says() 
     assert 25 <= misses <= 85
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--table", "3"], "'3' is not one of '1', '2'"),
-        (["--workers", "0"], "0 is not in the range"),
-    ],
-)
-def test_mistakes_end_with_status_2_and_a_sentence(
-    arguments: list[str], message: str, tmp_path: Path
-) -> None:
-    result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path / "out"), *arguments])
-    assert result.exit_code == 2
-    assert message in result.output
-    assert "Traceback" not in result.output
-
-
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("here already")
@@ -307,13 +267,3 @@ def test_the_games_of_a_file_give_its_exponents(whole: Path) -> None:
         ]
         slope = linregress(np.log(sizes), np.log(means)).slope
         assert float(row["measured"]) == pytest.approx(slope, abs=2e-6)
-
-
-def test_predictive_plays_the_same_losses_with_and_without_a_random_sign() -> None:
-    plain = PaperCell(100, range(1), 1, "constant", "predictive")
-    learner, game = plain.start(0)
-    assert isinstance(learner, dikin.Predictive)
-    shifted, other = replace(plain, shifted=True).start(0)
-    assert isinstance(other, dikin.Shifted)
-    assert isinstance(shifted, dikin.Predictive)
-    assert other.loss_range[1] == 2 * game.loss_range[1]

@@ -61,7 +61,7 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Levels, call(["a", "b", "a"]), ["value 'a' ", "twice"]),
     (Levels, call([1, True]), ["a value of Levels", "finite number or a printable text", "True"]),
     (Levels, call([1, float("nan")]), ["a value of Levels", "finite number", "nan"]),
-    (Levels, call([1, 10**400]), ["a value of Levels", "finite number", "characters"]),
+    (Levels, call([1, 10**400]), ["a value of Levels", "finite number"]),
     (Levels, call([1, None]), ["a value of Levels", "finite number", "None"]),
     (Levels, call([1, [2]]), ["a value of Levels", "finite number", "[2]"]),
     (Levels, call(["a", ""]), ["a value of Levels", "printable text", "''"]),

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from dikin.experiments.fit import Curve
-from dikin.experiments.reproduce import figure_exponents
 from dikin.experiments.reproduce.plan import SHAPES
 from dikin.experiments.reproduce.results import Line, Measured, Scaling
-from dikin.plotting.formulas import maths
 from dikin.plotting.publication import (
     BAND,
     COLOURS,
     DOTTED,
+    LEAST_TEXT,
     REGRET,
     ROUNDS,
     SMALL,
+    WIDTH,
     Look,
     draw_curve,
+    draw_interval,
     draw_slope,
     number_ticks,
     publish,
+    pyplot,
     small_multiples,
 )
-from dikin.plotting.style import GREY, PALE
+from dikin.plotting.style import GREY, INK, PALE
 
 Drawn = tuple[Any, str, str]
 """A figure, its name and its caption."""
+SERIES = (
+    ("paper's learner", COLOURS[0], "o", 0.24),
+    ("Predictive, shifted losses", COLOURS[1], "s", 0.0),
+    ("Predictive", COLOURS[2], "D", -0.24),
+)
+"""Name, colour, marker, and where in its row."""
+ROOM = 0.13
+"""How far the axis reaches beyond the exponents that are proved, at least and at most."""
+MOST_ROOM = 0.22
+SHADE = "#f3f3f3"
 SETS = (COLOURS[0], "o"), (COLOURS[1], "s")
 """Colour and marker of ball and cube."""
 UNIT = "B is half the range of the losses."
@@ -46,7 +59,7 @@ def draw_all(measured: Measured, out: Path) -> list[tuple[Path, str]]:
 def _figures(measured: Measured) -> Iterator[Drawn]:
     for number, lines in measured.tables.items():
         yield _regret(number, lines)
-    yield figure_exponents.draw(measured)
+    yield _exponents(measured)
     yield _dimensions(measured.dimensions)
 
 
@@ -81,7 +94,7 @@ def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
     """Write the title of a panel, and the exponents of its curves in their colours."""
-    axes.set_title(maths(label), fontsize=SMALL, loc="left", pad=12)
+    axes.set_title(_maths(label), fontsize=SMALL, loc="left", pad=12)
     for place, (curve, colour) in enumerate(curves):
         text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
         style: dict[str, Any] = {"ha": "left" if place == 0 else "right", "va": "bottom"}
@@ -148,3 +161,77 @@ def _dimensions(dims: list[Scaling]) -> Drawn:
         f"1) has not. {BAND}"
     )
     return figure, "dimensions", caption
+
+
+# --- the exponents ------------------------------------------------------------------------------
+
+
+def _exponents(measured: Measured) -> Drawn:
+    """A panel per table, a row per row."""
+    count = len(measured.tables)
+    size: Any = {"figsize": (WIDTH * count / 2, 4.2), "layout": "constrained", "squeeze": False}
+    figure, ((*panels,),) = pyplot().subplots(1, count, **size)
+    for axes, number in zip(panels, measured.tables, strict=True):
+        own, others = measured.tables[number], measured.predictive[number]
+        view = _view(own, [*own, *others])
+        _rows(axes, own)
+        shifted = [line for line in others if line.shifted]
+        plain = [line for line in others if not line.shifted]
+        for look, lines in zip(SERIES, (own, shifted, plain), strict=True):
+            _dots(axes, lines, view, *look)
+        axes.set_title(f"Table {number}")
+        axes.set(xlabel="exponent of $T$", xlim=view, ylim=(-len(own) + 0.5, 0.5))
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    caption = (
+        "Exponents of T, proved by the paper and measured, with 95% intervals. An arrow ends an "
+        "interval that is cut. To shifted losses a random sign is added, which changes no regret: "
+        "nothing can be foreseen then."
+    )
+    return figure, "exponents", caption
+
+
+def _view(own: list[Line], every: list[Line]) -> tuple[float, float]:
+    """The ends of the axis: wide intervals shall not make all the others small."""
+    proved = [line.curve.proved for line in own]
+    low, high = min(proved), max(proved)
+    least = min(line.curve.power.low for line in every)
+    most = max(line.curve.power.high for line in every)
+    below, above = (min(max(ROOM, room), MOST_ROOM) for room in (low - least, most - high))
+    return low - below - 0.01, high + above + 0.01
+
+
+def _dots(
+    axes: Any,
+    lines: list[Line],
+    view: tuple[float, float],
+    name: str,
+    colour: str,
+    marker: str,
+    lift: float,
+) -> None:
+    for place, line in enumerate(lines):
+        fit = line.curve.power
+        draw_interval(axes, lift - place, (fit.low, fit.high), view, color=colour)
+    middle = [line.curve.power.exponent for line in lines]
+    heights = [lift - place for place in range(len(lines))]
+    axes.plot(middle, heights, ls="none", marker=marker, color=colour, ms=3.2, label=name)
+
+
+def _rows(axes: Any, lines: list[Line]) -> None:
+    """Draw names, every other row shaded, and the proved exponent as a tick across each."""
+    heights = [-place for place in range(len(lines))]
+    for height in heights[::2]:
+        axes.axhspan(height - 0.5, height + 0.5, color=SHADE, lw=0, zorder=0)
+    exponents = [line.curve.proved for line in lines]
+    ends = [height - 0.44 for height in heights], [height + 0.44 for height in heights]
+    axes.vlines(exponents, *ends, color=INK, lw=1.2, label="proved")
+    axes.set_yticks(heights, [_maths(line.row.label) for line in lines], fontsize=LEAST_TEXT)
+    axes.tick_params(axis="y", length=0)
+
+
+def _maths(label: str) -> str:
+    """Return the label of a row with its formula as a figure has it."""
+    text = re.sub(r"\^\(?([-./\w]+)\)?", r"^{\1}", label).replace("sigma", r"\sigma")
+    text = re.sub(r"(?<=\d) (?=t)", r"\\,", text)
+    return re.sub(r"\\sigma.*|T\^\S+", r"$\g<0>$", text)

@@ -8,7 +8,10 @@ game with the same seed. The intervals resample whole games, and allow for it.
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,11 +23,11 @@ import numpy as np
 import dikin
 from dikin import environments
 from dikin.domains.base import Domain
+from dikin.engine.play import play_game
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Pattern
 from dikin.errors import SlowLearnerWarning
-from dikin.experiments import runner
-from dikin.experiments.cell import Cell, blocks, experiment_seeds
+from dikin.experiments.fit import Result
 from dikin.learners.base import Learner
 from dikin.theory import rates, schedules
 from dikin.theory.rates import Rate
@@ -94,13 +97,16 @@ FULL = Effort(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(runner.Request):
+class Request:
     """Request to `dikin reproduce`."""
 
     effort: Effort
     tables: tuple[int, ...] = (1, 2)
+    seed: int = 0
+    workers: int = 2
 
     def settings(self) -> dict[str, Any]:
+        """Return the settings of a store, without the version of the package."""
         return {"effort": asdict(self.effort), "seed": self.seed}
 
 
@@ -247,11 +253,31 @@ TABLES = {
 
 # --- the cells ----------------------------------------------------------------------------------
 
+BLOCK = 4
+"""Games of a cell."""
+ASSUMED_GAMES = 20
+"""Number of games that decides whether they are compiled: from 1,000 rounds on. The real number
+does not count, so that a result depends on its cell alone."""
+SEED_STEP = 1_000_003
+"""Distance between the first seeds of two runs whose own seeds follow each other."""
+
+
+def experiment_seeds(seed: int, games: int) -> range:
+    """Return the seeds of the games of a run with this seed."""
+    return range(seed * SEED_STEP, seed * SEED_STEP + games)
+
+
+def blocks(seeds: range) -> Iterator[range]:
+    """Return the seeds in pieces of `BLOCK`."""
+    return (seeds[first : first + BLOCK] for first in range(0, len(seeds), BLOCK))
+
 
 @dataclass(frozen=True)
-class PaperCell(Cell):
-    """Games of a row, on the unit disc."""
+class PaperCell:
+    """Games of a row, on the unit disc. The results depend on these values alone."""
 
+    horizon: int
+    seeds: range
     table: int
     row: str
     player: LearnerName = "sharp"
@@ -259,28 +285,53 @@ class PaperCell(Cell):
     """Whether a random sign times the largest loss is added in every round: no learner can foresee
     it, and no regret changes by it."""
 
-    expected_warnings = (SlowLearnerWarning,)
-
     @property
     def name(self) -> str:
+        """Learner and environment, with all constants."""
         shifted = "/shifted" if self.shifted else ""
         return f"table {self.table}/{self.row}/{self.player}{shifted}"
 
     @property
-    def round_cost(self) -> float:
-        return 16.0 if self.player == "predictive" else 2.0
+    def key(self) -> str:
+        """Name of the cell in the store, made of its content."""
+        return f"{self.name}/{self.horizon}/{self.seeds.start}-{self.seeds.stop - 1}"
 
     @property
-    def pattern(self) -> Pattern:
-        """The curvature of the losses."""
-        return TABLES[self.table].rows[self.row].pattern(self.horizon)
+    def work(self) -> float:
+        """Approximate time of all games."""
+        round_cost = 16.0 if self.player == "predictive" else 2.0
+        return round_cost * self.horizon * len(self.seeds)
+
+    def play(self) -> list[Result]:
+        """Return a result for each game: a pure function of the cell, but for the seconds."""
+        return [self._play_game(seed) for seed in self.seeds]
+
+    def _play_game(self, seed: int) -> Result:
+        with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore", SlowLearnerWarning)  # the results show it
+            learner, environment = self.start(seed)
+            run = play_game(learner, environment, self.horizon, 1, False, games=ASSUMED_GAMES)
+        scale = learner.units.loss_scale
+        return {
+            "seed": seed,
+            "regret": float(run.regret[-1]) / scale,
+            "certificate": float(run.certificate[-1]) / scale,
+            "seconds": run.seconds,
+            "compiled": run.compiled,
+        }
 
     def start(self, seed: int) -> tuple[Learner, Environment]:
+        """Return learner and environment before the first round."""
         table, game = TABLES[self.table], self.environment(seed)
         return table.learner(game, self.player, self.horizon, seed), game
 
+    @property
+    def pattern(self) -> Pattern:
+        """Curvature of the losses."""
+        return TABLES[self.table].rows[self.row].pattern(self.horizon)
+
     def environment(self, seed: int) -> Environment:
-        """The losses of a game."""
+        """Return the losses of a game."""
         game = TABLES[self.table].environment(dikin.Ball(2), self.pattern, seed)
         return environments.Shifted(game, game.loss_range[1]) if self.shifted else game
 
@@ -297,18 +348,13 @@ class DimensionCell(PaperCell):
         return f"dimension/{super().name}/{self.shape}/{self.dim}"
 
     @property
-    def round_cost(self) -> float:
-        return self.dim
+    def work(self) -> float:
+        return float(self.dim * self.horizon * len(self.seeds))
 
     def environment(self, seed: int) -> Environment:
-        return TABLES[self.table].steep(self._domain(), self.pattern, seed)
-
-    def _domain(self) -> Domain:
-        """The set, of radius one."""
-        if self.shape == "ball":
-            return dikin.Ball(self.dim)
-        half = np.full(self.dim, 1 / sqrt(self.dim))
-        return dikin.Box(-half, half)
+        half = np.full(self.dim, 1 / sqrt(self.dim))  # both sets have the radius one
+        domain = dikin.Ball(self.dim) if self.shape == "ball" else dikin.Box(-half, half)
+        return TABLES[self.table].steep(domain, self.pattern, seed)
 
 
 def row_cells(request: Request, number: int) -> Iterator[PaperCell]:

@@ -12,12 +12,18 @@ import numpy as np
 
 from dikin.errors import CheckFailedError
 from dikin.experiments import tables
-from dikin.experiments.cell import Cell
-from dikin.experiments.fit import Curve
+from dikin.experiments.fit import Curve, Result
 from dikin.experiments.reproduce import exploring, plan
 from dikin.experiments.reproduce.plan import TABLES, LearnerName, PaperCell, Request, Row
 from dikin.experiments.runner import Results
-from dikin.experiments.tables import Columns, exponent, interval, six_decimals, whole
+from dikin.experiments.tables import (
+    FITTED_FILE,
+    Columns,
+    exponent,
+    interval,
+    six_decimals,
+    whole,
+)
 
 FITS = "consistent"
 """What is said of a row whose interval contains the proved exponent."""
@@ -94,7 +100,7 @@ class Measured:
         )
 
 
-def all_cells(request: Request) -> list[Cell]:
+def all_cells(request: Request) -> list[PaperCell]:
     """Return everything to be played."""
     parts = plan.row_cells, plan.predictive_cells, plan.dimension_cells
     return [cell for number in request.tables for part in parts for cell in part(request, number)]
@@ -155,19 +161,13 @@ def count_verdicts(each: Iterable[str]) -> str:
 
 # --- as text ------------------------------------------------------------------------------------
 
-# Columns for a terminal of eighty characters; the files have more.
-EXPONENTS: Columns[Line] = {
-    name: column for name, column in tables.FITTED_SHOWN.items() if name != "gap"
-}
-SHOWN: Columns[Line] = {
+LOSSES = {False: "plain", True: "shifted"}
+TEXT: Columns[Line] = {
     "pattern": lambda line: line.row.label,
-    **EXPONENTS,
-    "regret": lambda line: whole(line.curve.means[-1]),
-    "verdict": lambda line: line.side,
-}
-REPORTED: Columns[Line] = {
-    "pattern": lambda line: line.row.label,
-    **EXPONENTS,
+    "losses": lambda line: LOSSES[line.shifted],
+    "proved": lambda line: exponent(line.curve.proved),
+    "measured": lambda line: exponent(line.curve.power.exponent),
+    "95% interval": lambda line: interval(line.curve.power.low, line.curve.power.high),
     "verdict": lambda line: line.verdict,
     "exploring": lambda line: exponent(line.exploring),
     "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
@@ -175,22 +175,18 @@ REPORTED: Columns[Line] = {
     "certificate": lambda line: whole(line.certificate.means[-1]),
     "games": lambda line: line.curve.games,
 }
-LOSSES = {False: "plain", True: "shifted"}
-SHOWN_PREDICTIVE: Columns[Line] = {
-    "pattern": lambda line: line.row.label,
-    "losses": lambda line: LOSSES[line.shifted],
-    **EXPONENTS,
-    "verdict": lambda line: line.side,
-}
-REPORTED_PREDICTIVE: Columns[Line] = {
-    "pattern": lambda line: line.row.label,
-    "losses": lambda line: LOSSES[line.shifted],
-    **EXPONENTS,
-    "verdict": lambda line: line.verdict,
-    "certificate's slope": lambda line: exponent(line.certificate.power.exponent),
-    "regret": lambda line: whole(line.curve.means[-1]),
-    "games": lambda line: line.curve.games,
-}
+
+
+def _without(*names: str) -> Columns[Line]:
+    return {name: text for name, text in TEXT.items() if name not in names}
+
+
+REPORTED, REPORTED_PREDICTIVE = _without("losses"), _without("exploring", "certificate")
+# For a terminal of eighty characters.
+LONG = "exploring", "certificate's slope", "certificate", "games"
+SIDE: Columns[Line] = {"verdict": lambda line: line.side}
+SHOWN: Columns[Line] = {**_without("losses", *LONG), **SIDE}
+SHOWN_PREDICTIVE: Columns[Line] = {**_without("regret", *LONG), **SIDE}
 SHOWN_DIMENSIONS: Columns[Scaling] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
     "in the table": lambda s: f"{s.curve.proved:.2f}",
@@ -200,7 +196,7 @@ SHOWN_DIMENSIONS: Columns[Scaling] = {
 TABLE_FILE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "theory": lambda line: six_decimals(line.curve.proved),
-    **tables.FITTED_FILE,
+    **FITTED_FILE,
     "gap": lambda line: six_decimals(line.curve.gap),
     "horizon": lambda line: int(line.curve.sizes[-1]),
     "regret": lambda line: six_decimals(line.curve.means[-1]),
@@ -219,18 +215,24 @@ DIMENSIONS_FILE: Columns[Scaling] = {
     "pattern": lambda s: s.row.label,
     "set": lambda s: s.shape,
     "theory": lambda s: six_decimals(s.curve.proved),
-    **tables.FITTED_FILE,
+    **FITTED_FILE,
 }
 PREDICTIVE_FILE: Columns[Line] = {
     "table": lambda line: line.table,
     "losses": lambda line: LOSSES[line.shifted],
     **TABLE_FILE,
 }
-GAME = ("part", "horizon", "seed", "regret", "certificate")
+GAME_FILE: Columns[tuple[PaperCell, Result]] = {
+    "part": lambda played: played[0].name,
+    "horizon": lambda played: played[0].horizon,
+    "seed": lambda played: played[1]["seed"],
+    "regret": lambda played: six_decimals(played[1]["regret"]),
+    "certificate": lambda played: six_decimals(played[1]["certificate"]),
+}
 
 
 def write_files(measured: Measured, request: Request, results: Results, out: Path) -> None:
-    """Every table, and every game."""
+    """Write every table and every game."""
     for number, lines in measured.tables.items():
         tables.write_csv(out / f"table{number}.csv", {**TABLE_FILE, **EXPLORING}, lines)
     both = (line for lines in measured.predictive.values() for line in lines)
@@ -239,18 +241,7 @@ def write_files(measured: Measured, request: Request, results: Results, out: Pat
     write_games(all_cells(request), results, out / "games.csv")
 
 
-def write_games(cells: Iterable[Cell], results: Results, file: Path) -> None:
-    """A row per game. `part` is the name of the cell."""
-    tables.write_csv(file, tables.items(*GAME), _games(cells, results))
-
-
-def _games(cells: Iterable[Cell], results: Results) -> Iterator[dict[str, object]]:
-    for cell in cells:
-        for game in results[cell.key]:
-            yield {
-                "part": cell.name,
-                "horizon": cell.horizon,
-                "seed": game["seed"],
-                "regret": six_decimals(game["regret"]),
-                "certificate": six_decimals(game["certificate"]),
-            }
+def write_games(cells: Iterable[PaperCell], results: Results, file: Path) -> None:
+    """Write a row per game. `part` is the name of the cell."""
+    games = ((cell, game) for cell in cells for game in results[cell.key])
+    tables.write_csv(file, GAME_FILE, games)

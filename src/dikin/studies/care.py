@@ -1,4 +1,4 @@
-"""Whether the rows of a study are what was written, and what this machine makes of them."""
+"""Care for a study: check that its rows are what was written, remove early ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dikin.engine.progress import Progress
 from dikin.errors import StateError
 from dikin.silence import silence
 from dikin.studies.fold import Fold
-from dikin.studies.history import earlier_rounds
 from dikin.studies.log import Damage, Log, Row
+from dikin.tuning.tuner import KEPT
 
 ROUNDING = 1e-9
 """Differences below this share of a range are those of other digits."""
@@ -26,7 +26,7 @@ class Verification(NamedTuple):
     compared: int
     """Trials that were asked with all rows before them known, and were computed again."""
     differences: int
-    """Those that came out otherwise here, by more than rounding."""
+    """Trials that differ here by more than rounding."""
     largest: float
     """The largest difference of a setting, in shares of the range."""
 
@@ -46,37 +46,52 @@ def verify(log: Log, upto: int, progress: bool) -> Verification:
     Each page of rows is a separate read, so that a long verification does not keep the database
     from cleaning up.
     """
-    row = log.beginning()
-    fold = Fold.begun(row)
-    fold.recall = lambda fold: earlier_rounds(log, fold)
-    rows = compared = differences = 0
-    largest = 0.0
+    fold, rows, apart = Fold.begun(log), 0, list[float]()
+    base = fold.n
     try:
-        with Progress(upto - fold.n, progress) as bar, silence():
-            for group in log.rows(fold.n, fold.seal, upto):
+        with Progress(upto - base, progress) as bar, silence():
+            for group in log.rows(base, fold.seal, upto):
                 for row in group:
-                    found = _difference(fold, row)
-                    compared += found is not None
-                    differences += (found or 0.0) > ROUNDING
-                    largest = max(largest, found or 0.0)
+                    apart += _difference(fold, row)
                     fold.apply(row)
                 rows += len(group)
                 bar.move(len(group))
     except Damage:
-        if log.head()[2] > row.n:
+        if log.head()[2] > base:
             raise StateError(f"study {log.name!r} was trimmed meanwhile; verify it again") from None
         raise
-    return Verification(rows, compared, differences, largest)
+    differences = sum(each > ROUNDING for each in apart)
+    return Verification(rows, len(apart), differences, max(apart, default=0.0))
 
 
-def _difference(fold: Fold, row: Row) -> float | None:
-    """Return how far a trial is from the one that is computed here; None if that is not known."""
+def _difference(fold: Fold, row: Row) -> list[float]:
+    """Return how far a trial is from the one that is computed here; nothing if it is not known."""
     body = json.loads(row.body)
     if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
-        return None
+        return []
     tuner = fold.tuner
     known = tuner.contexts.checked(body["context"] or None), body["covariates"]
     trial, _ = tuner.draft(*known, row.n, body.get("draw"))
     widths = [axis.high - axis.low for axis in tuner.space.axes]
     apart = np.abs(trial.point - body["point"]) / np.maximum(widths, 1e-300)
-    return float(apart.max(initial=0.0))
+    return [float(apart.max(initial=0.0))]
+
+
+def trim(log: Log, before: int, progress: bool) -> int:
+    """Put a beginning in the place of the rows of early rounds; return the number of these rows."""
+    fold = Fold.begun(log)
+    base = fold.n
+    with Progress(max(0, before - 1 - fold.rounds), progress) as bar, silence():
+        for group in log.rows(base, fold.seal):
+            rounds = sum(row.kind == "tell" for row in group)
+            if fold.rounds + rounds >= before:
+                break
+            for row in group:
+                fold.apply(row)
+            bar.move(rounds)
+    last = log.row(fold.n)
+    if fold.n == base or last is None:
+        return 0
+    fold.marks = [[fold.rounds, fold.n, fold.seal]]
+    fold.spaces = [change for change in fold.spaces if change[0] > fold.n]
+    return log.trim(fold.text(KEPT), last, base)
