@@ -37,7 +37,7 @@ class Row(NamedTuple):
     """One round of a tuner."""
 
     round: int
-    """Its number; 0 for a trial that was added."""
+    """Its number, 0 for a trial that was added."""
     point: Array | Sequence[float]
     """The setting, one number for each column of the space."""
     value: float
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     context: Mapping[str, float | str] = NOTHING
     held_back: bool = False
     expected_control: float = nan
-    """The value expected of the control; NaN where no coin decided the round."""
+    """The value expected of the control, NaN where no coin decided the round."""
     left_out: bool = False
     """True if the value was left out or bounded."""
     center: Array | Sequence[float] = ()
@@ -88,7 +88,7 @@ def history_table(
 ) -> Table:
     """Return the rounds as a structured array, with the columns that `Tuner.history` describes.
 
-    `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column.
+    `covariates` and `contexts` are their kinds by name, as in `Status`. Each gets a column.
     """
     columns: dict[str, tuple[Any, Iterable[Any]]] = {"round": (np.int64, [r.round for r in rows])}
     kinds = [np.int64 if axis.whole else np.float64 for axis in space.axes]
@@ -178,10 +178,10 @@ def panels_of(space: Space) -> list[Panel]:
 def context_panels(
     space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
-    """Return the panel of each parameter over the contexts; none without contexts.
+    """Return the panel of each parameter over the contexts, if there are contexts.
 
-    The horizontal axis is the first context that is a number, or else the one of most words; all
-    others have a line or a bar for each of their values.
+    The horizontal axis is the first context that is a number, or else the context of most words.
+    All others have a line or a bar for each of their values.
     """
     if not contexts.kinds:
         return []
@@ -209,7 +209,7 @@ def context_panels(
 
 
 def _labels(place: Place) -> list[str]:
-    """Return what tells the columns of a parameter from each other."""
+    """Return a label for each column of a parameter, empty if there is a single column."""
     return [column.removeprefix(place.name).removeprefix(".") for column in place.columns]
 
 

@@ -50,7 +50,7 @@ class Place(NamedTuple):
     at: slice
     """The coordinates: none of a choice, one of a number, several of a Shares."""
     pick: int | None
-    """The position among the choices; None for a parameter with coordinates."""
+    """The position among the choices, None for a parameter with coordinates."""
 
 
 class Space:
@@ -138,7 +138,7 @@ class Space:
     # --- working points and values -------------------------------------------------------------
 
     def values(self, x: Array, picks: tuple[int, ...]) -> Array:
-        """Return the values at a working point, one for each column."""
+        """Return the values at a working point, a number for each column."""
         at = (self._origin + self._basis @ x).tolist()
         row: list[float] = []
         for _, each, _, _, where, pick in self.places:
@@ -178,7 +178,7 @@ class Space:
         return middle, min(middle, *ends), max(middle, *ends)
 
     def bounds_near(self, values: Array) -> Params:
-        """Return the bounds that values are next to; a wider range may be worth a try there."""
+        """Return the bounds next to the values: a wider range may be worth a try there."""
         row, bounds = values.tolist(), {}
         for name, each, _, where, at, _ in self.places:
             u = each.to_unit(row[where.start]) if at.stop == at.start + 1 else 0.5
@@ -189,7 +189,7 @@ class Space:
     # --- settings of users ---------------------------------------------------------------------
 
     def checked(self, params: Any, what: str, whole: bool = True) -> Array:
-        """Return the values of a setting by name; what may be left out is as at the start."""
+        """Return the values of a setting by name, with the start of a parameter left out."""
         if not isinstance(params, Mapping):
             raise ParameterError(
                 f'{what} must be a setting by name, such as {{"price": 4}}, got {shown(params)}'
@@ -220,7 +220,7 @@ class Space:
         return values
 
     def _refuse(self, values: Array, what: str) -> None:
-        """Refuse a setting that breaks a constraint; one that lies on its limit does not."""
+        """Refuse a setting that breaks a constraint by more than rounding."""
         params = self.params(values) if self._limits else {}
         for limit in self._limits:
             terms = [factor * params[name] for name, factor in limit.factors.items()]
@@ -228,7 +228,7 @@ class Space:
             if sum(terms) > limit.limit + slack:
                 there = {name: params[name] for name in limit.factors}
                 raise ParameterError(
-                    f"{what} {there} breaks a constraint ({limit.text}); set every parameter in it "
+                    f"{what} {there} breaks a constraint ({limit.text}). Set every parameter in it "
                     "to a value that satisfies it"
                 )
 

@@ -18,19 +18,19 @@ from dikin.tuning.space import Params, Space
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial(Query):
-    """A setting to use; its value is then reported to the tuner.
+    """A setting to use. Its value is then reported to the tuner.
 
     Parameters
     ----------
     id : int
         The number by which it is answered, unique within a tuner.
     point : Array
-        The setting as a row of numbers, one for each of the tuner's `columns`.
+        The setting as a row of numbers, in the order of the tuner's `columns`.
     params : dict
         The setting by name: a float, an int for an `Integer`, one of the values of `Levels` or a
         `Choice`, a dictionary for `Shares`.
     expected : float
-        The value that the tuner expected of it when it was asked; NaN if it knew nothing.
+        The value that the tuner expected of it when it was asked, NaN before the first value.
     paused : bool
         True if it was asked during a pause. Nothing is learnt from it.
     covariates : dict

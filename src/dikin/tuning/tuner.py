@@ -74,12 +74,12 @@ ONE_FOR_EACH_CONTEXT = (
 
 
 class Kept(NamedTuple):
-    """What the answer of an open trial needs besides the trial."""
+    """Data of an open trial that its answer needs."""
 
     play: Play | None
     """How it was drawn, for the certificate."""
     control: float
-    """The value that is expected of the control; NaN where nothing is compared."""
+    """The value that is expected of the control, NaN where nothing is compared."""
     number: int
     """Number of trials that were asked before it."""
 
@@ -106,18 +106,18 @@ class Tuner(Player[Trial]):
         Limits on metrics that are reported with the value, such as "p99_ms <= 200", and on the
         share of trials that fail, "failed <= 0.01". Settings keep them as far as they are known.
     context : mapping, optional
-        What the setting depends on, by name: a list of words (["eu", "us"]), a `Cycle` such as
-        `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
-        requires a value for each name.
+        Quantities that choose the setting, by name: a list of words (["eu", "us"]), a `Cycle` such
+        as `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})`
+        then requires a value for each name.
     covariates : mapping, optional
         The kinds of covariates, by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
         words for a category, `float` for a number. A covariate explains values besides the setting.
         One that is not declared is a number or a category, according to its first value.
     holdback : float, default 0.0
         The share of trials, drawn by a coin, that use the control instead, so that `uplift` can
-        measure the gain of tuning. 0.05 is usual; at most 0.5.
+        measure the gain of tuning. 0.05 is usual, and 0.5 the maximum.
     control : mapping, optional
-        The setting to compare with, by name; the start by default.
+        The setting to compare with, by name. The start by default.
     guard : float, optional
         The share of the control's value by which tuned trials may be worse, such as 0.02. As soon
         as they are worse with confidence, the control is used until someone calls `resume`.
@@ -129,7 +129,7 @@ class Tuner(Player[Trial]):
         Neither is required.
     seed : int, optional
         The whole number from which all randomness is derived, together with the parameters and the
-        name of the study; a fresh one by default.
+        name of the study. A fresh seed by default.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Tuner(Player[Trial]):
     Raises
     ------
     ParameterError
-        If a parameter or another argument is unusable; the message names it.
+        If a parameter or another argument is unusable. The message names it.
 
     Examples
     --------
@@ -268,7 +268,7 @@ class Tuner(Player[Trial]):
             Number of trials, for several machines that run at the same time.
         covariates : mapping, optional
             Quantities that explain the value besides the setting, by name: {"load": 0.7}. The
-            setting must not influence them. Pass to `tell` the ones that are known only afterwards.
+            setting must not influence them. Quantities that are known only afterwards go to `tell`.
 
         Returns
         -------
@@ -291,7 +291,7 @@ class Tuner(Player[Trial]):
     def _drawn(
         self, id: int, context: Values, covariates: Values, number: int | None = None
     ) -> tuple[Trial, Kept]:
-        """Return the next trial, which is not open yet; `number` is that of the draw, or the id."""
+        """Return the next trial, which is not open yet. `number` is that of the draw."""
         number = id if number is None else number
         weights, z = self.contexts.weights(context), self.covariates.features(covariates)
         search, worth, control = self._search, self._worth, nan
@@ -321,7 +321,7 @@ class Tuner(Player[Trial]):
         )
 
     def _refuse_altered(self, reason: Exception) -> None:
-        """Say of a restored tuner that its state was altered where it cannot be computed with."""
+        """Raise a `StateError` if the tuner was restored: its state was altered."""
         if self._restored:
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
@@ -371,7 +371,7 @@ class Tuner(Player[Trial]):
         Raises
         ------
         QueryError
-            If the trial is not an open one of this tuner.
+            If the trial is not open in this tuner.
         LossError
             If the value or a metric is not a finite number, or a metric with a limit is missing.
         ContextError
@@ -399,7 +399,7 @@ class Tuner(Player[Trial]):
         self._warn()
 
     def _close(self, asked: Any, kept: Kept, missed: bool) -> None:
-        """Count a trial that gets no value, and those that this one has overtaken."""
+        """Count a trial that gets no value, and the trials that it has overtaken."""
         worth, first, end = self._worth, self._waited, kept.number - LATE
         if worth is None:
             return
@@ -433,7 +433,7 @@ class Tuner(Player[Trial]):
         return Row(value=number, failed=failed, metrics=metrics, **known)
 
     def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
-        """Add a round to the certificate; where nothing was expected, the next value is."""
+        """Add a round to the certificate. The next value replaces an unknown expected value."""
         loss = self._loss(row)
         if loss is not None:
             for play, other, shares in self._unexpected:
@@ -448,7 +448,7 @@ class Tuner(Player[Trial]):
             self._unexpected.append((kept, loss, shares))
 
     def _add(self, row: Row) -> Array:
-        """Learn a row, and keep it; return the weights of its context."""
+        """Learn a row, keep it, and return the weights of its context."""
         weights = self.contexts.weights(row.context)
         new = self.covariates.include(row.covariates)
         if row.round == 0 and not self._search.history:
@@ -473,7 +473,7 @@ class Tuner(Player[Trial]):
             self._history[i] = self._history[i]._replace(left_out=absurd)
 
     def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
-        """Learn a row; return whether its value counts as it is."""
+        """Learn a row, and return whether its value counts as it is."""
         measured = {FAILED: float(row.failed), **row.metrics}
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
@@ -486,14 +486,14 @@ class Tuner(Player[Trial]):
         )
 
     def _loss(self, row: Row) -> float | None:
-        """Return the value as it is learnt; None for a failure."""
+        """Return the value as it is learnt, None for a failure."""
         if row.failed:
             return None
         ends = self.value_range
         return self._sign * (row.value if ends is None else in_range(row.value, ends))
 
     def _learn_all(self, left_out: int) -> None:
-        """Learn all rows that are kept once more."""
+        """Learn all rows of the history once more."""
         for row in self._history:
             if not row.paused:
                 self._learn(row, self.contexts.weights(row.context), settle=False)
@@ -530,11 +530,11 @@ class Tuner(Player[Trial]):
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        """Change ranges, or add and remove parameters; the last 10,000 rounds are learnt anew.
+        """Change ranges, or add and remove parameters.
 
-        An added parameter counts as having been at its start in every round so far. Rounds with a
-        level or a choice that is gone are dropped. The control of a holdback stays the same
-        setting. Open trials are forgotten.
+        The last 10,000 rounds are learnt anew. An added parameter counts as having been at its
+        start in every round so far. Rounds with a level or a choice that is gone are dropped. The
+        control of a holdback stays the same setting. Open trials are forgotten.
 
         Parameters
         ----------
@@ -581,12 +581,12 @@ class Tuner(Player[Trial]):
 
     @locked
     def resume(self) -> None:
-        """Explore and learn again; a guard that holds forgets what it has seen."""
+        """Explore and learn again. A guard that holds begins anew."""
         self.paused = False
         if self._worth is not None and self._worth.reason is not None:
             self._worth.resume()
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------
 
     @property
     def left_out(self) -> int:
@@ -606,18 +606,15 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def center(self) -> Array:
-        """The best setting as a row of numbers, in the mean of contexts; first the start."""
+        """The best setting as a row of numbers, in the mean of contexts."""
         return self._center()
 
     @property
     @locked
     def best(self) -> Params:
-        """The best setting by name; before anything was learnt, the start.
+        """The best setting by name, the start before the first value.
 
-        Raises
-        ------
-        StateError
-            If the tuner has contexts: each has its own best setting, `best_for`.
+        With contexts it raises a `StateError`: each has a best setting, `best_for`.
         """
         if self.contexts.size:
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self.contexts.kinds))
@@ -630,7 +627,7 @@ class Tuner(Player[Trial]):
         Parameters
         ----------
         context : mapping, optional
-            A value for each name of the tuner's `context`; None if the tuner has no contexts.
+            A value for each name of the tuner's `context`.
 
         Returns
         -------
@@ -644,12 +641,12 @@ class Tuner(Player[Trial]):
 
     @locked
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and what matters.
+        """Return the best setting with its expected value, intervals and importance.
 
         Parameters
         ----------
         context : mapping, optional
-            A value for each name of the tuner's `context`; None if the tuner has no contexts.
+            A value for each name of the tuner's `context`.
 
         Returns
         -------
@@ -680,7 +677,7 @@ class Tuner(Player[Trial]):
 
     @property
     def control(self) -> Params | None:
-        """The setting of trials that are held back, by name; None without a holdback."""
+        """The setting of trials that are held back, by name, or None without a holdback."""
         return None if self._worth is None else self.space.params(self._control)
 
     @property
@@ -688,10 +685,7 @@ class Tuner(Player[Trial]):
     def uplift(self) -> Uplift:
         """The gain of a tuned trial over the control, with an interval to read at any time.
 
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
+        Without a holdback it raises a `StateError`.
         """
         if self._worth is None:
             raise StateError(NO_HOLDBACK)
@@ -699,7 +693,7 @@ class Tuner(Player[Trial]):
 
     @property
     def guard_reason(self) -> str | None:
-        """The reason why the guard holds, as a sentence; None if it does not."""
+        """The reason why the guard holds, as a sentence, or None."""
         return None if self._worth is None else self._worth.reason
 
     @property
@@ -724,7 +718,7 @@ class Tuner(Player[Trial]):
         Parameters
         ----------
         smoothness, lipschitz : float, optional
-            The constant of the values on the cube: one of the two.
+            The constant of the values on the cube. Give either of the two.
 
         Returns
         -------
@@ -807,7 +801,7 @@ class Tuner(Player[Trial]):
         return found
 
     def _warn(self) -> None:
-        """Log each warning when it begins; the guard has logged its own."""
+        """Log each warning when it begins. The guard has logged its own."""
         now = self._warnings()
         for name in now.keys() - self._warned - {"guard"}:
             logger.warning("round %d: %s", self.rounds, now[name])
@@ -817,17 +811,17 @@ class Tuner(Player[Trial]):
 
     @locked
     def history(self) -> Table:
-        """Return the last 10,000 rounds since the tuner was made or loaded; a `Study` keeps all.
+        """Return the last 10,000 rounds since the tuner was made or loaded. A `Study` keeps all.
 
         Returns
         -------
         numpy.ndarray
             A structured array with the columns round (0 for a trial that was added), the name of
             each value (`columns`), value (NaN for a failure), expected, paused, failed, and the
-            best setting after the round (`best.` before each name); then the metrics (`metric.`),
-            the contexts (`context.`) and the covariates (`covariate.` before each name; NaN or an
-            empty text where one was missing); with a holdback held_back and expected_control, NaN
-            where no coin decided the round.
+            best setting after the round (`best.` before each name). Then follow the metrics
+            (`metric.`), contexts (`context.`) and covariates (`covariate.` before each name), NaN
+            or an empty text where one was missing, and with a holdback held_back and
+            expected_control, NaN where no coin decided the round.
         """
         return history_table(
             self.space,
@@ -842,10 +836,10 @@ class Tuner(Player[Trial]):
         return to_frame(self.history())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history: each parameter and the value, and what else there is.
+        """Draw the history of each parameter and of the value.
 
-        With contexts also the best setting over them, and with a holdback the gain over the control
-        with its interval.
+        With contexts the figure also has the best setting over them, and with a holdback the gain
+        over the control with its interval.
 
         Parameters
         ----------
@@ -935,7 +929,7 @@ class Tuner(Player[Trial]):
 
     @classmethod
     def restore(cls, state: dict[str, Any], checked: bool = False) -> Tuner:
-        """Return a tuner that continues exactly as the one that gave the state.
+        """Return a tuner that continues exactly as the tuner that gave the state.
 
         Parameters
         ----------
@@ -984,20 +978,20 @@ class Tuner(Player[Trial]):
     ) -> tuple[Trial, dict[str, Any]]:
         """Return a trial that is not open yet, and its fact, with which any copy can open it.
 
-        `number` is that of the draw; by default the id.
+        `number` is that of the draw, the id by default.
         """
         trial, kept = self._drawn(id, context, covariates, number)
         center = self._center(self.contexts.weights(context))
         return trial, self._fact(trial, kept) | {"center": center.tolist()}
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
-        """Return what a later `tell` needs to know of a trial, as plain JSON values."""
+        """Return a trial with the data that its answer needs, as plain JSON values."""
         fact = fact_of(trial) | {"play": kept.play and kept.play.to_json()}
         return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
 
     @locked
     def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
-        """Open a trial that another copy of this tuner drafted; nothing is drawn.
+        """Open a trial that another copy of this tuner drafted. Nothing is drawn.
 
         Afterwards `tell` does the same as it does there, whatever this copy would have asked.
         """
@@ -1016,11 +1010,11 @@ class Tuner(Player[Trial]):
         return trial, Kept(play, number_or_nan(fact.get("control")), number)
 
     def open_trial(self, trial: Query | int) -> Trial:
-        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        """Return an open trial, or raise the error of `tell` if it is not open here."""
         return self._again(self._open.find(trial, self._again)[0].id)
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
-        """Return the row of an answer; raise what `tell` raises, and change nothing."""
+        """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
         found: Any = self._open.find(trial, self._again)
         asked, kept = found
         known = merged(asked.covariates, self.covariates.checked(answer.get("covariates")))
@@ -1039,7 +1033,7 @@ class Tuner(Player[Trial]):
         )
 
     def checked_trial(self, trial: Mapping[str, Any]) -> Row:
-        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
+        """Return the row of an added trial, or raise the error of `add_trial`. Nothing changes."""
         return self._row(
             "the trial",
             trial,
@@ -1056,7 +1050,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep these rounds in place of those that are kept; they were learnt already."""
+        """Keep these rounds, which were learnt already, in place of the present ones."""
         self._history = deque(rounds, maxlen=self._rows(HISTORY))
 
     def state_in_study(self, name: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
 
 
 def parameter_from_text(name: str, text: str) -> ParameterKind:
-    """Return the parameter of a constructor's call; only literals stand in it.
+    """Return the parameter of a constructor's call with literals as arguments.
 
     >>> parameter_from_text("batch", "Levels([16, 32, 64], start=32)")
     Levels(values=(16, 32, 64), start=32)

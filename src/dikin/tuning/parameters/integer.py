@@ -26,7 +26,7 @@ class Integer(ParameterKind):
     Parameters
     ----------
     low, high : int
-        The bounds; both may be used.
+        The bounds, which may be used.
     start : int, optional
         The value in use today, with which tuning begins. The middle of the range by default.
     log : bool, default False
