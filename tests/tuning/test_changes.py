@@ -177,6 +177,6 @@ def test_a_control_that_cannot_stay_is_refused(change: Any, words: str) -> None:
     before = tuner.state()
     with pytest.raises(dikin.errors.ParameterError, match=words):
         tuner.set_parameters(change)
-    with pytest.raises(dikin.errors.ParameterError, match="the start .* breaks a constraint"):
+    with pytest.raises(dikin.errors.ParameterError, match=r"the start .* breaks a constraint"):
         tuner.set_parameters({"x": Real(0, 10, start=9), "y": Real(0, 1)}, "x <= 3")
     assert tuner.state() == before
