@@ -7,6 +7,7 @@ that its classes define.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
@@ -48,8 +49,17 @@ def exempt(thing: Any) -> set[str]:
             inspect.isabstract(thing) or issubclass(thing, Enum) or "Protocol" in str(thing.mro())
         )
         return {"PR01"} if base else set()
-    alone = not inspect.isfunction(thing) or {*inspect.signature(thing).parameters} <= {"self"}
-    return {"RT01"} if alone else set()
+    if not inspect.isfunction(thing):
+        return {"RT01"}
+    arguments = {*inspect.signature(thing).parameters} - {"self"}
+    return {"RT01", "PR01"} if arguments <= said_by_class(thing) else set()
+
+
+def said_by_class(method: Any) -> set[str]:
+    """Arguments of every method that its class names in backticks."""
+    owner = getattr(inspect.getmodule(method), method.__qualname__.partition(".")[0])
+    found = re.search(r"In every method (.*?)\n\n", str(owner.__doc__), re.S)
+    return set(re.findall(r"`(\w+)`", found[1])) if found else set()
 
 
 def faults(name: str, thing: Any) -> list[str]:

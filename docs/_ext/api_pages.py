@@ -47,16 +47,11 @@ GROUPS = (
     Group("curvature", "Curvature", "dikin.curvature", "Lower bounds on strong convexity."),
     Group("saving", "Saving, loading, registering", "dikin.loading dikin.registry",
           "Loading from a file, and registering classes of your own.", False),
-    Group("theory", "Theory", "dikin.theory", "The paper's statements as functions, in its "
-          "normalised units: points no longer than 1, losses within -1 and 1.", False),
     Group("checks", "Checks", "dikin.checks", "Laws of domains, learners, environments.", False),
     Group("errors", "Errors and warnings", "dikin.errors",
           "`except dikin.DikinError` catches every error. Each is also a built-in.", False),
 )  # fmt: skip
-MODULES = (
-    *("curvature", "checks", "errors", "feedback", "worth"),
-    *("theory.rates", "theory.schedules", "theory.theorems"),
-)
+MODULES = ("curvature", "checks", "errors", "feedback", "worth")
 PACKAGES = ("adapters",)
 
 

@@ -26,6 +26,19 @@ def dot(a: Array, b: Array) -> float:
     return float(a.dot(b))
 
 
+def _total(a: Array) -> float:
+    total = 0.0
+    for i in range(a.size):
+        total += a[i]
+    return total
+
+
+@looped(_total, order_free=True)
+def total(a: Array) -> float:
+    """The sum of the entries."""
+    return float(a.sum())
+
+
 def _dots(a: Array, b: Array) -> tuple[float, float]:
     square = product = 0.0
     for i in range(a.size):
@@ -71,6 +84,17 @@ def _multiply(x: float, a: Array, out: Array) -> None:
 def multiply(x: float, a: Array, out: Array) -> None:
     """Set out to x a, which may be out itself."""
     np.multiply(a, x, out)
+
+
+def _times(a: Array, b: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = a[i] * b[i]
+
+
+@looped(_times)
+def times(a: Array, b: Array, out: Array) -> None:
+    """Set out to a b, entry by entry. It may be one of them."""
+    np.multiply(a, b, out)
 
 
 def _combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:

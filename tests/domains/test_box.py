@@ -43,10 +43,10 @@ def test_few_sides_and_many_have_the_same_update_digit_for_digit() -> None:
     half, linear = rng.uniform(0.1, 1, size), rng.normal(size=size) * 10 ** rng.uniform(-8, 8, size)
     linear[:2] = 0.0, -0.0
     for quadratic, weight in [(0.0, 1.0), (0.7, 1e-3), (1e6, 1e-12), (1e-9, 1e3)]:
-        together, alone = np.empty((2, size)), np.empty((2, size))
+        together, alone = np.empty((3, size)), np.empty((3, size))
         box_solve(half, linear, quadratic, weight, together)
         for i in range(0, size, 2):
-            part = np.empty((2, 2))
+            part = np.empty((3, 2))
             box_solve(half[i : i + 2], linear[i : i + 2], quadratic, weight, part)
             alone[:, i : i + 2] = part
         assert together.tolist() == alone.tolist()

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from dikin.service.tokens import RIGHTS, TokenStore
+from service.browser import Window, browser
 from service.serving import TUNER, Serving
 from studies.conftest import file, new_file, server, url
 
 __all__ = ["file", "server", "url"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+Show = Callable[..., Window]
+
+
+@pytest.fixture
+def show(chromium: Any) -> Iterator[Show]:
+    """Open a page of an address. At the end it has logged no fault."""
+    windows: list[Window] = []
+
+    def window(url: str, path: str = "/", **options: Any) -> Window:
+        windows.append(Window(chromium, url, **options))
+        windows[-1].open(path)
+        return windows[-1]
+
+    yield window
+    for each in windows:
+        assert each.faults == []
+        each.page.close()
 
 
 @pytest.fixture(scope="module")

@@ -72,13 +72,18 @@ def together(clients: list[Client]) -> Account:
     """Wait for their end; the account of all."""
     for client in clients:
         client.join()
-    every = [client.account for client in clients]
-    return Account(
-        [id for each in every for id in each.asked],
-        {id: value for each in every for id, value in each.told.items()},
-        [text for each in every for text in each.refused],
-        [taken for each in every for taken in each.seconds],
-    )
+    return sum_of([client.account for client in clients])
+
+
+def sum_of(accounts: list[Account]) -> Account:
+    """One account of all."""
+    asked, told, refused, seconds = Account([], {}, [], [])
+    for each in accounts:
+        asked += each.asked
+        told |= each.told
+        refused += each.refused
+        seconds += each.seconds
+    return Account(asked, told, refused, seconds)
 
 
 def faults(store: str, name: str, account: Account) -> dict[str, int]:

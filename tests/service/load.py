@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -35,40 +35,19 @@ from studies.postgres import Server
 
 PROCESSES = 2
 """Among which the clients are divided: one process of Python cannot make enough requests."""
-COLUMNS = (
-    *("who", "store", "clients", "seconds", "kills", "requests_a_second", "median_ms", "p99_ms"),
-    *("answers", "lost", "twice", "refused"),
-)
-
-
-class Minute(NamedTuple):
-    """What is measured."""
-
-    who: str
-    store: str
-    clients: int
-    seconds: float
-    kills: int
-    account: Account
-    faults: dict[str, int]
-
-    def row(self) -> dict[str, Any]:
-        taken = 1000 * np.array(self.account.seconds or [np.nan])
-        faults = self.faults
-        return {
-            "who": self.who,
-            "store": self.store,
-            "clients": self.clients,
-            "seconds": round(self.seconds),
-            "kills": self.kills,
-            "requests_a_second": round(len(self.account.seconds) / self.seconds),
-            "median_ms": round(float(np.median(taken)), 1),
-            "p99_ms": round(float(np.percentile(taken, 99)), 1),
-            "answers": len(self.account.told),
-            "lost": faults["lost"] + faults["altered"] + faults["asked and gone"],
-            "twice": faults["twice"] + faults["given twice"],
-            "refused": len(self.account.refused),
-        }
+TITLES = {
+    "who": "",
+    "store": "store",
+    "kills": "kill -9",
+    "requests_a_second": "requests a second",
+    "median_ms": "median, ms",
+    "p99_ms": "99 %, ms",
+    "answers": "answers",
+    "lost": "lost",
+    "twice": "twice",
+    "refused": "refused",
+}
+"""Columns of the page; the file has clients and seconds too."""
 
 
 def play_for(seconds: float, count: int, url: str, name: str) -> Account:
@@ -80,37 +59,41 @@ def play_for(seconds: float, count: int, url: str, name: str) -> Account:
     return crowd.together(clients)
 
 
-def all_clients(seconds: float, count: int, url: str, name: str) -> Iterator[Account]:
-    """All clients, among processes; first that they have begun, then the account of all."""
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        share = count // PROCESSES
-        parts = [pool.submit(play_for, seconds, share, url, name) for _ in range(PROCESSES)]
-        yield Account([], {}, [], [])
-        found = [part.result() for part in parts]
-    yield Account(
-        [id for each in found for id in each.asked],
-        {id: value for each in found for id, value in each.told.items()},
-        [text for each in found for text in each.refused],
-        [taken for each in found for taken in each.seconds],
-    )
-
-
-def serve(kind: str, url: str, clients: int, seconds: float, kills: int, slow: int = 0) -> Minute:
+def serve(
+    store: str, url: str, clients: int, seconds: float, kills: int, slow: int = 0
+) -> dict[str, Any]:
     """A service with this many clients."""
     name = f"load {kills} {slow}"
     shop(url, name).close()
-    with FreshServing(url, "--log", "warning") as running, idle_clients(running.port, slow):
-        playing = all_clients(seconds, clients, running.url, name)
-        began = time.monotonic()
-        next(playing)
+    with (
+        FreshServing(url, "--log", "warning") as running,
+        idle_clients(running.port, slow),
+        ProcessPoolExecutor(PROCESSES) as pool,
+    ):
+        share, began = clients // PROCESSES, time.monotonic()
+        parts = [pool.submit(play_for, seconds, share, running.url, name) for _ in range(PROCESSES)]
         for number in range(kills):
             time.sleep(max(0.0, began + seconds * (number + 1) / (kills + 1) - time.monotonic()))
             running.kill()
             running.start()
-        account = next(playing)
-    faults = crowd.faults(url, name, account)
-    who = f"dikin serve, {slow} slow and half-open clients besides" if slow else "dikin serve"
-    return Minute(who, kind, clients, seconds, kills, account, faults)
+        account = crowd.sum_of([part.result() for part in parts])
+    faults, taken = crowd.faults(url, name, account), 1000 * np.array(account.seconds or [np.nan])
+    for text in sorted(set(account.refused))[:3]:
+        print("   refused:", text)
+    return {
+        "who": "dikin serve" + (f", {slow} slow and half-open clients besides" if slow else ""),
+        "store": store,
+        "clients": clients,
+        "seconds": round(seconds),
+        "kills": kills,
+        "requests_a_second": round(len(account.seconds) / seconds),
+        "median_ms": round(float(np.median(taken)), 1),
+        "p99_ms": round(float(np.percentile(taken, 99)), 1),
+        "answers": len(account.told),
+        "lost": faults["lost"] + faults["altered"] + faults["asked and gone"],
+        "twice": faults["twice"] + faults["given twice"],
+        "refused": len(account.refused),
+    }
 
 
 @contextmanager
@@ -147,49 +130,14 @@ def _feed(slow: list[socket.socket], end: threading.Event) -> None:
                 continue  # the service has let it go
 
 
-# --- all of it -----------------------------------------------------------------------------------
-
-
-def minutes(folder: str, server: Server, given: argparse.Namespace) -> Iterator[Minute]:
-    clients, seconds = given.clients, given.seconds
-    file, postgres = f"{folder}/studies.db", server.url
-    yield serve("SQLite", file, clients, seconds, 0)
-    yield serve("PostgreSQL", postgres, clients, seconds, 0)
-    yield serve("SQLite", file, clients, seconds, given.kills)
-    yield serve("PostgreSQL", postgres, clients, seconds, given.kills)
-    yield serve("SQLite", file, clients, seconds / 2, 0, slow=300)
-
-
-def write(rows: list[dict[str, Any]], out: Path) -> None:
-    with out.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-
-
-TITLES = {
-    "who": "",
-    "store": "store",
-    "kills": "kill -9",
-    "requests_a_second": "requests a second",
-    "median_ms": "median, ms",
-    "p99_ms": "99 %, ms",
-    "answers": "answers",
-    "lost": "lost",
-    "twice": "twice",
-    "refused": "refused",
-}
-
-
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The table for a page."""
     lines = ["| " + " | ".join(TITLES.values()) + " |", "|---|---|" + "---:|" * (len(TITLES) - 2)]
-    lines += ["| " + " | ".join(_cell(row[name]) for name in TITLES) + " |" for row in rows]
+    for row in rows:
+        cells = (row[name] for name in TITLES)
+        texts = (f"{each:,}" if isinstance(each, int) else str(each) for each in cells)
+        lines.append("| " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def main() -> int:
@@ -205,13 +153,20 @@ def main() -> int:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, Server("max_connections=300") as server:
-        for minute in minutes(folder, server, given):
-            rows.append(minute.row())
-            print("  ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
-            for text in sorted(set(minute.account.refused))[:3]:
-                print("   refused:", text)
+        places = {"SQLite": f"{folder}/studies.db", "PostgreSQL": server.url}
+        for seconds, kills, slow in (
+            (given.seconds, 0, 0),
+            (given.seconds, given.kills, 0),
+            (given.seconds / 2, 0, 300),
+        ):
+            for store, url in list(places.items())[: 1 if slow else 2]:
+                rows.append(serve(store, url, given.clients, seconds, kills, slow))
+                print("  ".join(f"{name} {each}" for name, each in rows[-1].items()), flush=True)
     if given.out is not None:
-        write(rows, given.out)
+        with given.out.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
     if given.page is not None:
         into_page(markdown(rows), given.page, "load")
     return 1 if any(row["lost"] or row["twice"] for row in rows) else 0

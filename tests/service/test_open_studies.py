@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import wraps
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -30,12 +31,22 @@ def long_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BATCH_SECONDS", 3600.0)
 
 
+def in_a_loop(test: Callable[..., Any]) -> Callable[..., None]:
+    """Run a test in an event loop."""
+
+    @wraps(test)
+    def run(*given: Any, **named: Any) -> None:
+        asyncio.run(test(*given, **named))
+
+    return run
+
+
 @asynccontextmanager
-async def opened(file: str, *names: str, deadline: float = 600.0) -> AsyncIterator[OpenStudies]:
+async def opened(file: str, *names: str) -> AsyncIterator[OpenStudies]:
     """The studies of a store, which are new."""
     for name in names or ("shop",):
         shop(file, name).close()
-    studies = OpenStudies(file, 600.0, deadline)
+    studies = OpenStudies(file, 600.0, 600.0)
     try:
         yield studies
     finally:
@@ -46,19 +57,25 @@ def asks(key: str) -> Act:
     return lambda study: study.ask(key=key).id
 
 
+class Frozen:
+    """An act that does not end before `go_on`."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self, _: object) -> None:
+        self.begun.set()
+        self.go_on.wait()
+
+
 async def at_once(studies: OpenStudies, acts: Iterable[Act]) -> list[Any]:
     """Do these while the study is busy with something else, so that they are one batch."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def occupy(_: Study) -> None:
-        begun.set()
-        go_on.wait()
-
+    occupy = Frozen()
     first = asyncio.ensure_future(studies.do("shop", occupy))
-    await asyncio.to_thread(begun.wait)
+    await asyncio.to_thread(occupy.begun.wait)
     found = asyncio.gather(*(studies.do("shop", a, "test") for a in acts), return_exceptions=True)
     await asyncio.sleep(0)  # they wait behind it
-    go_on.set()
+    occupy.go_on.set()
     await asyncio.wait([first])
     first.exception()  # read, or Python would log it
     return list(await found)
@@ -67,65 +84,56 @@ async def at_once(studies: OpenStudies, acts: Iterable[Act]) -> list[Any]:
 # --- one transaction for many requests -----------------------------------------------------------
 
 
-def test_many_requests_share_a_transaction(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@in_a_loop
+async def test_many_requests_share_a_transaction(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written, flush = [], Study._flush
     monkeypatch.setattr(Study, "_flush", lambda study: (written.append(1), flush(study))[1])
-
-    async def play() -> list[Any]:
-        async with opened(file) as studies:
-            found = await at_once(studies, map(asks, "abcdefgh"))
-            assert len(written) == 1
-            return found
-
-    ids = asyncio.run(play())
+    async with opened(file) as studies:
+        ids = await at_once(studies, map(asks, "abcdefgh"))
+        assert len(written) == 1
     with dikin.Study(file, "shop") as study:
         assert [query.id for query in study.open_queries] == ids
 
 
 @pytest.mark.parametrize("fault", [errors.StoreError("no space left"), RuntimeError("never seen")])
-def test_a_transaction_that_fails_acknowledges_nothing(
+@in_a_loop
+async def test_a_transaction_that_fails_acknowledges_nothing(
     file: str, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     """All whose rows were in it hear so, and get one trial each when they ask again."""
-    broken, flush = threading.Event(), Study._flush
+    flush = Study._flush
 
     def failing(study: Study) -> None:
-        if broken.is_set():
-            raise fault
-        flush(study)
+        raise fault
 
-    monkeypatch.setattr(Study, "_flush", failing)
-
-    async def play() -> tuple[list[Any], list[Any]]:
-        async with opened(file) as studies:
-            broken.set()
-            failed = await at_once(studies, map(asks, "abc"))
-            broken.clear()
-            return failed, await at_once(studies, map(asks, "abca"))
-
-    failed, again = asyncio.run(play())
+    async with opened(file) as studies:
+        monkeypatch.setattr(Study, "_flush", failing)
+        failed = await at_once(studies, map(asks, "abc"))
+        monkeypatch.setattr(Study, "_flush", flush)
+        again = await at_once(studies, map(asks, "abca"))
     assert [type(each) for each in failed] == [errors.StoreError] * 3
     assert again[3] == again[0]
     with dikin.Study(file, "shop") as study:
         assert sorted(query.id for query in study.open_queries) == sorted(set(again))
 
 
-def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
+@in_a_loop
+async def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
     """They were carried out and are not durable: nobody may be told that they are."""
 
     def lose(_: Study) -> None:
         raise errors.StoreError("the connection broke")
 
-    async def play() -> list[Any]:
-        async with opened(file) as studies:
-            return await at_once(studies, (asks("a"), lambda s: s.rounds, lose, asks("b")))
-
-    asked, rounds, lost, after = asyncio.run(play())
-    assert {type(each) for each in (asked, rounds, lost)} == {errors.StoreError}
-    assert isinstance(after, int)
+    async with opened(file) as studies:
+        found = await at_once(studies, (asks("a"), lambda s: s.rounds, lose, asks("b")))
+    assert {type(each) for each in found[:3]} == {errors.StoreError}
+    assert isinstance(found[3], int)
 
 
-def test_a_busy_store_is_waited_for_once(file: str) -> None:
+@in_a_loop
+async def test_a_busy_store_is_waited_for_once(file: str) -> None:
     """Of many requests that cannot be written, the second does not wait as long again."""
     waits = []
 
@@ -133,59 +141,54 @@ def test_a_busy_store_is_waited_for_once(file: str) -> None:
         waits.append(1)
         raise errors.BusyError("another client writes")
 
-    async def play() -> list[Any]:
-        async with opened(file) as studies:
-            return await at_once(studies, [write] * 20)
-
-    assert {type(each) for each in asyncio.run(play())} == {errors.BusyError}
+    async with opened(file) as studies:
+        found = await at_once(studies, [write] * 20)
+    assert {type(each) for each in found} == {errors.BusyError}
     assert len(waits) == 1
 
 
-def test_a_batch_ends_after_some_time(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@in_a_loop
+async def test_a_batch_ends_after_some_time(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of many long requests does not wait for the last."""
     monkeypatch.setattr(limits, "BATCH_SECONDS", 0.0)
-
-    async def play() -> None:
-        async with opened(file) as studies:
-            last = threading.Event()
-            calls = [asyncio.ensure_future(studies.do("shop", lambda _: None)) for _ in range(3)]
-            calls.append(asyncio.ensure_future(studies.do("shop", lambda _: last.wait())))
-            done, _ = await asyncio.wait(calls[:3])
-            assert len(done) == 3
-            assert not calls[3].done()  # and it was asked for at the same time
-            last.set()
-            await calls[3]
-
-    asyncio.run(play())
+    last = Frozen()
+    async with opened(file) as studies:
+        acts: list[Act] = [lambda _: None] * 3 + [last]
+        calls = [asyncio.ensure_future(studies.do("shop", act)) for act in acts]
+        done, _ = await asyncio.wait(calls[:3])
+        assert len(done) == 3
+        assert not calls[3].done()  # and it was asked for at the same time
+        last.go_on.set()
+        await calls[3]
 
 
 # --- how many are open ---------------------------------------------------------------------------
 
 
-def test_studies_that_nobody_uses_are_closed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@in_a_loop
+async def test_studies_that_nobody_uses_are_closed(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "OPEN_STUDIES", 3)
     closed, close = list[str](), Study.close
     monkeypatch.setattr(Study, "close", lambda study: (closed.append(study.name), close(study))[1])
     names = [f"s{number}" for number in range(8)]
-
-    async def play() -> list[int]:
-        async with opened(file, *names) as studies:
-            closed.clear()
-            found = [await studies.do(name, lambda study: study.rounds) for name in names * 2]
-            with pytest.raises(errors.UnknownStudyError):
-                await studies.do("none", lambda study: study.rounds)
-            assert "none" not in studies._studies
-            assert len(studies._studies) <= 3
-            monkeypatch.setattr(limits, "UNUSED_SECONDS", -1.0)
-            await studies.do("s0", lambda study: study.rounds)
-            assert len(studies._studies) == 1
-        return found
-
-    assert asyncio.run(play()) == [0] * 16
+    async with opened(file, *names) as studies:
+        closed.clear()
+        found = [await studies.do(name, lambda study: study.rounds) for name in names * 2]
+        assert found == [0] * 16
+        with pytest.raises(errors.UnknownStudyError):
+            await studies.do("none", lambda study: study.rounds)
+        assert "none" not in studies._studies
+        assert len(studies._studies) <= 3
+        monkeypatch.setattr(limits, "UNUSED_SECONDS", -1.0)
+        await studies.do("s0", lambda study: study.rounds)
+        assert len(studies._studies) == 1
     assert len(closed) == 17
 
 
-def test_studies_that_wait_share_few_connections(
+@in_a_loop
+async def test_studies_that_wait_share_few_connections(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: without `give_back`, each of them keeps its own."""
@@ -196,110 +199,85 @@ def test_studies_that_wait_share_few_connections(
         opened = [each for each in studies._studies.values() if each._study is not None]
         return [e.name for e in opened if e._study._ledger.database._connection is not None]
 
-    async def play() -> None:
-        async with opened(file, *names) as studies:
-            for _ in range(2):
-                for name in names:
-                    await studies.do(name, lambda study: study.ask(), "test")
-            while studies.threads._work_queue.qsize() or len(connected(studies)) > 2:
-                await asyncio.sleep(0.01)  # a connection is given back after the answer
-            assert connected(studies) == names[-2:]
-            calls = (studies.do(name, lambda study: len(study.open_queries)) for name in names * 20)
-            assert set(await asyncio.gather(*calls)) == {2}
-
-    asyncio.run(play())
+    async with opened(file, *names) as studies:
+        for name in names * 2:
+            await studies.do(name, lambda study: study.ask(), "test")
+        while len(connected(studies)) > 2:
+            await asyncio.sleep(0.01)  # a connection is given back after the answer
+        assert connected(studies)
+        calls = (studies.do(name, lambda study: len(study.open_queries)) for name in names * 20)
+        assert set(await asyncio.gather(*calls)) == {2}
 
 
-def test_studies_without_new_rows_are_not_read_again(
+@in_a_loop
+async def test_studies_without_new_rows_are_not_read_again(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor are more of them open at a time than may be."""
-    monkeypatch.setattr(limits, "OPEN_STUDIES", 2)
     names, read, status = [f"s{n}" for n in range(6)], list[str](), Study.status
     for name in names:
         shop(file, name, rounds=2).close()
     monkeypatch.setattr(Study, "status", lambda study: (read.append(study.name), status(study))[1])
-
-    async def play() -> None:
-        service = Service(file)
-        first = await service.statuses(names)
-        assert [each.name for each in first] == read == names
-        read.clear()
-        with dikin.Study(file, "s3") as study:
-            study.tell(study.ask(), 1.0)
-        again = await service.statuses(names)
-        assert read == ["s3"]
-        assert [each.rounds for each in again] == [2, 2, 2, 3, 2, 2]
-        assert again[0].last_told_seconds > first[0].last_told_seconds
-        monkeypatch.setattr(limits, "STATUS_SECONDS", -1.0)
-        await service.statuses(["s5", "none"])
-        assert read == ["s3", "s5"]
-        await asyncio.to_thread(service.studies.close)
-
-    asyncio.run(play())
+    service = Service(file)
+    first = await service.statuses(names)
+    assert [each.name for each in first] == read == names
+    read.clear()
+    with dikin.Study(file, "s3") as study:
+        study.tell(study.ask(), 1.0)
+    again = await service.statuses(names)
+    assert read == ["s3"]
+    assert [each.rounds for each in again] == [2, 2, 2, 3, 2, 2]
+    assert again[0].last_told_seconds > first[0].last_told_seconds
+    monkeypatch.setattr(limits, "STATUS_SECONDS", -1.0)
+    await service.statuses(["s5", "none"])
+    assert read == ["s3", "s5"]
+    await asyncio.to_thread(service.studies.close)
 
 
 # --- deadlines -----------------------------------------------------------------------------------
 
 
-def test_a_study_that_is_stuck(file: str) -> None:
-    """Who waits is answered, who comes is refused at once, and afterwards it goes on."""
-
-    async def play() -> list[Any]:
-        async with opened(file) as studies:
-            frozen, go_on = threading.Event(), threading.Event()
-
-            def freeze(_: object) -> None:
-                frozen.set()
-                go_on.wait()
-
-            assert await studies.do("shop", lambda study: study.rounds) == 0  # it is open
-            studies.deadline = 0.05
-            found: list[Any] = []
-            while not frozen.is_set():  # on a busy machine it may be given up before it begins
-                found = await asyncio.gather(studies.do("shop", freeze), return_exceptions=True)
-            asked = studies.do("shop", lambda study: study.ask())
-            found += await asyncio.gather(asked, return_exceptions=True)
-            while not studies.stuck:
-                await asyncio.sleep(0.01)
-            with pytest.raises(StuckError, match="'shop' is stuck: it has not answered for"):
-                await studies.do("shop", lambda study: study.ask())
-            studies.deadline = 600.0
-            go_on.set()
-            found.append(await studies.do("shop", lambda study: len(study.open_queries)))
-            assert studies.stuck == 0
-            return found
-
-    one, two, open_queries = asyncio.run(play())
-    assert isinstance(one, StuckError)
-    assert isinstance(two, StuckError)
-    assert open_queries == 0  # nobody waited for the ask any more when its turn came
+@in_a_loop
+async def test_a_study_that_is_stuck(file: str) -> None:
+    """Who waits is answered, who comes is refused at once, and afterwards it continues."""
+    async with opened(file) as studies:
+        freeze, found = Frozen(), list[Any]()
+        assert await studies.do("shop", lambda study: study.rounds) == 0  # it is open
+        studies.deadline = 0.05
+        while not freeze.begun.is_set():  # on a busy machine it may be given up before it begins
+            found = await asyncio.gather(studies.do("shop", freeze), return_exceptions=True)
+        asked = studies.do("shop", lambda study: study.ask())
+        found += await asyncio.gather(asked, return_exceptions=True)
+        assert [type(each) for each in found] == [StuckError] * 2
+        while not studies.stuck:
+            await asyncio.sleep(0.01)
+        with pytest.raises(StuckError, match="'shop' is stuck: it has not answered for"):
+            await studies.do("shop", lambda study: study.ask())
+        with pytest.raises(StuckError, match=r"not answered for 0\.05 seconds"):
+            await studies.apart(freeze.go_on.wait)
+        studies.deadline = 600.0
+        freeze.go_on.set()
+        # Nobody waited for the ask any more when its turn came.
+        assert await studies.do("shop", lambda study: len(study.open_queries)) == 0
+        assert studies.stuck == 0
 
 
-def test_an_end_that_a_frozen_study_does_not_delay(
+@in_a_loop
+async def test_an_end_that_a_frozen_study_does_not_delay(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "CLOSE_SECONDS", 0.05)
-
-    async def play() -> bool:
-        async with opened(file) as studies:
-            frozen, go_on = threading.Event(), threading.Event()
-
-            def freeze(_: object) -> None:
-                frozen.set()
-                go_on.wait()
-
-            asked = asyncio.ensure_future(studies.do("shop", freeze))
-            await asyncio.to_thread(frozen.wait)
-            await asyncio.to_thread(studies.close)
-            asked.cancel()
-            go_on.set()
-            return studies.abandoned
-
-    assert asyncio.run(play())
+    async with opened(file) as studies:
+        freeze = Frozen()
+        asked = asyncio.ensure_future(studies.do("shop", freeze))
+        await asyncio.to_thread(freeze.begun.wait)
+        await asyncio.to_thread(studies.close)
+        asked.cancel()
+        freeze.go_on.set()
+        assert studies.abandoned
 
 
-def test_tokens_are_read_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_a_loop
+async def test_tokens_are_read_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who comes meanwhile shares the read and its error, which are believed for two seconds."""
     now, reads = [1000.0], [0]
 
@@ -311,53 +289,46 @@ def test_tokens_are_read_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
             raise errors.StoreError("away")
         return []
 
-    async def play() -> None:
-        monkeypatch.setattr(access.time, "monotonic", lambda: now[0])
-        gate = Gate(read)
-        checks = [asyncio.ensure_future(gate.check()) for _ in range(5)]
-        await asyncio.sleep(0)
-        checks[0].cancel()  # who gives up does not take the read from others
-        found = await asyncio.gather(*checks[1:], return_exceptions=True)
-        assert [type(each) for each in found] == [errors.StoreError] * 4
-        now[0] += 1.9
-        with pytest.raises(errors.StoreError):
-            await gate.check()
-        assert reads == [1]
-        now[0] += 0.2
-        assert (await gate.check()).open
-        assert reads == [2]
-
-    asyncio.run(play())
+    monkeypatch.setattr(access.time, "monotonic", lambda: now[0])
+    gate = Gate(read)
+    checks = [asyncio.ensure_future(gate.check()) for _ in range(5)]
+    await asyncio.sleep(0)
+    checks[0].cancel()  # who gives up does not take the read from others
+    found = await asyncio.gather(*checks[1:], return_exceptions=True)
+    assert [type(each) for each in found] == [errors.StoreError] * 4
+    now[0] += 1.9
+    with pytest.raises(errors.StoreError):
+        await gate.check()
+    assert reads == [1]
+    now[0] += 0.2
+    assert (await gate.check()).open
+    assert reads == [2]
 
 
 @pytest.mark.parametrize("closing", [True, False])
-def test_a_request_that_the_end_cuts_off(
+@in_a_loop
+async def test_a_request_that_the_end_cuts_off(
     file: str, closing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server cancels what takes too long: the client learns that it may send it again."""
     shop(file).close()
-    service, sent, begun = Service(file), list[Any](), asyncio.Event()
+    service, begun, send = Service(file), asyncio.Event(), AsyncMock()
 
-    async def go_on(*_: object, **__: object) -> None:
+    async def wait(*_: object, **__: object) -> None:
         begun.set()
         await asyncio.Event().wait()
 
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def play() -> None:
-        monkeypatch.setattr(service.studies, "do", go_on)
-        scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/pause"}
-        scope |= {"headers": [(b"host", b"localhost")], "query_string": b""}
-        scope |= {"server": ("127.0.0.1", 80)}
-        request = asyncio.ensure_future(service(scope, AsyncMock(), send))
-        await begun.wait()
-        service.is_closing = lambda: closing
-        request.cancel()
-        await asyncio.wait([request])
-        assert request.cancelled() is not closing  # any other cancellation is not ours to explain
-        await asyncio.to_thread(service.studies.close)
-
-    asyncio.run(play())
+    monkeypatch.setattr(service.studies, "do", wait)
+    scope = {"type": "http", "method": "POST", "path": "/v1/studies/shop/pause"}
+    scope |= {"headers": [(b"host", b"localhost")], "query_string": b""}
+    scope |= {"server": ("127.0.0.1", 80)}
+    request = asyncio.ensure_future(service(scope, AsyncMock(), send))
+    await begun.wait()
+    service.is_closing = lambda: closing
+    request.cancel()
+    await asyncio.wait([request])
+    assert request.cancelled() is not closing  # any other cancellation is not ours to explain
+    await asyncio.to_thread(service.studies.close)
+    sent = [call.args[0] for call in send.call_args_list]
     assert [message.get("status") for message in sent] == ([503, None] if closing else [])
     assert not closing or b"the service shuts down" in sent[1]["body"]

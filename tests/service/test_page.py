@@ -11,15 +11,10 @@ import pytest
 
 import dikin
 from dikin.service.tokens import TokenStore
-from service.browser import Window, browser
+from service.browser import Window
+from service.conftest import Show
 from service.serving import Serving, revenue, shop
 from studies.conftest import new_file
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -44,26 +39,22 @@ SIZES = {"wall": (1920, 1080), "desk": (1280, 800), "phone": (390, 844)}
     ],
 )
 def test_it_loads_and_everybody_can_read_it(
-    chromium: Any, live: Serving, size: str, scheme: str, path: str
+    show: Show, live: Serving, size: str, scheme: str, path: str
 ) -> None:
     width, height = SIZES[size]
-    window = Window(
-        chromium, live.url, viewport={"width": width, "height": height}, color_scheme=scheme
-    )
-    page = window.open(path)
+    shape = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
+    window = show(live.url, path, **shape)
+    page = window.page
     page.get_by_text("150").first.wait_for(timeout=120_000)
     page.get_by_role("heading", level=1).wait_for()
     assert window.violations() == []
     wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wider <= 0, "the page is wider than the screen"
-    assert window.faults == []
     assert window.foreign() == []
-    page.close()
 
 
-def test_every_study_at_a_glance(chromium: Any, live: Serving) -> None:
-    window = Window(chromium, live.url)
-    page = window.open()
+def test_every_study_at_a_glance(show: Show, live: Serving) -> None:
+    page = show(live.url).page
     page.get_by_role("link", name="shop").first.wait_for()
     assert page.get_by_text('a/b <b>"ö').first.is_visible()
     page.get_by_role("link", name="shop").first.press("Enter")
@@ -72,15 +63,12 @@ def test_every_study_at_a_glance(chromium: Any, live: Serving) -> None:
     page.go_back()
     page.get_by_role("link", name="a/b").first.click()
     page.get_by_role("heading", name='a/b <b>"ö', level=1).wait_for()
-    assert window.faults == []
-    page.close()
 
 
-def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
-    window = Window(chromium, live.url)
+def test_a_live_update_arrives(show: Show, live: Serving) -> None:
     with dikin.Study(live.url, "shop") as study:
         late = study.ask()
-        page = window.open("/#/study/shop")
+        page = show(live.url, "/#/study/shop").page
         page.get_by_text("150").first.wait_for()
         page.get_by_role("rowheader", name=str(late.id), exact=True).wait_for(timeout=120_000)
         for _ in range(7):
@@ -88,33 +76,27 @@ def test_a_live_update_arrives(chromium: Any, live: Serving) -> None:
             study.tell(trial, revenue(trial))
         page.get_by_text("157").first.wait_for(timeout=120_000)
         study.forget(late)
-    assert window.faults == []
-    page.close()
 
 
-def test_the_settings_of_each_context(chromium: Any, live: Serving) -> None:
-    window = Window(chromium, live.url)
+def test_the_settings_of_each_context(show: Show, live: Serving) -> None:
     tuner = dikin.Tuner({"price": dikin.Real(1, 14)}, context={"region": ["eu", "us"]}, seed=1)
     with dikin.Study(live.url, "fleet", tuner) as study:
         for t in range(4):
             study.tell(study.ask(context={"region": ("eu", "us")[t % 2]}), float(t))
-    page = window.open("/#/study/fleet")
+    window = show(live.url, "/#/study/fleet")
+    page = window.page
     page.get_by_role("heading", name="Settings by context").wait_for(timeout=120_000)
     table = page.get_by_role("table", name="Settings by context")
     assert table.get_by_role("rowheader").all_inner_texts() == ["eu", "us"]
     assert table.get_by_role("cell").first.inner_text().startswith("price ")
     assert window.violations() == []
-    assert window.faults == []
-    page.close()
-    other = Window(chromium, live.url).open("/#/study/shop")
+    other = show(live.url, "/#/study/shop").page
     other.get_by_text("150").first.wait_for(timeout=120_000)
     assert not other.get_by_role("heading", name="Settings by context").is_visible()
-    other.close()
 
 
-def test_pause_and_resume(chromium: Any, live: Serving) -> None:
-    window = Window(chromium, live.url)
-    page = window.open("/#/study/shop")
+def test_pause_and_resume(show: Show, live: Serving) -> None:
+    page = show(live.url, "/#/study/shop").page
     with dikin.Study(live.url, "shop") as study:
         page.once("dialog", lambda question: question.dismiss())
         page.get_by_role("button", name="Pause").click()
@@ -126,8 +108,6 @@ def test_pause_and_resume(chromium: Any, live: Serving) -> None:
         page.get_by_role("button", name="Resume").click()
         page.get_by_role("button", name="Pause").wait_for()
         assert not study.paused
-    assert window.faults == []
-    page.close()
 
 
 def test_tokens(chromium: Any) -> None:
@@ -172,13 +152,12 @@ def test_it_says_that_the_service_is_away_and_comes_back(chromium: Any) -> None:
         page.close()
 
 
-def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
+def test_a_value_far_off_is_marked_and_flattens_no_other(show: Show) -> None:
     with new_file() as store, Serving(store) as running:
         with shop(store, rounds=30) as study:
             for value in (1e6, -1e9):
                 study.tell(study.ask(), value)
-        window = Window(chromium, running.url)
-        page = window.open("/#/study/shop")
+        page = show(running.url, "/#/study/shop").page
         chart = page.locator("figure.hue-value")
         note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
         chart.get_by_text(note).wait_for()
@@ -193,11 +172,10 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(chromium: Any) -> None:
         number.get_by_text(str(left_out), exact=True).wait_for()
         number.get_by_text("of 32, in whole or in part: they look like faults").wait_for()
         assert chart.locator("path.dots").get_attribute("d").count("M") == 30
-        assert window.faults == []
         page.close()
 
 
-def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> None:
+def test_the_best_setting_limits_and_failures(show: Show, live: Serving) -> None:
     """With the words of a choice, the interval of a number, and what is left to a metric."""
     parameters = {"codec": dikin.Choice(["lz4", "zstd"]), "pool": dikin.Integer(1, 1000, log=True)}
     tuner = dikin.Tuner(parameters, limits=["p99_ms <= 200"], seed=3)
@@ -210,8 +188,8 @@ def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> N
             cost = 10 * (trial["codec"] == "lz4") + abs(trial["pool"] - 50) / 50 + number % 2
             study.tell(trial, cost, metrics={"p99_ms": 150 + number % 3})
         found, status = study.recommend(), study.status()
-    window = Window(chromium, live.url)
-    page = window.open("/#/study/server")
+    window = show(live.url, "/#/study/server")
+    page = window.page
     page.locator(".number", has_text="Failed trials").get_by_text("5", exact=True).wait_for()
     page.get_by_text("smaller is better, p99_ms <= 200").wait_for()
     table = page.get_by_role("table", name="Best setting")
@@ -240,24 +218,20 @@ def test_the_best_setting_limits_and_failures(chromium: Any, live: Serving) -> N
     with dikin.Study(live.url, "server") as study:
         study.ask()
     table.get_by_text("no setting is known to keep it").wait_for()
-    assert window.faults == []
-    page.close()
 
 
-def test_nothing_is_run_that_a_name_contains(chromium: Any) -> None:
+def test_nothing_is_run_that_a_name_contains(show: Show) -> None:
     name = '<img src=x onerror="document.title=1">'
     tuner = dikin.Tuner({"<script>document.title=2</script>": dikin.Real(0, 1)}, seed=1)
     with new_file() as store, Serving(store) as running:
         with dikin.Study(running.url, name, tuner) as study:
             study.tell(study.ask(), 1.0)
-        window = Window(chromium, running.url)
-        page = window.open()
+        page = show(running.url).page
         page.get_by_text(name).first.wait_for()
         page.get_by_text(name).first.click()
         page.get_by_role("heading", name=name, level=1).wait_for()
         page.get_by_text("<script>").first.wait_for()
         assert "onerror" in page.title() or page.title() not in ("1", "2")
-        assert window.faults == []
         page.close()
 
 
@@ -288,24 +262,20 @@ def compared(chromium: Any) -> Iterator[Serving]:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (390, "light")])
 def test_the_gain_is_the_first_number(
-    chromium: Any, compared: Serving, width: int, scheme: str
+    show: Show, compared: Serving, width: int, scheme: str
 ) -> None:
     shape = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    window = Window(chromium, compared.url, **shape)
-    page = window.open("/#/study/pays")
+    window = show(compared.url, "/#/study/pays", **shape)
+    page = window.page
     page.get_by_text("may be read at any time").first.wait_for(timeout=120_000)
     first = page.evaluate("document.body.innerText")
     assert first.index("Gain over the control") < first.index("Rounds")
     assert "held back" in first
     assert window.violations() == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    assert window.faults == []
-    page.close()
 
 
-def test_a_guard_that_holds_is_said_with_its_reason(chromium: Any, compared: Serving) -> None:
-    window = Window(chromium, compared.url)
-    page = window.open("/#/study/harms")
+def test_a_guard_that_holds_is_said_with_its_reason(show: Show, compared: Serving) -> None:
+    page = show(compared.url, "/#/study/harms").page
     page.get_by_text("held by the guard").first.wait_for(timeout=120_000)
     assert "surely by more than 2 %" in page.evaluate("document.body.innerText")
-    page.close()

@@ -9,7 +9,7 @@ import dikin
 from dikin import Integer, Levels, Real, Shares
 from dikin.errors import ParameterError
 from dikin.tuning.constraints import read_constraints
-from dikin.tuning.search import Cube
+from dikin.tuning.sets import Cube
 from dikin.tuning.space import Space
 
 PARAMETERS = {"ads": Real(0, 60), "staff": Real(0, 20), "price": Real(1, 14)}

@@ -18,7 +18,7 @@ import dikin
 from dikin.errors import ParameterError
 from dikin.tuning import guarantee
 from dikin.tuning.guarantee import Certificate, Floor, Play, exploring_price, play
-from dikin.tuning.search import Cube, Cut
+from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
 M = np.array([[0.3, 0.2], [-0.1, 0.25]])
@@ -206,6 +206,20 @@ def test_rules_of_the_virtual_learner_by_a_search() -> None:
     best = minimize_scalar(price, bounds=(0, 10), method="bounded", options={"xatol": 1e-12}).x
     wanted = 0.5 * sqrt(best**2 + 2 * d * log(n) / (n * square))
     assert floor.rate == pytest.approx(min(wanted, 0.9 / (d * 0.4)), rel=1e-4)
+
+
+@pytest.mark.parametrize("constants", [(inf, 1.0), (3.0, inf)])
+@pytest.mark.parametrize("rare", [0.0, 1e-300, 1.0])
+def test_values_that_are_mostly_the_same_leave_exploring_finite(
+    constants: tuple[float, float], rare: float
+) -> None:
+    floor = Floor(Cube(2), *constants, inf)
+    for t in range(300):
+        floor.learn(rare * (t % 60 == 40))
+        y, factor = floor.shape(Y, M)
+        assert np.isfinite([*y, *factor.ravel(), floor.rate]).all()
+    assert np.linalg.det(factor) > 1e-6
+    assert (floor.rounds > 0) == (rare == 1.0)
 
 
 # --- in the tuner --------------------------------------------------------------------------------

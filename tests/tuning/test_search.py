@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dikin.tuning.model import EIGHT, Features, Regression, Wide, chi_square
-from dikin.tuning.search import Cube, Cut, Search
+from dikin.tuning.model import Features, Regression, Wide, chi_square
+from dikin.tuning.search import Search
+from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
 NONE = np.zeros(0)
@@ -79,7 +80,10 @@ def test_a_recentred_regression_expects_the_same() -> None:
 
 def test_dependence_is_a_ratio_of_likelihoods() -> None:
     """Beside least squares with and without the features, where the ridge is small."""
-    model, rng = Regression(Features(2), EIGHT[-1:], robust=False), np.random.default_rng(4)
+    model, rng = (
+        Regression(Features(2), Regression.MEMBERS[-1:], robust=False),
+        np.random.default_rng(4),
+    )
     rows, values = [], []
     for _ in range(400):
         x = rng.uniform(-1, 1, 2)
@@ -142,7 +146,7 @@ def test_a_thousand_parameters_are_tuned_with_little_memory() -> None:
 
     tried = run(search, lambda x: cost(x) + 0.002 * rng.normal(), 200, rng)
     assert cost(search.places[0].y) < 0.7 * cost(tried[0])
-    numbers = sum(np.size(getattr(search.model, name)) for name in search.model.arrays)
+    numbers = sum(np.size(getattr(search.model, name)) for name in search.model.BY_FEATURE)
     assert numbers < 25 * d
     found = search.found(NONE)
     assert np.isfinite([*found.value, *found.intervals[7], *found.importance[7]]).all()
@@ -158,7 +162,7 @@ def test_a_wide_regression_counts_from_the_mean_and_moves_its_origin_exactly() -
     points = rng.normal(size=(3, d))
     rows = [model.features.row(x - model.c, None, e) for x in points]
     before = [model.believed(row)[0] for row in rows]
-    m, _ = model.average()
+    m, _ = model.average
     assert [model.offset + row @ m for row in rows] == pytest.approx(before)
     slopes = [model.features.gradient(m, x - model.c, e) for x in points]
     assert slopes[0] == pytest.approx(model.features.slope(points[0] - model.c, e) @ m)

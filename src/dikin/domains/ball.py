@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import ClosedForm, Geometry
 from dikin.domains.roots import warm_start_gap
 from dikin.errors import DomainError
-from dikin.vectors import add_combination, affine, combine, copy, dot, dots, multiply
+from dikin.vectors import combine, dot, dots, multiply
 
 TINY = 1e-300
 """Beside any other length it is nothing."""
@@ -94,7 +94,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, self.radius / scale)
+        return BallGeometry(self.dim, 3, 2, self.radius / scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -103,74 +103,34 @@ class Ball(QuadraticDomain):
         yield cls(4, 1e-3, [1e3, 0, 0, -1.0])
 
 
-class BallNumbers(NamedTuple):
-    """The constants of a ball, for the compiled loop."""
-
-    size: int
-    rho: float
-    iterate_size: int = 3
-    metric_size: int = 5
-
-
-class BallGeometry(BallNumbers, Geometry):
-    """|u| <= rho.  iterate = (y, r, slack), |y| = rho r;  metric = (s, across, along, part, |s|^2).
+class BallGeometry(ClosedForm):
+    """|u| <= length.   iterate = (y, slack, r), |y| = length r.
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
     of their roots, and `part` y is the part of s along the radius.
     """
 
-    @property
-    def identity(self) -> bool:
-        return True
-
-    def start(self) -> Array:
-        iterate = np.zeros((3, self.size))
-        iterate[2, 0] = 1.0
-        return iterate
-
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        length, gap = sqrt(dot(linear, linear)), 1.0
-        if length > 0.0:
-            square = quadratic * self.rho * self.rho
-            gap = warm_start_gap(self.rho * length, square, weight, 1.0 - float(iterate[1, 0]))
-        iterate[1, 0], iterate[2, 0] = 1.0 - gap, gap * (2.0 - gap)
-        multiply(self.rho * (gap - 1.0) / (length + TINY), linear, iterate[0])
+        norm, gap = sqrt(dot(linear, linear)), 1.0
+        if norm > 0.0:
+            square = quadratic * self.length * self.length
+            gap = warm_start_gap(self.length * norm, square, weight, 1.0 - float(iterate[2, 0]))
+        iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
+        multiply(self.length * (gap - 1.0) / (norm + TINY), linear, iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        r, slack = float(iterate[1, 0]), float(iterate[2, 0])
-        factor = 2.0 * kappa / (self.rho * self.rho)
-        copy(s, metric[0])
+        slack, r = float(iterate[1, 0]), float(iterate[2, 0])
+        factor = 2.0 * kappa / (self.length * self.length)
         square, radial = dots(s, iterate[0])
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-        metric[1, 0], metric[2, 0], metric[4, 0] = across, along, square
-        away = self.rho * r
-        metric[3, 0] = radial / (away * away) if r > 0.0 else 0.0
+        away = self.length * r
+        part = radial / (away * away) if r > 0.0 else 0.0
+        combine(across, s, (along - across) * part, iterate[0], metric[0])
+        combine(1.0 / across, s, (1.0 / along - 1.0 / across) * part, iterate[0], metric[1])
         return square, (self.size - 1) * across * across + along * along
 
-    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
-        across, part = scale * float(metric[1, 0]), float(metric[3, 0])
-        along, away = 1.0 + scale * float(metric[2, 0]) * part, self.rho * float(iterate[1, 0])
-        combine(across, metric[0], along - across * part, iterate[0], u)
-        inside, outside = max(float(metric[4, 0]) - part * away * part * away, 0.0), along * away
-        return across * across * inside + outside * outside
-
-    def linear_update(
-        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
-    ) -> tuple[float, float]:
-        across, away = scale / float(metric[1, 0]), self.rho * float(iterate[1, 0])
-        along = scale * float(metric[3, 0]) / float(metric[2, 0])
-        radial = along - across * float(metric[3, 0]) - damping
-        add_combination(across, metric[0], radial, iterate[0], out)
-        return along * away * away, away * away
-
     def barrier(self, iterate: Array) -> float:
-        return -log(iterate[2, 0])
-
-    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        affine(u, center, radius, x)
-
-    def inward(self, displacement: Array) -> Array:
-        return displacement
+        return -log(iterate[1, 0])

@@ -1,14 +1,4 @@
-"""The interface of a domain.
-
-A `Domain` is a value: a convex set in the user's own coordinates, with a nu-self-concordant
-barrier psi. Its oracles take a *chart vector* v, the displacement from the analytic centre in an
-orthonormal basis of the set's affine hull, so that v = 0 is always the centre, R^dim is always the
-right space, and no digits are lost on a small set far from the origin.
-
-`Domain.geometry` returns the working form of the same set for one learner; see
-`dikin.domains.geometry`. Every domain inherits one from its oracles, which factors a matrix in
-every round; a domain with closed forms returns its own, which does a round in O(d).
-"""
+"""The interface of a domain: a convex set in the user's coordinates, with a barrier."""
 
 from __future__ import annotations
 
@@ -35,10 +25,15 @@ class Domain(ABC):
     """A bounded convex set with interior, and a self-concordant barrier psi on it.
 
     Points are arrays in the user's own coordinates. The barrier is a function of chart vectors: the
-    displacement from the analytic centre in an orthonormal basis of the set's affine hull. For a
-    set with interior in R^d a chart vector is x - center.
+    displacement from the analytic centre in an orthonormal basis of the set's affine hull. So 0 is
+    the centre, every v in R^dim makes sense, and no digits are lost on a small set far from the
+    origin. For a set with interior in R^d a chart vector is x - center.
 
     A domain is a value: once built it does not change.
+
+    In every method `v` is a chart vector and `direction` one of any length, `point` an array of
+    shape `point_shape`, `displacement` a difference of points, `scale` the length that becomes one,
+    and `share` how much the set is shrunk towards its centre.
 
     Attributes
     ----------
@@ -95,68 +90,24 @@ class Domain(ABC):
 
     @abstractmethod
     def barrier(self, v: Array) -> float:
-        """The value psi(v) of the barrier.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector.
-
-        Returns
-        -------
-        float
-            The value; +inf outside the set.
-        """
+        """Return the value psi(v) of the barrier: infinite outside the set."""
 
     @abstractmethod
     def gradient(self, v: Array) -> Array:
-        """The gradient of psi.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector.
-
-        Returns
-        -------
-        Array
-            Its `dim` entries.
-        """
+        """Return the gradient of psi at v, of `dim` entries."""
 
     @abstractmethod
     def hessian(self, v: Array) -> Array:
-        """The Hessian of psi.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector.
-
-        Returns
-        -------
-        Array
-            A positive definite matrix, `dim` by `dim`.
-        """
+        """Return the Hessian of psi at v, positive definite."""
 
     # --- points of the user --------------------------------------------------------------------
 
     @abstractmethod
     def margin(self, point: Array) -> float:
-        """Depth of a point inside the set; negative outside.
-
-        Parameters
-        ----------
-        point : Array
-            A point of shape `point_shape`, in the user's coordinates.
-
-        Returns
-        -------
-        float
-            Its sign is exact: not negative in the set, negative outside. Its unit varies by set.
-        """
+        """Return the depth of a point, in a unit of the set: negative exactly outside."""
 
     def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments: the attributes that bear their names."""
+        """Return the constructor's arguments: the attributes that bear their names."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     @classmethod
@@ -165,101 +116,31 @@ class Domain(ABC):
         """Yield small awkward instances for checks: off-centre, badly scaled, of dimension one."""
 
     def outward(self, v: Array) -> Array:
-        """The displacement from the centre, in the user's coordinates, of a chart vector.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector.
-
-        Returns
-        -------
-        Array
-            The displacement, of shape `point_shape` and as long as v.
-        """
+        """Return the displacement from the centre of a chart vector, as long as v."""
         return v
 
     def inward(self, displacement: Array) -> Array:
-        """The chart vector of a displacement; the nearest one, for a set in a plane.
-
-        Parameters
-        ----------
-        displacement : Array
-            The difference of two points.
-
-        Returns
-        -------
-        Array
-            The chart vector, of `dim` entries.
-        """
+        """Return the chart vector of a displacement: the nearest, for a set in a plane."""
         return displacement
 
     def geometry(self, scale: float) -> Geometry:
-        """The set (X - center)/scale, as learners work with it.
-
-        Parameters
-        ----------
-        scale : float
-            The length that becomes one.
-
-        Returns
-        -------
-        Geometry
-            The working form; sets with closed forms have one that can be compiled.
-        """
+        """Return the working form of (X - center)/scale, for learners."""
         return DenseGeometry(self, scale)
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
-        """The set (X - center)/scale after a linear map that makes unequal sides equal.
+        """Return the working form after a linear map that makes unequal sides equal.
 
         The radius stays the same. Only sets that have sides or axes are changed.
-
-        Parameters
-        ----------
-        scale : float
-            The length that becomes one.
-
-        Returns
-        -------
-        Geometry
-            The working form, whose `outward` undoes the map.
         """
         return self.geometry(scale)
 
     def contains(self, point: ArrayLike) -> bool:
-        """Return whether a point lies in the set.
-
-        Parameters
-        ----------
-        point : array_like
-            A point of shape `point_shape`.
-
-        Returns
-        -------
-        bool
-            Whether it is finite and in the set, boundary included.
-        """
+        """Return whether a point is finite and in the set, boundary included."""
         array = self._shaped(point)
         return bool(np.isfinite(array).all()) and self.margin(array) >= 0
 
     def require(self, point: ArrayLike) -> Array:
-        """The point as an array, or an error that says why it is not in the set.
-
-        Parameters
-        ----------
-        point : array_like
-            A point of shape `point_shape`.
-
-        Returns
-        -------
-        Array
-            A copy of the point.
-
-        Raises
-        ------
-        DomainError
-            If it is not finite, or not in the set.
-        """
+        """Return a copy of a point, or raise a `DomainError`: it is not finite, or outside."""
         array = self._shaped(point)
         if not np.isfinite(array).all():
             where, value = not_finite(array)
@@ -279,33 +160,11 @@ class Domain(ABC):
         return array
 
     def locate(self, point: ArrayLike) -> Array:
-        """The chart vector of a point.
-
-        Parameters
-        ----------
-        point : array_like
-            A point of shape `point_shape`; the nearest one counts, for a set in a plane.
-
-        Returns
-        -------
-        Array
-            The chart vector, of `dim` entries.
-        """
+        """Return the chart vector of a point: the nearest, for a set in a plane."""
         return self.inward(np.asarray(point, dtype=float) - self.center)
 
     def point(self, v: Array) -> Array:
-        """The point of a chart vector.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector.
-
-        Returns
-        -------
-        Array
-            The point, in the user's coordinates.
-        """
+        """Return the point of a chart vector."""
         return self.center + self.outward(v)
 
     @property
@@ -319,18 +178,7 @@ class Domain(ABC):
         return np.stack([self.outward(e).ravel() for e in np.eye(self.dim)], axis=1)
 
     def gauge(self, v: Array) -> float:
-        """The gauge of the set (Minkowski's functional): the least p with v/p in the set.
-
-        Parameters
-        ----------
-        v : Array
-            A chart vector, inside or outside.
-
-        Returns
-        -------
-        float
-            The gauge, to rounding: 0 at the centre, 1 on the boundary.
-        """
+        """Return the least p with v/p in the set, to rounding: 1 on the boundary."""
         length = float(np.linalg.norm(v))
         # Sizes may be exact: the bracket is a little wider than they say.
         low, high = (1 - 1e-9) * length / self.radius, (1 + 1e-9) * length / self.inradius
@@ -344,33 +192,11 @@ class Domain(ABC):
         return high
 
     def support(self, direction: Array) -> float:
-        """The support function: at least the maximum of direction.v over v in the set.
-
-        Parameters
-        ----------
-        direction : Array
-            A vector in the chart, of any length.
-
-        Returns
-        -------
-        float
-            The maximum where `exact_support` is True, else a bound.
-        """
+        """Return at least the maximum of direction.v in the set: it, if `exact_support`."""
         return sqrt(direction @ direction) * self.radius
 
     def barrier_growth(self, share: float) -> float:
-        """At least the maximum of psi((1 - share) v) - psi(0) over v in the set.
-
-        Parameters
-        ----------
-        share : float
-            How much the set is shrunk towards its centre: 0 < share <= 1.
-
-        Returns
-        -------
-        float
-            The bound, at most nu ln(1/share).
-        """
+        """Return at least the maximum of psi((1 - share) v) - psi(0) in the set, 0 < share <= 1."""
         return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
 
     @property

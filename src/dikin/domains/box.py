@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.geometry import Geometry, diagonal_metric, diagonal_sums, log_sum
+from dikin.domains.geometry import ClosedForm, Geometry, Stretched, diagonal_metric, diagonal_roots
 from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
 from dikin.kernel import choose, compilable, looped
+from dikin.vectors import dot, total
 
 FEW = 6
 """Up to so many sides the update is computed one by one: NumPy's calls take longer than that."""
@@ -108,13 +109,14 @@ class Box(Domain):
         return 1.0
 
     def geometry(self, scale: float) -> Geometry:
-        return BoxGeometry(self.dim, self.half / scale, np.ones(self.dim))
+        return BoxGeometry(self.dim, 3, 4, 1.0, self.half / scale)
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
         if self.half.max() == self.half.min():
             return self.geometry(scale)
-        return BoxGeometry(self.dim, np.full(self.dim, side / scale), self.half / side)
+        cube = np.full(self.dim, side / scale)
+        return StretchedBox(self.dim, 3, 4, 1.0, cube, self.half / side)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -123,99 +125,55 @@ class Box(Domain):
         yield cls([0, -1e3, 5], [1e-2, 1e3, 6])
 
 
-class BoxNumbers(NamedTuple):
-    """The constants of a box, for the compiled loop."""
-
-    size: int
-    half: Array
-    stretch: Array
-    """What `outward` multiplies each coordinate with: 1 for a box in the user's own units."""
-    iterate_size: int = 2
-    metric_size: int = 3
-
-
-class BoxGeometry(BoxNumbers, Geometry):
-    """|u_i| <= h_i.   iterate = (y, slack), slack_i = 1 - (y_i/h_i)^2 to its last digit."""
-
-    @property
-    def squares(self) -> Array:
-        return self.stretch * self.stretch
-
-    @property
-    def identity(self) -> bool:
-        return bool((self.stretch == 1.0).all())
+class BoxGeometry(ClosedForm):
+    """|u_i| <= h_i.   iterate = (y, slack, Hessian), slack_i = 1 - (y_i/h_i)^2."""
 
     def start(self) -> Array:
-        return np.repeat([[0.0], [1.0]], self.size, axis=1)
+        iterate = super().start()
+        iterate[2] = 2.0 / self.sides**2
+        return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        box_solve(self.half, linear, quadratic, weight, iterate)
+        box_solve(self.sides, linear, quadratic, weight, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        box_roots(self.half, iterate, kappa, shift, metric)
-        diagonal_metric(s, metric)
-        return diagonal_sums(s, metric)
+        diagonal_roots(iterate[2], kappa, shift, metric)
+        diagonal_metric(s, s, metric)
+        return dot(s, s), dot(metric[3], metric[3])
 
     def barrier(self, iterate: Array) -> float:
-        return -log_sum(1.0, iterate[1])
+        return -total(np.log(iterate[1]))
 
-    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        affine_stretched(u, center, radius, self.stretch, x)
 
-    def inward(self, displacement: Array) -> Array:
-        return self.stretch * displacement
+class StretchedBox(Stretched, BoxGeometry):
+    """A box with unequal sides as a cube."""
 
 
 @compilable
-def box_entry(half: float, linear: float, quadratic: float, weight: float) -> tuple[float, float]:
-    """The update of one coordinate, and its slack."""
+def box_entry(
+    half: float, linear: float, quadratic: float, weight: float
+) -> tuple[float, float, float]:
+    """The update of one coordinate, its slack, and the second derivative of psi there."""
     gap = cold_start_gap(abs(half * linear), quadratic * half * half, weight)
-    return choose(linear > 0.0, -half, half) * (1.0 - gap), gap * (2.0 - gap)
+    slack = gap * (2.0 - gap)
+    distance = half * slack
+    hessian = 2.0 * (2.0 - slack) / (distance * distance)
+    return choose(linear > 0.0, -half, half) * (1.0 - gap), slack, hessian
 
 
 def _box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-    for i in range(half.size):
-        iterate[0, i], iterate[1, i] = box_entry(half[i], linear[i], quadratic, weight)
+    for i in range(len(half)):
+        iterate[0, i], iterate[1, i], iterate[2, i] = box_entry(
+            half[i], linear[i], quadratic, weight
+        )
 
 
 @looped(_box_solve)
 def box_solve(half: Array, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
     """The update of every coordinate."""
     if half.size <= FEW:
-        for i, (h, g) in enumerate(zip(half.tolist(), linear.tolist(), strict=True)):
-            iterate[0, i], iterate[1, i] = box_entry(h, g, quadratic, weight)
-        return
-    iterate[0], iterate[1] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]
-
-
-@compilable
-def box_root(half: float, slack: float, kappa: float, shift: float) -> float:
-    """The square root of H in one coordinate."""
-    distance = half * slack
-    root: float = np.sqrt(kappa * 2.0 * (2.0 - slack) / (distance * distance) + shift)
-    return root
-
-
-def _box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: Array) -> None:
-    for i in range(half.size):
-        metric[2, i] = box_root(half[i], iterate[1, i], kappa, shift)
-
-
-@looped(_box_roots)
-def box_roots(half: Array, iterate: Array, kappa: float, shift: float, metric: Array) -> None:
-    """Write the square roots of H."""
-    metric[2] = box_root(half, iterate[1], kappa, shift)  # type: ignore[arg-type]
-
-
-def _affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
-    for i in range(x.size):
-        x[i] = center[i] + radius * stretch[i] * u[i]
-
-
-@looped(_affine_stretched)
-def affine_stretched(u: Array, center: Array, radius: float, stretch: Array, x: Array) -> None:
-    """Set x to center + radius stretch u."""
-    np.multiply(radius * stretch, u, x)
-    x += center
+        _box_solve(half.tolist(), linear.tolist(), quadratic, weight, iterate)
+    else:
+        iterate[:3] = box_entry(half, linear, quadratic, weight)  # type: ignore[arg-type]

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log, sqrt
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.domains.ball import QuadraticDomain
+from dikin.domains.ball import BallGeometry, QuadraticDomain
 from dikin.domains.base import Array, frozen
-from dikin.domains.geometry import Geometry
+from dikin.domains.geometry import (
+    ClosedForm,
+    Geometry,
+    Rotated,
+    diagonal_metric,
+    diagonal_roots,
+    rank_one_sums,
+)
 from dikin.errors import DomainError
 from dikin.kernel import looped
-from dikin.vectors import affine, dot, dots
+from dikin.vectors import combine, dots, times
 
 
 class Ellipsoid(QuadraticDomain):
@@ -104,15 +111,16 @@ class Ellipsoid(QuadraticDomain):
         return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
     def geometry(self, scale: float) -> Geometry:
-        axes = np.empty((0, 0)) if self._diagonal else self.axes
-        return EllipsoidGeometry(self.dim, (scale / self.semi) ** 2, axes, np.ones(self.dim))
+        numbers = self.dim, 3, 5, 1.0, (scale / self.semi) ** 2
+        if self._diagonal:
+            return EllipsoidGeometry(*numbers)
+        return RotatedEllipsoid(*numbers, self.axes)
 
     def equal_sided_geometry(self, scale: float) -> Geometry:
-        if self.semi.max() == self.semi.min():
+        if self.inradius == self.radius:
             return self.geometry(scale)
-        round, stretch = np.full(self.dim, (scale / self.radius) ** 2), self.semi / self.radius
-        axes = np.ascontiguousarray(self.axes * stretch)  # of the ball that has its radius
-        return EllipsoidGeometry(self.dim, round, axes, stretch * stretch)
+        axes = np.ascontiguousarray(self.axes * (self.semi / self.radius))
+        return RotatedBall(self.dim, 3, 2, self.radius / scale, axes=axes)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -122,96 +130,65 @@ class Ellipsoid(QuadraticDomain):
         yield cls([2], [[0.49]])
 
 
-class EllipsoidNumbers(NamedTuple):
-    """The constants of an ellipsoid, for the compiled loop."""
-
-    size: int
-    p: Array
-    axes: Array
-    """The map from the eigenbasis to the user's coordinates; empty where they are the same."""
-    squares: Array
-    """The squared lengths of the columns of axes: all one, unless sides were made equal."""
-    iterate_size: int = 3
-    metric_size: int = 4
-
-
-class EllipsoidGeometry(EllipsoidNumbers, Geometry):
+class EllipsoidGeometry(ClosedForm):
     """u' P u <= 1 in the eigenbasis, P = diag(p).
 
-    iterate = (y, multiplier, slack).   y_i = -G_i/(S + m p_i) with m = 2w/(1 - y'Py) the root of
+    iterate = (y, slack, multiplier).   y_i = -G_i/(S + m p_i), where m, that is
+    2w/(1 - y'Py), is the root of
 
         h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
 
     concave and increasing. Newton's method from the left climbs onto the root; from the right its
     first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
-    metric = (z, g, the square roots of D, w).   H = D + gamma v v' is factored as C C'
-    with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where (1 + k |w|^2)^2 = 1 + gamma |w|^2 is solved
-    for k without subtracting near-equals. stretch = 1 + k |w|^2. So z = C'^-1 s and g = C s.
+    H = D + gamma v v' is factored as C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where
+    (1 + k |w|^2)^2 = 1 + gamma |w|^2 is solved for k without subtracting near-equals. stretch = 1 +
+    k |w|^2. So z = C'^-1 s and g = C s.
     """
 
-    @property
-    def identity(self) -> bool:
-        return self.axes.size == 0
-
-    def start(self) -> Array:
-        iterate = np.zeros((3, self.size))
-        iterate[2, 0] = 1.0
-        return iterate
-
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        m = max(float(iterate[1, 0]), 2.0 * weight)
+        m = max(float(iterate[2, 0]), 2.0 * weight)
         for step in range(200):
-            inside, slope = secular_sums(self.p, linear, quadratic, m)
+            inside, slope = secular_sums(self.sides, linear, quadratic, m)
             rise = 2.0 * weight / (m * m) + 2.0 * slope
             move = -(1.0 - 2.0 * weight / m - inside) / rise
             if abs(move) <= 2e-15 * m or (move < 0.0 and step > 0):
                 break
             m = max(m + move, 2.0 * weight)
-        iterate[1, 0], iterate[2, 0] = m, 2.0 * weight / m
-        write_minimiser(self.p, linear, quadratic, m, iterate)
+        iterate[1, 0], iterate[2, 0] = 2.0 * weight / m, m
+        write_minimiser(self.sides, linear, quadratic, m, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
-        slack = float(iterate[2, 0])
-        gamma = 4.0 * kappa / (slack * slack)
-        rank_one(self.p, iterate, 2.0 * kappa / slack, shift, metric)
-        largest, at_largest, squares, inverses, products = rank_one_sums(metric)
+        slack = float(iterate[1, 0])
+        gamma, w = 4.0 * kappa / (slack * slack), metric[4]
+        diagonal_roots(self.sides, 2.0 * kappa / slack, shift, metric)
+        times(self.sides, iterate[0], w)
+        times(w, metric[3], w)
+        largest, at_largest, squares, inverses, products = rank_one_sums(w, metric[3])
         whole = 1.0 + gamma * (largest + squares)
         stretch = sqrt(whole)
-        square, along = dots(s, metric[3])
+        square, along = dots(s, w)
         part = gamma / (1.0 + stretch) * along
-        rank_one_metric(s, part, stretch, metric)
+        combine(1.0, s, -part / stretch, w, metric[0])
+        combine(1.0, s, part, w, metric[1])
+        diagonal_metric(metric[0], metric[1], metric)
         # tr(H^-1) = sum (1/D) (1 - gamma w^2/(1 + gamma |w|^2)). Near the boundary the largest w^2
         # is all of |w|^2, so its term is written without a difference.
         others = inverses - gamma * products / whole
         return square, others + at_largest * (1.0 + gamma * squares) / whole
 
     def barrier(self, iterate: Array) -> float:
-        return -log(iterate[2, 0])
-
-    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        if self.axes.size == 0:
-            affine(u, center, radius, x)
-        else:
-            rotated(self.axes, u, center, radius, x)
-
-    def inward(self, displacement: Array) -> Array:
-        return np.asarray(displacement @ self.axes) if self.axes.size else displacement
+        return -log(iterate[1, 0])
 
 
-def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
-    for i in range(x.size):
-        x[i] = center[i] + radius * dot(axes[i], u)
+class RotatedEllipsoid(Rotated, EllipsoidGeometry):
+    """An ellipsoid in its eigenbasis."""
 
 
-@looped(_rotated)
-def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
-    """Set x to center + radius axes u."""
-    np.dot(axes, u, x)
-    x *= radius
-    x += center
+class RotatedBall(Rotated, BallGeometry):
+    """An ellipsoid with unequal axes as a ball."""
 
 
 def _secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
@@ -243,58 +220,3 @@ def _write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterat
 def write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterate: Array) -> None:
     """Write y for the multiplier m."""
     np.divide(linear, -(quadratic + m * p), iterate[0])
-
-
-def _rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
-    for i in range(p.size):
-        side = sqrt(factor * p[i] + shift)
-        metric[2, i] = side
-        metric[3, i] = p[i] * iterate[0, i] / side
-
-
-@looped(_rank_one)
-def rank_one(p: Array, iterate: Array, factor: float, shift: float, metric: Array) -> None:
-    """Write the square roots of D, and w."""
-    np.sqrt(factor * p + shift, metric[2])
-    np.divide(p * iterate[0], metric[2], metric[3])
-
-
-def _rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
-    largest = at_largest = squares = inverses = products = 0.0
-    for i in range(metric.shape[1]):
-        square = metric[3, i] * metric[3, i]
-        inverse = 1.0 / (metric[2, i] * metric[2, i])
-        if square > largest or i == 0:
-            square, largest = largest, square
-            inverse, at_largest = at_largest, inverse
-        squares += square
-        inverses += inverse
-        products += square * inverse
-    return largest, at_largest, squares, inverses, products
-
-
-@looped(_rank_one_sums, order_free=True)
-def rank_one_sums(metric: Array) -> tuple[float, float, float, float, float]:
-    """The largest w^2 and the 1/D there; sums of the other w^2, 1/D and w^2/D."""
-    root, w = metric[2], metric[3]
-    squares, inverses = w * w, 1.0 / (root * root)
-    i = squares.argmax()
-    largest, at_largest = float(squares[i]), float(inverses[i])
-    squares[i] = inverses[i] = 0.0
-    products = float(squares.dot(inverses))
-    return largest, at_largest, float(squares.sum()), float(inverses.sum()), products
-
-
-def _rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
-    for i in range(s.size):
-        root, w = metric[2, i], metric[3, i]
-        metric[0, i] = (s[i] - part / stretch * w) / root
-        metric[1, i] = (s[i] + part * w) * root
-
-
-@looped(_rank_one_metric)
-def rank_one_metric(s: Array, part: float, stretch: float, metric: Array) -> None:
-    """Write z and g, for part = k w.s."""
-    root, w = metric[2], metric[3]
-    np.divide(s - part / stretch * w, root, metric[0])
-    np.multiply(s + part * w, root, metric[1])

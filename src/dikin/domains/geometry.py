@@ -2,9 +2,8 @@
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
 current point y as an *iterate*, a table whose first row is y, and H = kappa Hessian(psi)(y) + shift
-I at a direction s as a *metric*, a table with the rows z = H^(-1/2) s and g = H^(1/2) s. The other
-rows are the geometry's own. A single number is the first entry of its row. A set that keeps another
-metric has its own `point` and `linear_update`. A round is
+I at a direction s as a *metric*, a table whose first rows are z = H^(-1/2) s and g = H^(1/2) s. The
+other rows are the geometry's own. A single number is the first entry of its row. A round is
 
     explore        turn noise into a direction s of the set's plane, and write the metric
     point          the vector to play, y + scale z
@@ -17,12 +16,13 @@ Those of a set with closed forms are compiled as they are (see `dikin.kernel`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import log, sqrt
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from dikin.kernel import looped
-from dikin.vectors import Array, add_combination, combine, dot, dots, multiply
+from dikin.kernel import compilable, looped
+from dikin.vectors import Array, add_combination, affine, combine, dot, dots, multiply, times
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -41,7 +41,7 @@ class Geometry(ABC):
     metric_size: int
     """Rows of a metric."""
 
-    # --- five functions of the set -------------------------------------------------------------
+    # --- the functions of a set ----------------------------------------------------------------
 
     @abstractmethod
     def start(self) -> Array:
@@ -68,9 +68,20 @@ class Geometry(ABC):
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         """Set x to the flattened point of a working vector: center + radius outward(u)."""
 
+    @abstractmethod
+    def inward(self, displacement: Array) -> Array:
+        """The working vector of a displacement (the nearest one, for a set in a plane).
+
+        As the adjoint of `outward` it also turns a gradient into one in working vectors.
+        """
+
     def project(self, linear: Array, iterate: Array) -> None:
         """The point nearest to -linear, to 1e-10 nu in |.|^2/2: from the iterate and into it."""
         self.solve(linear, 1.0, PROJECTION_WEIGHT, iterate)
+
+    def converged(self, iterate: Array) -> bool:
+        """Whether the update is known to full precision there."""
+        return True
 
     # --- the same for every set ----------------------------------------------------------------
 
@@ -100,23 +111,12 @@ class Geometry(ABC):
         y: Array = iterate[0].copy()
         return y
 
-    def converged(self, iterate: Array) -> bool:
-        """Whether the update is known to full precision there."""
-        return True
-
     @property
     def compilable(self) -> bool:
         """Whether the methods can be compiled: those of a NamedTuple can."""
         return isinstance(self, tuple)
 
     # --- the user's coordinates ----------------------------------------------------------------
-
-    @abstractmethod
-    def inward(self, displacement: Array) -> Array:
-        """The working vector of a displacement (the nearest one, for a set in a plane).
-
-        As the adjoint of `outward` it also turns a gradient into one in working vectors.
-        """
 
     def preimage(self, displacement: Array) -> Array:
         """The working vector that `outward` carries to a displacement."""
@@ -157,46 +157,131 @@ class Geometry(ABC):
         return False
 
 
-def _log_sum(factor: float, values: Array) -> float:
-    total = 0.0
-    for i in range(values.size):
-        total += log(factor * values[i])
-    return total
+class Constants(NamedTuple):
+    """The constants of a set with closed forms, for the compiled loop."""
+
+    size: int
+    iterate_size: int
+    metric_size: int
+    length: float
+    """The radius of a ball, or a simplex' unit of length."""
+    sides: Array = np.zeros(0)
+    """A number for each coordinate: half the side of a box, or p of an ellipsoid."""
+    axes: Array = np.zeros(0)
+    """The factors of a `Stretched` set, or the matrix of a `Rotated` one."""
 
 
-@looped(_log_sum, order_free=True)
-def log_sum(factor: float, values: Array) -> float:
-    """The sum of ln(factor x) over the entries x."""
-    return float(np.log(factor * values).sum())
+class ClosedForm(Constants, Geometry):
+    """A set whose rounds are compiled: iterate = (y, slack, ...), all of the slack 1 at the start.
+
+    A set that does not need a slack for each coordinate has it in the first.
+    """
+
+    def start(self) -> Array:
+        iterate = np.zeros((self.iterate_size, self.size))
+        iterate[1] = 1.0
+        return iterate
+
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        affine(u, center, radius, x)
+
+    def inward(self, displacement: Array) -> Array:
+        return displacement
+
+    @property
+    def identity(self) -> bool:
+        return not self.axes.size
 
 
-# --- a diagonal H: metric = (z, g, its square roots) ---------------------------------------------
+class Stretched(Geometry):
+    """A set of which `outward` stretches each coordinate by its factor."""
+
+    axes: Array
+
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        times(self.axes, u, x)
+        affine(x, center, radius, x)
+
+    def inward(self, displacement: Array) -> Array:
+        return self.axes * displacement
+
+    @property
+    def squares(self) -> Array:
+        return self.axes**2
 
 
-def _diagonal_metric(s: Array, metric: Array) -> None:
-    for i in range(s.size):
-        metric[0, i] = s[i] / metric[2, i]
-        metric[1, i] = s[i] * metric[2, i]
+class Rotated(Geometry):
+    """A set of which `outward` multiplies by a matrix with orthogonal columns."""
+
+    axes: Array
+
+    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
+        rotated(self.axes, u, center, radius, x)
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(displacement @ self.axes)
+
+    @property
+    def squares(self) -> Array:
+        return np.asarray(np.sum(self.axes**2, axis=0))
 
 
-@looped(_diagonal_metric)
-def diagonal_metric(s: Array, metric: Array) -> None:
-    """Write z and g, from the square roots."""
-    root = metric[2]
-    np.divide(s, root, metric[0])
-    np.multiply(s, root, metric[1])
+def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+    for i in range(x.size):
+        x[i] = center[i] + radius * dot(axes[i], u)
 
 
-def _diagonal_sums(s: Array, metric: Array) -> tuple[float, float]:
-    square = trace = 0.0
-    for i in range(s.size):
-        square += s[i] * s[i]
-        trace += 1.0 / (metric[2, i] * metric[2, i])
-    return square, trace
+@looped(_rotated)
+def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
+    """Set x to center + radius axes u."""
+    np.dot(axes, u, x)
+    affine(x, center, radius, x)
 
 
-@looped(_diagonal_sums, order_free=True)
-def diagonal_sums(s: Array, metric: Array) -> tuple[float, float]:
-    """The product s.s and tr(H^-1)."""
-    inverse = 1.0 / metric[2]
-    return float(s.dot(s)), float(inverse.dot(inverse))
+# --- H = D + gamma v v' with a diagonal D, w = D^(-1/2) v: metric = (z, g, root, inverse, w) ------
+
+
+def _diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
+    for i in range(h.size):
+        root = sqrt(kappa * h[i] + shift)
+        metric[2, i] = root
+        metric[3, i] = 1.0 / root
+
+
+@looped(_diagonal_roots)
+def diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
+    """Write the roots of D = kappa h + shift, and their inverses."""
+    np.sqrt(kappa * h + shift, metric[2])
+    np.divide(1.0, metric[2], metric[3])
+
+
+@compilable
+def diagonal_metric(a: Array, b: Array, metric: Array) -> None:
+    """Write z = D^(-1/2) a and g = D^(1/2) b."""
+    times(a, metric[3], metric[0])
+    times(b, metric[2], metric[1])
+
+
+def _rank_one_sums(w: Array, inverse: Array) -> tuple[float, float, float, float, float]:
+    largest = at_largest = squares = inverses = products = 0.0
+    for i in range(w.size):
+        square = w[i] * w[i]
+        part = inverse[i] * inverse[i]
+        if square > largest or i == 0:
+            square, largest = largest, square
+            part, at_largest = at_largest, part
+        squares += square
+        inverses += part
+        products += square * part
+    return largest, at_largest, squares, inverses, products
+
+
+@looped(_rank_one_sums, order_free=True)
+def rank_one_sums(w: Array, inverse: Array) -> tuple[float, float, float, float, float]:
+    """The largest w^2 and the 1/D there; sums of the other w^2, 1/D and w^2/D."""
+    squares, inverses = w * w, inverse * inverse
+    i = squares.argmax()
+    largest, at_largest = float(squares[i]), float(inverses[i])
+    squares[i] = inverses[i] = 0.0
+    products = float(squares.dot(inverses))
+    return largest, at_largest, float(squares.sum()), float(inverses.sum()), products

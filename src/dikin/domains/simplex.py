@@ -8,15 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from math import inf, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
 from dikin.domains.base import Array, Domain
-from dikin.domains.geometry import Geometry, diagonal_metric, log_sum
-from dikin.kernel import choose, compilable, looped, reordered
-from dikin.vectors import affine, dot
+from dikin.domains.geometry import (
+    ClosedForm,
+    Geometry,
+    diagonal_metric,
+    diagonal_roots,
+    rank_one_sums,
+)
+from dikin.kernel import choose, compilable, looped
+from dikin.vectors import add_scaled, dot, total
 
 TINY = 1e-300
 """Beside any other number it is nothing."""
@@ -110,7 +116,7 @@ class Simplex(ProbabilityDomain):
         return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
-        return SimplexGeometry(self.n, scale)
+        return SimplexGeometry(self.n, 4, 4, scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -128,19 +134,10 @@ def helmert(n: int) -> Array:
     return np.asarray(contrasts / np.sqrt(k * (k + 1.0)))
 
 
-class SimplexNumbers(NamedTuple):
-    """The constants of a simplex, for the compiled loop."""
+class SimplexGeometry(ClosedForm):
+    """u = (x - 1/n)/length with sum u = 0, kept in all n coordinates.
 
-    size: int
-    scale: float
-    iterate_size: int = 3
-    metric_size: int = 3
-
-
-class SimplexGeometry(SimplexNumbers, Geometry):
-    """u = (x - 1/n)/scale with sum u = 0, kept in all n coordinates.
-
-    iterate = (y, x, multiplier);  metric = (z, g, the square roots of D).
+    iterate = (y, n x, Hessian, multiplier).
 
     Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
@@ -155,58 +152,64 @@ class SimplexGeometry(SimplexNumbers, Geometry):
     rounded away.
 
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
-    orthogonal to D^(-1/2) 1.
+    orthogonal to w = D^(-1/2) 1.
     """
 
-    @property
-    def identity(self) -> bool:
-        return True
-
     def start(self) -> Array:
-        iterate = np.zeros((3, self.size))
-        iterate[1] = 1.0 / self.size
+        iterate = super().start()
+        iterate[2] = (self.size * self.length) ** 2
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        square = quadratic / (self.scale * self.scale)
-        spread = subtract_least(linear) / self.scale
+        square = quadratic / (self.length * self.length)
+        spread = subtract_least(linear) / self.length
         # The root lies above a multiplier at which the sum is at least one: at the first bound the
         # largest entry alone is one, at the second every entry is at least 1/n.
         n = self.size
         least = max(weight - square, n * weight - square / n - spread)
-        simplex_solve(linear, self.scale, square, weight, least, iterate)
+        simplex_solve(linear, self.length, square, weight, least, iterate)
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
     ) -> tuple[float, float]:
+        diagonal_roots(iterate[2], kappa, shift, metric)
         before = dot(s, s)
-        plane_roots(iterate, self.scale, kappa, shift, metric)
-        largest, others, squares = plane_sums(metric)
-        total = largest + others
-        remove_normal(metric, total, s)
-        square = dot(s, s)
+        largest, _, others, _, squares = rank_one_sums(metric[3], metric[3])
+        normal = largest + others
+        square = remove_part(metric, normal, s)
         if square < NEARLY_NORMAL * before:
-            remove_normal(metric, total, s)
-            square = dot(s, s)
-        diagonal_metric(s, metric)
+            square = remove_part(metric, normal, s)
+        diagonal_metric(s, s, metric)
         # tr(H^-1) = sum 1/D - (sum 1/D^2)/(sum 1/D), with the largest 1/D kept apart: in a corner
         # it alone makes up the sums, and the difference would be rounding.
-        return square, others - squares / total + largest * others / total
+        return square, others - squares / normal + largest * others / normal
 
     def barrier(self, iterate: Array) -> float:
-        return -log_sum(float(self.size), iterate[1])
-
-    def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        affine(u, center, radius, x)
+        return -total(np.log(iterate[1]))
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement - displacement.mean())
 
 
 @compilable
+def remove_part(metric: Array, normal: float, s: Array) -> float:
+    """Take the part along w off s, with |w|^2 = normal; returns |s|^2."""
+    add_scaled(-dot(metric[3], s) / normal, metric[3], s)
+    return dot(s, s)
+
+
+@compilable
 def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
     """Whether a Newton step is within rounding; only the first may lead down."""
     return abs(move) <= 1e-15 * (weight + abs(multiplier)) or (move < 0.0 and step > 0)
+
+
+@compilable
+def positive_root(b: float, square: float, weight: float) -> float:
+    """The root x > 0 of square x^2 + b x = weight."""
+    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
+    # Without a square the other form counts, and this one must only stay finite.
+    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY * (1.0 + total)))
 
 
 def _subtract_least(linear: Array) -> float:
@@ -225,22 +228,14 @@ def subtract_least(linear: Array) -> float:
     return float(linear.max())
 
 
-@compilable
-def positive_root(b: float, square: float, weight: float) -> float:
-    """The root x > 0 of square x^2 + b x = weight."""
-    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
-    # Without a square the other form counts, and this one must only stay finite.
-    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY * (1.0 + total)))
-
-
 def _simplex_solve(
-    linear: Array, scale: float, square: float, weight: float, least: float, iterate: Array
+    linear: Array, length: float, square: float, weight: float, least: float, iterate: Array
 ) -> None:
-    n, multiplier, total = linear.size, max(float(iterate[2, 0]), least), 1.0
+    n, multiplier, total = linear.size, max(float(iterate[3, 0]), least), 1.0
     for step in range(100):
         total = slope = 0.0
         for i in range(n):
-            b = linear[i] / scale + multiplier
+            b = linear[i] / length + multiplier
             x = positive_root(b, square, weight)
             total += x
             slope += x / (2.0 * square * x + b)  # the equation's discriminant
@@ -248,21 +243,23 @@ def _simplex_solve(
         if last_step(move, multiplier, step, weight):
             break
         multiplier = max(multiplier + move, least)
-    iterate[2, 0] = multiplier
+    iterate[3, 0] = multiplier
     for i in range(n):
-        iterate[1, i] = positive_root(linear[i] / scale + multiplier, square, weight) / total
-        iterate[0, i] = (iterate[1, i] - 1.0 / n) / scale
+        x = positive_root(linear[i] / length + multiplier, square, weight) / total
+        iterate[0, i] = (x - 1.0 / n) / length
+        iterate[1, i] = n * x
+        iterate[2, i] = (length / x) ** 2
 
 
 @looped(_simplex_solve, order_free=True)
 def simplex_solve(
-    linear: Array, scale: float, square: float, weight: float, least: float, iterate: Array
+    linear: Array, length: float, square: float, weight: float, least: float, iterate: Array
 ) -> None:
     """Newton's method for the multiplier. Its loop calls nothing that takes an array.
 
     Numba would count the references of each such call, in every step.
     """
-    scaled, multiplier = linear / scale, max(float(iterate[2, 0]), least)
+    scaled, multiplier = linear / length, max(float(iterate[3, 0]), least)
     for step in range(100):
         b = scaled + multiplier
         x: Any = positive_root(b, square, weight)  # type: ignore[arg-type]
@@ -271,63 +268,8 @@ def simplex_solve(
         if last_step(move, multiplier, step, weight):
             break
         multiplier = max(multiplier + move, least)
-    iterate[2, 0] = multiplier
-    np.divide(x, total, iterate[1])
-    np.divide(iterate[1] - 1.0 / linear.size, scale, iterate[0])
-
-
-def _plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
-    for i in range(iterate.shape[1]):
-        ratio = scale / iterate[1, i]
-        metric[2, i] = sqrt(kappa * ratio * ratio + shift)
-
-
-@looped(_plane_roots)
-def plane_roots(iterate: Array, scale: float, kappa: float, shift: float, metric: Array) -> None:
-    """Write the square roots of D."""
-    ratio = scale / iterate[1]
-    np.sqrt(kappa * ratio * ratio + shift, metric[2])
-
-
-def _remove_normal(metric: Array, length: float, s: Array) -> None:
-    part = along_normal(metric, s) / length
-    for i in range(s.size):
-        s[i] -= part / metric[2, i]
-
-
-@looped(_remove_normal)
-def remove_normal(metric: Array, length: float, s: Array) -> None:
-    """Take the part along the normal 1/root off s; `length` is the normal's square."""
-    normal = 1.0 / metric[2]
-    s -= normal * (float(normal.dot(s)) / length)
-
-
-@reordered
-def along_normal(metric: Array, s: Array) -> float:
-    """The sum of s/root."""
-    along = 0.0
-    for i in range(s.size):
-        along += s[i] / metric[2, i]
-    return along
-
-
-def _plane_sums(metric: Array) -> tuple[float, float, float]:
-    largest = others = squares = 0.0
-    for i in range(metric.shape[1]):
-        root = metric[2, i]
-        inverse = 1.0 / (root * root)
-        other = min(largest, inverse)
-        largest = max(largest, inverse)
-        others += other
-        squares += other * other
-    return largest, others, squares
-
-
-@looped(_plane_sums, order_free=True)
-def plane_sums(metric: Array) -> tuple[float, float, float]:
-    """The largest 1/D, and sums of the others and of their squares."""
-    root = metric[2]
-    inverse = 1.0 / (root * root)
-    i = inverse.argmax()
-    largest, inverse[i] = float(inverse[i]), 0.0
-    return largest, float(inverse.sum()), float(inverse.dot(inverse))
+    iterate[3, 0] = multiplier
+    x /= total
+    np.divide(x - 1.0 / x.size, length, iterate[0])
+    np.multiply(x, x.size, iterate[1])
+    np.square(length / x, iterate[2])

@@ -206,10 +206,8 @@ def paper_schedule(
 
 
 def _common(order: int, dim: int, constant: float) -> Schedule:
-    target, coefficient = (
-        schedules.Setting(order, dim, constant).target,
-        (constant + 1.0) ** (order - 1),
-    )
+    target = schedules.target(order, dim, constant)
+    coefficient = (constant + 1.0) ** (order - 1)
     if order == SMOOTH:
         return Schedule(
             float(dim), inf, constant, 0.0, order, target, target, coefficient, 0.5 / dim

@@ -32,66 +32,24 @@ STATEMENTS = {
 
 @dataclass(frozen=True)
 class Rate:
-    """One row of a table: regret O~(d^dim_exponent T^horizon_exponent) under a pattern.
-
-    Parameters
-    ----------
-    pattern : str
-        The curvature of the rounds, in words.
-    horizon_exponent : float
-        The exponent of the number of rounds T.
-    dim_exponent : float
-        The exponent of the dimension d.
-    statement : str
-        The label of the corollary in the paper's source.
-    """
+    """One row of a table: regret O~(d^dim_exponent T^horizon_exponent) under a pattern."""
 
     pattern: str
     horizon_exponent: float
     dim_exponent: float
     statement: str
+    """The label of the corollary in the paper's source."""
 
 
 def decaying_exponent(order: int, alpha: float) -> float:
-    """Exponent of T in Corollaries 11 and 16. Its kink is at alpha = 1/(k+1).
-
-    Parameters
-    ----------
-    order : int
-        The k of the setting: `schedules.SMOOTH` or `schedules.LIPSCHITZ`.
-    alpha : float
-        How fast the curvature falls, from 0 to 1.
-
-    Returns
-    -------
-    float
-        The exponent of T.
-
-    Raises
-    ------
-    ParameterError
-        If `alpha` is not in [0, 1].
-    """
+    """Return the exponent of T in Corollaries 11 and 16. Its kink is at alpha = 1/(k+1)."""
     if not 0 <= alpha <= 1:
         raise ParameterError(f"alpha is {alpha}; wanted a number in [0, 1].")
     return min((order - 1 + alpha) / order, order / (order + 1))
 
 
 def table(order: int, alphas: Iterable[float]) -> tuple[Rate, ...]:
-    """Table 1 (tab: res_smooth) or 2 (tab: res_lipschitz), with a row for each decay t^-alpha.
-
-    Parameters
-    ----------
-    order : int
-        The k of the setting: `schedules.SMOOTH` for Table 1, `schedules.LIPSCHITZ` for Table 2.
-    alphas : iterable of float
-        The decays t^-alpha for which a row is wanted, each from 0 to 1.
-
-    Returns
-    -------
-    tuple of Rate
-        The rows, in the order of the paper.
-    """
+    """Return Table 1 (tab: res_smooth) or 2 (tab: res_lipschitz), with a row for each t^-alpha."""
     zero, constant, some_flat, decay = STATEMENTS[order]
     square = order**2
     flat_dim = 2 / (order + 1)

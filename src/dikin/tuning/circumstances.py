@@ -1,4 +1,4 @@
-"""Contexts and covariates: what is known of a round besides its setting, checked and encoded once.
+"""Contexts and covariates: the circumstances of a round, checked and encoded once.
 
 A context chooses the setting and is known when a trial is asked: words, a cycle or a range give a
 few weights that add up to 1. A covariate explains the value and may come with it: its kind gives a
@@ -7,10 +7,10 @@ few features.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import cos, pi, prod, sin
+from math import cos, isfinite, pi, prod, sin
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class Kind:
     """A declaration: words, a number, a range or a cycle."""
 
     form: str
-    spec: Any
+    spec: Any = None
     """The declaration as a plain JSON value."""
     places: tuple[Any, ...] = ()
     """The words, or the numbers that tables show."""
@@ -72,7 +72,7 @@ class Kind:
         return [max(0.0, 1.0 - min(each, n - each)) for each in away]
 
     def features(self, value: Any) -> list[float]:
-        """Return what a covariate adds to the regression: a number itself, or waves of a cycle."""
+        """Return the features of a covariate: a number itself, waves of a cycle, a word's place."""
         if self.form == "words":
             return [float(value == word) for word in self.places]
         if self.form == "number":
@@ -80,15 +80,39 @@ class Kind:
         angle = 2.0 * pi * (value % self.curve[-1]) / self.curve[-1]
         return [wave(h * angle) for h in range(1, HARMONICS + 1) for wave in (cos, sin)]
 
+    def checked(self, what: str, given: Any, error: type[DikinError], grows: bool) -> float | str:
+        """Return a word or a number of this kind; a category that grows takes new words."""
+        form, places = self.form, self.places
+        if isinstance(given, str) and form in ("words", "new"):
+            fresh = grows and len(places) < MOST and 0 < len(given) <= LONGEST
+            if given in places or (fresh and given.isprintable()):
+                return str(given)
+        elif not isinstance(given, str) and form != "words":
+            truth = isinstance(given, bool | np.bool_) and grows
+            number = float(given) if truth else as_float(given)
+            inside = form != "range" or (number is not None and places[0] <= number <= places[-1])
+            if number is not None and abs(number) < LARGEST and inside:
+                return number
+        wanted, near = f"a finite number below {LARGEST:g}", ""
+        if form == "new":
+            wanted += f" or a word of 1 to {LONGEST} printable characters"
+        elif form == "range":
+            wanted += f" between {places[0]:g} and {places[-1]:g}"
+        elif form == "words":
+            more = f", or another one, at most {MOST} in all: put rare words together"
+            wanted = f"one of {', '.join(map(repr, places))}" + more * grows
+            near = did_you_mean(given, places) if isinstance(given, str) else ""
+        raise error(f"{what} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
+
 
 def _words(words: Sequence[str]) -> Kind:
     return Kind("words", list(words), tuple(words))
 
 
-NUMBER = Kind("number", None)
+NUMBER, NEW, NO_KIND = Kind("number"), Kind("new"), Kind("")
 
 
-def _kind(given: Any) -> Kind | None:
+def _kind(given: Any) -> Kind:
     """Return the kind that a declaration, or its JSON value, stands for."""
     if isinstance(given, Mapping):
         form, range_ = given.get("kind"), [given.get("low"), given.get("high")]
@@ -99,26 +123,34 @@ def _kind(given: Any) -> Kind | None:
         return Kind("cycle", spec, tuple(drawn[:-1:DRAWN]), tuple(drawn))
     if given is None or given is float or given is int:
         return NUMBER
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        return None
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        return NO_KIND
     if all(isinstance(word, str) and 0 < len(word) <= LONGEST for word in given):
-        return _words(given) if len(set(given)) == len(given) else None
+        return _words(given) if len(set(given)) == len(given) else NO_KIND
     ends = [None if isinstance(end, str | bool) else as_float(end) for end in given]
     low, high = ends if len(ends) == 2 else (None, None)
     if low is None or high is None or not -LARGEST < low < high < LARGEST:
-        return None
+        return NO_KIND
     drawn = np.linspace(low, high, DRAWN * (KNOTS - 1) + 1).tolist()
     spec = {"kind": "range", "low": low, "high": high}
     return Kind("range", spec, tuple(drawn[::DRAWN]), tuple(drawn))
 
 
-def _declared(given: Any, example: str) -> dict[str, Any]:
-    """Return the kinds that were declared; None for what is none."""
+def _declared(
+    noun: str, given: Any, example: str, usable: Callable[[Kind], bool], wanted: str
+) -> dict[str, Kind]:
+    """Return the kinds that were declared; refuse one that is not usable."""
     if given is not None and not isinstance(given, Mapping):
         raise ParameterError(f"{example}; got {shown(given)}")
-    for name in given or ():
+    kinds = {}
+    for name, declared in (given or {}).items():
         _refuse_name(name, ParameterError)
-    return {str(name): _kind(each) for name, each in (given or {}).items()}
+        kinds[str(name)] = kind = _kind(declared)
+        if not usable(kind):
+            raise ParameterError(
+                f"the {noun} {name!r} is declared as {wanted}; got {shown(declared)}"
+            )
+    return kinds
 
 
 def _refuse_name(name: Any, error: type[DikinError]) -> None:
@@ -127,35 +159,6 @@ def _refuse_name(name: Any, error: type[DikinError]) -> None:
             f"the name of a context or covariate is a text of 1 to {LONGEST} printable characters, "
             f"got {shown(name)}. {UNCHANGED}"
         )
-
-
-def _value(
-    what: str, kind: Kind | None, given: Any, error: type[DikinError], grows: bool = False
-) -> float | str:
-    """Return a word or a number of a kind; a category that grows takes new words."""
-    form, places = (kind.form, kind.places) if kind is not None else ("", ())
-    if isinstance(given, str):
-        fresh = grows and len(places) < MOST and 0 < len(given) <= LONGEST and given.isprintable()
-        if form in ("words", "") and (given in places or fresh):
-            return str(given)
-    elif form != "words":
-        truth = isinstance(given, bool | np.bool_)
-        number = as_float(given) if not truth else float(given) if grows else None
-        inside = form != "range" or (number is not None and places[0] <= number <= places[-1])
-        if number is not None and abs(number) < LARGEST and inside:
-            return number
-    wanted = f"a finite number below {LARGEST:g}"
-    if form == "":
-        wanted += f" or a word of 1 to {LONGEST} printable characters"
-    elif form == "words":
-        wanted = f"one of {', '.join(map(repr, places))}"
-        wanted += (
-            f", or another one, at most {MOST} in all: put rare words together" if grows else ""
-        )
-    elif form == "range":
-        wanted += f" between {places[0]:g} and {places[-1]:g}"
-    near = did_you_mean(given, places) if isinstance(given, str) and form == "words" else ""
-    raise error(f"{what} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
 
 
 class Contexts:
@@ -168,14 +171,13 @@ class Contexts:
         )
         if declared is not None and not declared:
             raise ParameterError(f"{example}; got {shown(declared)}")
-        self.kinds = _declared(declared, example)
-        for name, kind in self.kinds.items():
-            if kind is None or len(kind.places) < 2:
-                raise ParameterError(
-                    f"the context {name!r} is a list of at least two different words, a Cycle such "
-                    "as dikin.Cycle(24), or the two ends of a range of numbers; got "
-                    f"{shown((declared or {})[name])}"
-                )
+        wanted = (
+            "a list of at least two different words, a Cycle such as dikin.Cycle(24), or the two "
+            "ends of a range of numbers"
+        )
+        self.kinds = _declared(
+            "context", declared, example, lambda kind: len(kind.places) > 1, wanted
+        )
         sizes = [len(kind.places) for kind in self.kinds.values()]
         self.combined = prod(sizes) <= COMBINED
         self.size = (prod(sizes) if self.combined else sum(sizes)) if sizes else 0
@@ -187,28 +189,27 @@ class Contexts:
 
     def checked(self, given: Any) -> Values:
         """Return a context as it is kept; refuse a name too many or too few, and a wrong value."""
-        if not self.kinds:
-            if given is None:
-                return {}
-            raise ContextError(
-                "this tuner was declared without contexts: Tuner(..., context={...}) chooses a "
-                "setting by them, and ask(covariates={...}) explains noise with them; got "
-                f"{shown(given)}. {UNCHANGED}"
-            )
+        if not self.kinds and given is None:
+            return {}
         wanted = "ask(context={" + ", ".join(f'"{name}": ...' for name in self.kinds) + "})"
-        if not isinstance(given, Mapping):
-            raise ContextError(
-                f"this tuner chooses by context: {wanted}; got {shown(given)}. {UNCHANGED}"
+        problem = ""
+        if not self.kinds:
+            problem = (
+                "this tuner was declared without contexts: Tuner(..., context={...}) chooses a "
+                f"setting by them, and ask(covariates={{...}}) explains noise with them; got "
+                f"{shown(given)}."
             )
-        for name in given:
-            if name not in self.kinds:
-                near = did_you_mean(str(name), self.kinds)
-                raise ContextError(f"there is no context {name!r}.{near} {UNCHANGED}")
-        for name in self.kinds:
-            if name not in given:
-                raise ContextError(f"the context {name!r} is missing: {wanted}. {UNCHANGED}")
+        elif not isinstance(given, Mapping):
+            problem = f"this tuner chooses by context: {wanted}; got {shown(given)}."
+        elif unknown := [name for name in given if name not in self.kinds]:
+            near = did_you_mean(str(unknown[0]), self.kinds)
+            problem = f"there is no context {unknown[0]!r}.{near}"
+        elif missing := [name for name in self.kinds if name not in given]:
+            problem = f"the context {missing[0]!r} is missing: {wanted}."
+        if problem:
+            raise ContextError(f"{problem} {UNCHANGED}")
         return {
-            name: _value(f"the context {name!r}", kind, given[name], ContextError)
+            name: kind.checked(f"the context {name!r}", given[name], ContextError, False)
             for name, kind in self.kinds.items()
         }
 
@@ -217,8 +218,7 @@ class Contexts:
         rows = [kind.weights(values[name]) for name, kind in self.kinds.items()]
         if not self.combined:
             return np.concatenate(rows) / len(rows)
-        shares = map(prod, product(*rows)) if len(rows) > 1 else (rows[0] if rows else ())
-        return np.array(list(shares))
+        return np.array([prod(each) for each in product(*rows)] if rows else [])
 
     def places(self) -> Iterator[tuple[str, Values]]:
         """Yield the contexts of tables, with a label each."""
@@ -239,38 +239,39 @@ class Covariates:
     """
 
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
-        self.kinds: dict[str, Kind] = {}
-        self.places: list[tuple[str, int]] = []
-        """The name and the number of each feature, in the order in which they came."""
-        self.first: dict[str, float] = {}
-        self.count, self.mean = np.zeros(0), np.zeros(0)
         example = (
             'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
             '"kind": ["a", "b"]}'
         )
-        for name, kind in _declared(declared, example).items():
-            few = kind is not None and len(kind.places) <= MOST and kind != _words(())
-            if not few or kind.form == "range":
-                raise ParameterError(
-                    f"the covariate {name!r} is declared as float for a number, a Cycle such as "
-                    f"dikin.Cycle(24), or a list of at most {MOST} different words; got "
-                    f"{shown((declared or {})[name])}"
-                )
+        wanted = (
+            "float for a number, a Cycle such as dikin.Cycle(24), or a list of at most "
+            f"{MOST} different words"
+        )
+        self.kinds: dict[str, Kind] = {}
+        self.means: dict[tuple[str, int], tuple[int, float]] = {}
+        """Count and mean of each feature, by name and number, in the order in which they came."""
+        self.first: dict[str, float] = {}
+        kinds = _declared(
+            "covariate",
+            declared,
+            example,
+            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
+            wanted,
+        )
+        for name, kind in kinds.items():
             self._add(name, kind)
-        self._refuse_many(self.kinds, ParameterError)
+        self._refuse_many(kinds, ParameterError)
         self.declared = self.spec()
 
     @property
     def size(self) -> int:
         """Number of features."""
-        return len(self.places)
+        return len(self.means)
 
     def _add(self, name: str, kind: Kind) -> None:
-        known = sum(other == name for other, _ in self.places)
-        self.places += [(name, i) for i in range(known, len(kind.features(0.0)))]
         self.kinds[name] = kind
-        more = np.zeros(len(self.places) - len(self.mean))
-        self.count, self.mean = np.append(self.count, more), np.append(self.mean, more)
+        for i in range(len(kind.features(0.0))):
+            self.means.setdefault((name, i), (0, 0.0))
 
     def checked(self, given: Any) -> Values:
         """Return covariates as they are kept, in order of their names; None is left out."""
@@ -284,8 +285,8 @@ class Covariates:
         for name in given:
             _refuse_name(name, CovariateError)
         values = {
-            name: _value(
-                f"the covariate {name!r}", self.kinds.get(name), given[name], CovariateError, True
+            name: self.kinds.get(name, NEW).checked(
+                f"the covariate {name!r}", given[name], CovariateError, True
             )
             for name in sorted(given)
             if given[name] is not None
@@ -305,31 +306,30 @@ class Covariates:
         """Take in new names and words, and the means; return how many features are new."""
         before = self.size
         for name, value in values.items():
-            kind = self.kinds.get(name)
-            if isinstance(value, str) and (kind is None or value not in kind.places):
-                self._add(name, _words((*(kind.places if kind else ()), value)))
-            elif kind is None:
+            kind = self.kinds.get(name, NEW)
+            if isinstance(value, str) and value not in kind.places:
+                self._add(name, _words((*kind.places, value)))
+            elif kind is NEW:
                 self._add(name, NUMBER)
             if self.kinds[name] is NUMBER:
                 self.first.setdefault(name, float(value))
-        for at, value in self._found(values):
-            self.count[at] += 1.0
-            self.mean[at] += (value - self.mean[at]) / self.count[at]
+        for feature, value in self._found(values).items():
+            count, mean = self.means[feature]
+            self.means[feature] = count + 1, mean + (value - mean) / (count + 1)
         return self.size - before
 
-    def _found(self, values: Values) -> Iterator[tuple[int, float]]:
-        """Yield the place and the value of each feature of the covariates that are there."""
-        rows = {n: self.kinds[n].features(v) for n, v in values.items() if n in self.kinds}
-        for at, (name, i) in enumerate(self.places):
-            if name in rows:
-                yield at, rows[name][i] - self.first.get(name, 0.0)
+    def _found(self, values: Values) -> dict[tuple[str, int], float]:
+        """Return the features of the covariates that are there."""
+        return {
+            (name, i): value - self.first.get(name, 0.0)
+            for name in values.keys() & self.kinds
+            for i, value in enumerate(self.kinds[name].features(values[name]))
+        }
 
     def features(self, values: Values) -> Array:
         """Return a number for every feature; the mean so far where a covariate is missing."""
-        row = self.mean.copy()
-        for at, value in self._found(values):
-            row[at] = value
-        return row
+        found = self._found(values)
+        return np.array([found.get(each, mean) for each, (_, mean) in self.means.items()])
 
     def spec(self) -> dict[str, Any]:
         """Return the kinds as plain JSON values."""
@@ -337,34 +337,27 @@ class Covariates:
 
     def state(self) -> dict[str, Any]:
         """Return everything that the future depends on, as plain JSON values."""
-        return {
-            "kinds": self.spec(),
-            "places": [list(each) for each in self.places],
-            "first": self.first,
-            "count": self.count.tolist(),
-            "mean": self.mean.tolist(),
-        }
+        means = [[name, i, *known] for (name, i), known in self.means.items()]
+        return {"kinds": self.spec(), "means": means, "first": self.first}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from what `state` gave."""
-        kinds = {name: _kind(spec) for name, spec in state["kinds"].items()}
-        self.places, self.count, self.mean = [], np.zeros(0), np.zeros(0)
-        for name, kind in kinds.items():
-            if kind is None:
-                raise StateError(f"the covariate {name!r} of a state cannot be read")
-            self._add(name, kind)
-        places = [(str(name), int(i)) for name, i in state["places"]]
+        self.means = {}
+        for name, spec in state["kinds"].items():
+            self._add(name, _kind(spec))
+        means = {
+            (str(name), int(i)): (int(count), float(mean))
+            for name, i, count, mean in state["means"]
+        }
         self.first = {str(name): float(value) for name, value in state["first"].items()}
-        self.count, self.mean = np.array(state["count"], float), np.array(state["mean"], float)
-        same = sorted(places) == sorted(self.places) and self.first.keys() <= kinds.keys()
-        shapes = self.count.shape == self.mean.shape == (self.size,)
-        if not (same and shapes and np.isfinite(self.count + self.mean).all()):
+        same = means.keys() == self.means.keys() and self.first.keys() <= self.kinds.keys()
+        if not same or not all(isfinite(mean) for _, mean in means.values()):
             raise StateError("the covariates of a state do not fit each other: it was altered")
-        self.places = places
+        self.means = means
 
 
 def merged(first: Values, later: Values) -> Values:
-    """Return what was known when a trial was asked and what came with its value."""
+    """Return the covariates of a trial from its ask and its answer."""
     for name, value in later.items():
         if first.get(name, value) != value:
             raise CovariateError(

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from math import inf, log, nan, sqrt
 from statistics import median
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin.errors import ParameterError
 from dikin.serialization import finite_or_none, number_or_nan
+from dikin.tuning.sets import Set
 from dikin.vectors import Array
 
 PHI, WALL = 0.15, 0.7
@@ -34,25 +35,6 @@ FIRST = 0.15
 """Radius of exploring in the first rounds."""
 CLIP, RECENT, LAST = 6.0, 31, 5
 """Surprises are clipped at six medians of the last 31; the median of the last five is expected."""
-
-
-class Supported(Protocol):
-    """A set with its support function and a bound on its diameter."""
-
-    d: int
-    nu: float
-
-    @property
-    def radius(self) -> float: ...
-
-    def barrier(self, x: Array) -> tuple[Array, Array]: ...
-
-    def inside(self, x: Array, share: float) -> Array: ...
-
-    def support(self, direction: Array) -> float: ...
-
-    @property
-    def diameter(self) -> float: ...
 
 
 class Play(NamedTuple):
@@ -94,23 +76,11 @@ def play(
     even: float = 0.0,
     failed: float = nan,
 ) -> Play:
-    """Return what is kept of a trial at centre + factor @ direction.
+    """Return the row of a trial at centre + factor @ direction.
 
-    Parameters
-    ----------
-    centre, factor : Array
-        y and M, or its diagonal: known before the direction was drawn, with the ellipsoid inside.
-    direction : Array
-        s, uniform on the unit sphere.
-    level, slope, even : float, Array, float
-        The forecast: b, q and e(s). The function e must be even.
-    failed : float
-        The value that a failure counts as.
-
-    Returns
-    -------
-    Play
-        A row of plain numbers.
+    Centre y and factor M, or its diagonal, are known before the direction s was drawn uniformly on
+    the unit sphere, and the ellipsoid lies inside. The forecast is b = level, q = slope and
+    e(s) = even; the function e must be even. A failure counts as the value `failed`.
     """
     if factor.ndim == 1:
         covector, away = len(direction) * direction / factor, factor * direction
@@ -131,25 +101,16 @@ def exploring_price(d: int, trace: float, smoothness: float, lipschitz: float) -
 class Certificate:
     """The bound on the expected regret of whatever was used: Theorem 27.
 
-    It is proved if the losses are convex and have the constants, and if nothing but the value of a
-    trial depends on its direction: which answers come must not. A failure counts as the value that
-    was fixed for it. Trials that are never answered do not count.
-
-    Parameters
-    ----------
-    set : Supported
-        The set, in the coordinates of the rows.
-    smoothness, lipschitz : float
-        Constants of the losses in these coordinates; infinite where they are not known.
-    width : float
-        The largest value less the least one; infinite where no range is declared.
-    cells : int
-        Number of weights of a context: the best point of each is compared with.
+    It is proved if the losses are convex and have the constants, in the coordinates of the rows,
+    and if nothing but the value of a trial depends on its direction: which answers come must not.
+    A failure counts as the value that was fixed for it. Trials that are never answered do not
+    count. Constants and the width of the values are infinite where they are not known. With
+    contexts the best point of each of their weights, `cells`, is compared with.
     """
 
     def __init__(
         self,
-        set: Supported,
+        set: Set,
         smoothness: float = inf,
         lipschitz: float = inf,
         width: float = inf,
@@ -208,18 +169,17 @@ class Certificate:
 
     def state(self) -> dict[str, Any]:
         """Return the sums as plain JSON values."""
-        names = ("at_centres", "squares", "lengths", "exploring", "others", "rounds")
+        names = ("at_centres", "squares", "lengths", "others", "rounds")
         return {name: getattr(self, name) for name in names} | {
             "estimates": self.estimates.tolist(),
-            "exploring": self.exploring if self.exploring < inf else None,
+            "exploring": finite_or_none(self.exploring),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from the sums that `state` gave."""
-        estimates = np.array(state["estimates"], dtype=float).reshape(self.estimates.shape)
-        vars(self).update(state)
-        self.estimates = estimates
-        self.exploring = inf if state["exploring"] is None else state["exploring"]
+        estimates = np.array(state["estimates"], float).reshape(self.estimates.shape)
+        exploring = number_or_nan(state["exploring"])
+        vars(self).update(state | {"estimates": estimates, "exploring": exploring})
 
 
 class Floor:
@@ -228,19 +188,10 @@ class Floor:
     A certificate sums estimates whose noise is that of a value over the exploring radius. So a
     virtual `Predictive` is kept, by its rules (docs/mathematics.md, 13.3) and a few numbers, and a
     share of its ellipsoid is explored at least. This is a heuristic: the certificate is true
-    without it, and larger.
-
-    Parameters
-    ----------
-    set : Supported
-        The set, in the coordinates of the rows.
-    smoothness, lipschitz : float
-        Constants of the losses in these coordinates; infinite where they are not known.
-    width : float
-        The largest value less the least one; infinite where no range is declared.
+    without it, and larger. The constants are those of `Certificate`.
     """
 
-    def __init__(self, set: Supported, smoothness: float, lipschitz: float, width: float) -> None:
+    def __init__(self, set: Set, smoothness: float, lipschitz: float, width: float) -> None:
         R, d = set.radius, set.d
         trace = float(np.trace(np.linalg.inv(set.barrier(np.zeros(d))[1]))) / R**2
         self.set, self.stiff, self.width = set, d / trace, width
@@ -279,10 +230,11 @@ class Floor:
         if self.values:
             self.misses = [*self.misses, abs(missed)][-RECENT:]
         self.values = [*self.values, value][-LAST:]
-        if not self.misses:
+        misses = self.misses or [0.0]
+        level = self.width if self.width < inf else CLIP * median(misses) or max(misses)
+        level = max(level, self.largest / 64.0)
+        if not self.misses or level < 1e-150:  # values that are all the same say nothing of noise
             return
-        level = self.width if self.width < inf else CLIP * median(self.misses)
-        level = max(level, self.largest / 64.0, 1e-300)
         d, square = self.set.d, min(missed * missed, level * level)
         self.rounds += 1.0
         self.largest = max(self.largest, level)

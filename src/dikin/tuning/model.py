@@ -1,20 +1,22 @@
 """The regression that a tuner learns with: a bank of quadratic models that forget differently.
 
-Every member keeps the moments of all rows, discounted; together they say what value to expect at a
-setting, with which error, and what its slope and curvature are. Letters: d coordinates, p features,
-K members, L and b the moments, m and P mean and covariance (in units of the noise, s2) of the
-coefficients.
+Every member keeps the moments of all rows, discounted. Together they give the value to expect at a
+setting, its error, and its slope and curvature. Letters: d coordinates, p features, K members, L
+and b the moments, m and P mean and covariance (in units of the noise, s2) of the coefficients.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dikin.serialization import decode, encode
 from dikin.vectors import Array
 
 CROSSES = 12
@@ -31,36 +33,13 @@ SURE = 2.1
 """The normal quantile beyond which the value is known to depend on a parameter."""
 SHARE = 0.003
 """How probable it is that another member is right from a round on."""
-
-
-class Member(NamedTuple):
-    """How a member forgets: memory in rows a feature; walks of level and minimiser a round."""
-
-    memory: float
-    level: float
-    minimum: float
-    prior: float
-
-
-EIGHT = (
-    Member(3.0, 0.03, 0.0, -3.0),
-    Member(12.0, 0.0, 0.0, -2.5),
-    Member(12.0, 1.0, 0.0, -3.0),
-    Member(24.0, 0.003, 0.06, 1.0),
-    Member(48.0, 0.001, 0.02, 1.0),
-    Member(96.0, 0.001, 0.005, 1.0),
-    Member(np.inf, 0.1, 0.0, -0.5),
-    Member(np.inf, 0.003, 0.0, 0.0),
-)
-FOUR = (
-    Member(3.0, 0.03, 0.0, -3.0),
-    Member(24.0, 0.003, 0.03, 0.0),
-    Member(np.inf, 0.1, 0.0, -0.5),
-    Member(np.inf, 0.003, 0.0, 0.0),
-)
 RECENT = 10
 """Rows of which a wide model knows mean and variance of the features."""
 KAPPA = [0.03, 3.0, 3.0, 0.3]
+
+Indices = NDArray[np.int_]
+Members = Sequence[tuple[float, float, float, float]]
+"""For each member its memory in rows a feature, walks of level and minimiser, and its prior."""
 
 
 class Features:
@@ -69,8 +48,8 @@ class Features:
     def __init__(self, d: int, covariates: int = 0, contexts: int = 0) -> None:
         self.d, self.z, self.e = d, covariates, contexts
         pairs = np.triu_indices(d if d <= CROSSES else 0, 1)
-        self.i: NDArray[np.int_] = pairs[0]
-        self.j: NDArray[np.int_] = pairs[1]
+        self.i: Indices = pairs[0]
+        self.j: Indices = pairs[1]
         ends = np.cumsum([1, d, d, len(self.i), d > 1, covariates, contexts, contexts * d])
         cuts = [slice(a, b) for a, b in pairwise(ends)]
         self.v, self.squares, self.crosses, self.common, self.extra, self.levels, self.slopes = cuts
@@ -78,28 +57,27 @@ class Features:
         self.p = int(ends[-1])
 
     def row(self, v: Array, z: Array | None = None, e: Array | None = None) -> Array:
-        """The features at v."""
-        half = 0.5 * v * v
-        parts = [np.ones(1), v, half, v[self.i] * v[self.j]]
-        if self.d > 1:
-            parts.append(half.sum(keepdims=True))
-        if self.z:
-            parts.append(np.zeros(self.z) if z is None else z)
-        if self.e:
-            e = np.zeros(self.e) if e is None else e
-            parts += [e, np.outer(e, v).ravel()]
-        return np.concatenate(parts)
+        """Return the features at v."""
+        row = np.zeros(self.p)
+        row[0], row[self.v] = 1.0, v
+        row[self.squares] = half = 0.5 * v * v
+        row[self.crosses] = v[self.i] * v[self.j]
+        row[self.common] = half.sum()
+        if z is not None:
+            row[self.extra] = z
+        if self.e and e is not None:
+            row[self.levels], row[self.slopes] = e, np.outer(e, v).ravel()
+        return row
 
     def slope(self, v: Array, e: Array | None = None) -> Array:
-        """The derivative of the features at v, one row for each coordinate."""
+        """Return the derivative of the features at v, one row for each coordinate."""
         d, eye = self.d, np.arange(self.d)
         slope = np.zeros((d, self.p))
         slope[eye, 1 + eye] = 1.0
         slope[eye, self.squares.start + eye] = v
         k = np.arange(self.crosses.start, self.crosses.stop)
         slope[self.i, k], slope[self.j, k] = v[self.j], v[self.i]
-        if d > 1:
-            slope[:, self.common.start] = v
+        slope[:, self.common] = v[:, None]
         if self.e and e is not None:
             slope[:, self.slopes].reshape(d, self.e, d)[eye, :, eye] = e
         return slope
@@ -116,32 +94,30 @@ class Features:
         found: Array = m[self.squares] + (m[self.common] if self.d > 1 else 0.0)
         return found
 
-    def bends(self, along: Array) -> Array:
-        """The second derivative of the features along each column."""
-        u = along.T
-        parts = [u * u, 2.0 * u[:, self.i] * u[:, self.j]]
-        if self.d > 1:
-            parts.append(np.ones((len(u), 1)))
-        return np.concatenate(parts, axis=1)
-
     def curvature(self, m: Array) -> Array:
-        """The matrix of second derivatives."""
+        """Return the matrix of second derivatives."""
         matrix = np.diag(self.diagonal(m))
         matrix[self.i, self.j] = matrix[self.j, self.i] = m[self.crosses]
         return matrix
 
-    def of(self, i: int) -> NDArray[np.int_]:
+    def bends(self, along: Array) -> Array:
+        """Return the second derivative of the features along each column."""
+        u = along.T
+        common = np.ones((len(u), self.common.stop - self.common.start))
+        return np.concatenate([u * u, 2.0 * u[:, self.i] * u[:, self.j], common], axis=1)
+
+    def of(self, i: int) -> Indices:
         """Return the features of coordinate i."""
         crosses = self.crosses.start + np.flatnonzero((self.i == i) | (self.j == i))
         return np.array([1 + i, self.squares.start + i, *crosses])
 
-    def of_context(self, weights: NDArray[np.int_]) -> NDArray[np.int_]:
+    def of_context(self, weights: Indices) -> Indices:
         """Return the features of some weights of the context."""
         slopes = self.slopes.start + weights[:, None] * self.d + np.arange(self.d)
         return np.append(self.levels.start + weights, slopes.ravel())
 
     def moved(self, by: Array) -> Array:
-        """The matrix that takes the features of v to those of v - by."""
+        """Return the matrix that takes the features of v to those of v - by."""
         d, eye = self.d, np.arange(self.d)
         matrix = np.eye(self.p)
         matrix[self.v, 0] = -by
@@ -149,96 +125,103 @@ class Features:
         matrix[self.squares.start + eye, 1 + eye] = -by
         k = np.arange(self.crosses.start, self.crosses.stop)
         matrix[k, 1 + self.i], matrix[k, 1 + self.j] = -by[self.j], -by[self.i]
-        if d > 1:
-            matrix[self.common.start, self.v] = -by
+        matrix[self.common, self.v] = -by
         for n in range(self.e):
             matrix[self.slopes.start + n * d + eye, self.levels.start + n] = -by
         return matrix
 
     def ridge(self) -> Array:
-        """The weights of the ridge, in rows of what was tried."""
+        """Return the weights of the ridge, in rows of what was tried."""
         weights = np.full(self.p, 0.1)
         weights[0] = 0.0
-        weights[self.v] = KAPPA[0]
-        weights[self.squares] = KAPPA[1]
-        weights[self.crosses] = KAPPA[2]
-        weights[self.common] = KAPPA[3]
-        weights[self.levels], weights[self.slopes] = 1e-3, 0.1
+        kinds = (self.v, self.squares, self.crosses, self.common)
+        for kind, kappa in zip(kinds, KAPPA, strict=True):
+            weights[kind] = kappa
+        weights[self.levels] = 1e-3
         return weights
 
 
 class Regression:
-    """A bank of members on one row of features.
+    """A bank of members on one row of features."""
 
-    Attributes
-    ----------
-    features : Features
-        What values are explained by.
-    rounds : int
-        Rows that were learnt.
-    """
-
-    arrays: tuple[str, ...] = ("L", "b", "N", "n", "S", "ll", "P", "m", "c", "at")
-    """Of the state."""
+    MEMBERS: Members = (
+        (3.0, 0.03, 0.0, -3.0),
+        (12.0, 0.0, 0.0, -2.5),
+        (12.0, 1.0, 0.0, -3.0),
+        (24.0, 0.003, 0.06, 1.0),
+        (48.0, 0.001, 0.02, 1.0),
+        (96.0, 0.001, 0.005, 1.0),
+        (inf, 0.1, 0.0, -0.5),
+        (inf, 0.003, 0.0, 0.0),
+    )
+    BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
+    """Arrays of the state with as many axes for features, the last ones."""
+    OTHERS = ("N", "n", "S", "ll", "c", "at", "offset", "largest", "rounds", "live")
+    """The rest of the state."""
+    L: Array
+    b: Array
+    P: Array
+    m: Array
 
     def __init__(
         self,
         features: Features,
-        members: Sequence[Member] = EIGHT,
+        members: Members | None = None,
         *,
         robust: bool = True,
         history: bool = False,
         origin: Array | None = None,
     ) -> None:
-        self.features, self.robust = features, robust
+        self.robust, members = robust, members or self.MEMBERS
         self.reads = np.arange(len(members) * (1 + history)) < len(members)
         """Which members read history."""
         if history:  # each member twice
             members = (*members, *members)
-        self.memory, self.q, self.om, self.prior = np.array(members).T
-        self.prior = np.exp(self.prior - 2.0 * ~self.reads)
+        self.memory, self.q, self.om, prior = np.array(members).T
+        self.prior = np.exp(prior - 2.0 * ~self.reads)
         self.prior /= self.prior.sum()
-        self.keep = 1.0 - 1.0 / (self.memory * features.p)
         self.walks = np.flatnonzero(self.om)
-        self.kappa = self._kappa()
+        self._use(features)
         self.c = np.zeros(features.d) if origin is None else origin.copy()
         self.at = self.c
-        """Where is played, for walks of the minimiser."""
-        self._known: dict[str, Array] = {}
-        """What was computed since something was learnt."""
+        """The centre of exploring, for walks of the minimiser."""
         self.clear()
+
+    def _use(self, features: Features) -> None:
+        self.features, self.kappa = features, features.ridge()
+        self.keep = 1.0 - 1.0 / (self.memory * features.p)
 
     def clear(self) -> None:
         """Forget everything."""
         K, p = len(self.prior), self.features.p
-        self.L, self.b = np.zeros((K, p, p)), np.zeros((K, p))
+        for name, axes in self.BY_FEATURE.items():
+            setattr(self, name, np.zeros((K, *[p] * axes)))
         self.N = np.zeros(K)
         """Rows in each member's memory."""
         self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
-        self.P, self.m = np.zeros((K, p, p)), np.zeros((K, p))
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
-        self._known.clear()
+        self._changed()
+
+    def _changed(self) -> None:
+        """Forget what was computed of the last state."""
+        for name in ("s2", "weights", "average"):
+            vars(self).pop(name, None)
 
     def widen(self, more: int) -> None:
         """Take in features of covariates, which were 0 in every row so far."""
         old, first = self.features, self.features.extra.stop - (not self.reads.all())
-        self.features = Features(old.d, old.z + more, old.e)
-        self.kappa, self.keep = self._kappa(), 1.0 - 1.0 / (self.memory * self.features.p)
-        for name in {*self.arrays} & {"L", "b", "P", "m", "mean", "tried"}:
-            array = getattr(self, name)
-            for axis in range(name not in ("mean", "tried"), array.ndim):
-                array = np.insert(array, [first] * more, 0.0, axis=axis)
-            setattr(self, name, array)
-        self._unknown(slice(first, first + more))
+        self._use(Features(old.d, old.z + more, old.e))
+        for name, axes in self.BY_FEATURE.items():
+            for axis in range(axes):
+                array = getattr(self, name)
+                setattr(self, name, np.insert(array, [first] * more, 0.0, axis=-1 - axis))
+        self._refresh(slice(first, first + more))
 
-    def _kappa(self) -> Array:
-        """Return the weights of the ridge."""
-        return self.features.ridge()
-
-    def _unknown(self, new: slice) -> None:
-        """Nothing is known of new coefficients."""
+    def _refresh(self, new: slice = slice(0)) -> None:
+        """Solve all members, after features were added or moved."""
         if self.rounds:
             self._solve(np.arange(len(self.N)))
+        self._changed()
 
     # --- learning ------------------------------------------------------------------------------
 
@@ -250,7 +233,7 @@ class Regression:
         scored: bool = True,
         history: bool = False,
     ) -> None:
-        """Learn one value; what is not scored says nothing about the noise and the members."""
+        """Learn one value; one that is not scored changes neither noise nor scores."""
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
@@ -263,19 +246,19 @@ class Regression:
         w = np.ones(len(h))
         if scored and self.robust and self.rounds > len(row):
             w = np.maximum((NU + 1.0) / (NU + r2), LEAST)
-        told = self.reads | (not history)
-        self._known.clear()
+        reads = self.reads | (not history)
         if scored and self.rounds > 1:
             most = 1.0 - 1.0 / min(10.0 + 0.5 * self.rounds, 300.0)
             keep = np.minimum(np.maximum(self.keep, 0.9), most)
-            self.n = np.where(told, keep * self.n + 1.0, self.n)
-            self.S = np.where(told, keep * self.S + w * e * e / h, self.S)
+            self.n = np.where(reads, keep * self.n + 1.0, self.n)
+            self.S = np.where(reads, keep * self.S + w * e * e / h, self.S)
             self.live += not history
             if self.live > (3 if self.reads.all() else len(row)) and not history:
                 ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
-        w = weight * w * told
+        w = weight * w * reads
+        self._changed()
         if not history:
             self._forget()
         self._absorb(row, value, w, e, Pf)
@@ -308,11 +291,8 @@ class Regression:
         self.L *= keep[:, None, None]
         self.b *= keep[:, None]
         self.N *= keep
-        column = self.L[:, :, 0].copy()
-        share = self.q / (1.0 + self.q * column[:, 0])
-        self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
-        self.b -= (share * self.b[:, 0])[:, None] * column
-        if len(column[0]) > LARGE:
+        self._forget_level(self.q / (1.0 + self.q * self.L[:, 0, 0]))
+        if self.features.p > LARGE:
             self.P /= keep[:, None, None]
             self.P[:, 0, 0] += self.q
         if not self.walks.size:  # the slope at the centre walks, the value there does not
@@ -334,8 +314,14 @@ class Regression:
             self.P[walks, f.v, 0] -= along
             self.P[walks, 0, 0] += along @ apart
 
-    def _solve(self, which: NDArray[np.int_]) -> None:
-        """Means and covariances from the moments of the members."""
+    def _forget_level(self, share: Array) -> None:
+        """Take from the moments what is known of the level; everything else stays."""
+        column = self.L[:, :, 0].copy()
+        self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
+        self.b -= (share * self.b[:, 0])[:, None] * column
+
+    def _solve(self, which: Indices) -> None:
+        """Set means and covariances from the moments of the members."""
         f = self.features
         if self.rounds < 3:  # nothing was tried but the start
             self.P[:, 0, 0] = 1.0 / np.maximum(self.L[:, 0, 0], 1e-3)
@@ -351,9 +337,8 @@ class Regression:
         P = inverse(L) * scale[:, :, None] * scale[:, None, :]
         self.P[which] = P
         self.m[which] = (P @ self.b[which][:, :, None])[:, :, 0]
-        self._known.clear()
 
-    def _ridge(self, which: NDArray[np.int_]) -> Array:
+    def _ridge(self, which: Indices) -> Array:
         """Return the precision that coefficients have before anything is known, by member."""
         f, L, N = self.features, self.L[which], np.maximum(self.N[which], 1.0)
         diagonal = np.diagonal(L, axis1=1, axis2=2)
@@ -376,146 +361,123 @@ class Regression:
             ridge[:, f.crosses] = np.maximum(ridge[:, f.crosses], 2.0 * least)
         return ridge
 
-    @property
-    def s2(self) -> Array:
-        """The variance of the noise, by member."""
-        known: Array | None = self._known.get("s2")
-        if known is None:
-            least = (1e-15 * self.largest) ** 2 + 1e-300
-            s2 = self.S / np.maximum(self.n, 1e-300)
-            known = np.maximum(np.where(self.n < 2.0, s2.max(), s2), least)
-            self._known["s2"] = known
-        return known
-
-    def loosen(self, value: bool) -> None:
-        """A value was far off: the noise may be larger than believed."""
-        if value and self.rounds > 3:
-            self.n = np.maximum(self.keep, 0.9) * self.n + 1.0
-            self.S = np.maximum(self.keep, 0.9) * self.S + 4.5 * self.s2
-            self._known.clear()
+    def loosen(self) -> None:
+        """Take the noise for larger, after a value far from the expected one."""
+        if self.rounds > 3:
+            keep = np.maximum(self.keep, 0.9)
+            self.n, self.S = keep * self.n + 1.0, keep * self.S + 4.5 * self.s2
+            self._changed()
 
     def recentre(self, c: Array) -> None:
         """Move the features' origin; nothing learnt changes."""
         T = self.features.moved(c - self.c)
         self.L, self.b = T @ self.L @ T.T, self.b @ T.T
         self.c = c.copy()
-        if self.rounds:
-            self._solve(np.arange(len(self.N)))
+        self._refresh()
 
     def forget_level(self) -> None:
-        """The level has jumped: everything but the level stays."""
-        column = self.L[:, :, 0].copy()
-        share = 0.999 / np.maximum(column[:, 0], 1e-300)
-        self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
-        self.b -= (share * self.b[:, 0])[:, None] * column
-        self._solve(np.arange(len(self.N)))
+        """Forget the level, which has jumped."""
+        self._forget_level(0.999 / np.maximum(self.L[:, 0, 0], 1e-300))
+        self._refresh()
 
     # --- what is known -------------------------------------------------------------------------
 
+    @cached_property
+    def s2(self) -> Array:
+        """The variance of the noise, by member."""
+        least = (1e-15 * self.largest) ** 2 + 1e-300
+        s2 = self.S / np.maximum(self.n, 1e-300)
+        return np.maximum(np.where(self.n < 2.0, s2.max(), s2), least)
+
+    @cached_property
     def weights(self) -> Array:
         """How far each member is believed."""
-        if (known := self._known.get("weights")) is not None:
-            return known
         weights = np.exp(self.ll - self.ll.max())
         if self.live <= self.features.p < self.rounds:  # who reads no history knows nothing yet
             weights = weights * self.reads
         shares: Array = weights / weights.sum()
-        self._known["weights"] = shares
         return shares
 
+    @cached_property
     def average(self) -> tuple[Array, Array]:
         """Mean and covariance of the coefficients, with the spread between the members."""
-        if "m" in self._known:
-            return self._known["m"], self._known["C"]
-        w = self.weights()
+        w = self.weights
         m = w @ self.m
         apart = self.m - m
         K, p = apart.shape
         C = ((w * self.s2) @ self.P.reshape(K, p * p)).reshape(p, p)
-        self._known["m"], self._known["C"] = m, C + (w[:, None] * apart).T @ apart
-        return m, self._known["C"]
+        return m, C + (w[:, None] * apart).T @ apart
 
-    def believed(self, row: Array) -> tuple[float, float]:
-        """The expected value, and the standard deviation of this expectation."""
-        return self._expected(row, 0.0)
-
-    def predict(self, row: Array) -> tuple[float, float]:
-        """The expected value, and the standard deviation of a measured one."""
-        return self._expected(row, 1.0)
-
-    def _expected(self, row: Array, noise: float) -> tuple[float, float]:
-        row, w = self._centred(row), self.weights()
+    def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
+        """Return the expected value, and its standard deviation; with noise that of a value."""
+        row, w = self._centred(row), self.weights
         means = self.m @ row
         mean = w @ means
         variance = w @ (self.s2 * (noise + self._spread(row) @ row) + (means - mean) ** 2)
         return self.offset + float(mean), float(np.sqrt(max(float(variance), 0.0)))
 
-    def dependence(self, gone: NDArray[np.int_]) -> tuple[float, float]:
+    def dependence(self, gone: Indices) -> tuple[float, float]:
         """Return how much worse values are explained without some features, and a usual amount.
 
         It is twice the logarithm of the ratio of likelihoods, averaged over the members.
         """
-        w = self.weights()
-        which = np.flatnonzero(w > 0.05)
-        f, keep = self.features, np.setdiff1d(np.arange(self.features.p), gone)
+        which = np.flatnonzero(self.weights > 0.05)
+        f, w, keep = self.features, self.weights[which], np.arange(self.features.p)
         without = np.eye(f.p)
         without[f.common, gone[(gone >= f.squares.start) & (gone < f.squares.stop)]] = -1.0
-        without = without[keep]
         L, b, ridge = self.L[which], self.b[which], self._ridge(which)
         explained = []
-        for T, own in ((np.eye(f.p), ridge), (without, ridge[:, keep])):
-            A, linear = T @ L @ T.T + 1e-11 * np.eye(len(T)) * own[:, None, :], b @ T.T
+        for kept in (keep, np.setdiff1d(keep, gone)):
+            T = np.eye(f.p) if kept is keep else without[kept]
+            A, linear = T @ L @ T.T, b @ T.T
             at = np.arange(len(T))
-            A[:, at, at] += own
+            A[:, at, at] += (1.0 + 1e-11) * ridge[:, kept]
             scale = 1.0 / np.sqrt(np.maximum(A[:, at, at], 1e-300))
             linear = linear * scale
             found = inverse(A * scale[:, :, None] * scale[:, None, :]) @ linear[:, :, None]
             explained.append(np.sum(found[:, :, 0] * linear, axis=1))
         known = (explained[0] - explained[1]) / self.s2[which]
-        return float(w[which] @ known / w[which].sum()), chi_square(len(gone), SURE)
+        return float(w @ known / w.sum()), chi_square(len(gone), SURE)
 
     # --- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All that it knows, as plain data."""
-        names = ("offset", "largest", "rounds", "live")
-        return {name: getattr(self, name).tolist() for name in self.arrays} | {
-            name: getattr(self, name) for name in names
-        }
+        """Return all that it knows, as plain JSON values."""
+        return {name: encode(getattr(self, name)) for name in (*self.BY_FEATURE, *self.OTHERS)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from plain data."""
-        for name, value in state.items():
-            setattr(self, name, np.array(value, float) if isinstance(value, list) else value)
-        self._known.clear()
+        """Continue from what `state` gave."""
+        vars(self).update((name, decode(value)) for name, value in state.items())
+        self._changed()
 
 
 class Wide(Regression):
     """The same for many coordinates: coefficients count as independent of each other.
 
-    Directions are drawn at random, and features are counted from their means, so that little is
-    lost. Memory and time grow with the number of features, not with its square.
+    Directions are drawn at random, and features are counted from their means: little is lost.
+    Memory and time grow with the number of features, not with its square.
     """
 
-    arrays = ("n", "S", "ll", "P", "m", "c", "at", "mean", "tried")
+    MEMBERS = (
+        (3.0, 0.03, 0.0, -3.0),
+        (24.0, 0.003, 0.03, 0.0),
+        (inf, 0.1, 0.0, -0.5),
+        (inf, 0.003, 0.0, 0.0),
+    )
+    BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
+    """`mean` and `tried` are mean and variance of the last features."""
 
-    def __init__(self, features: Features, members: Sequence[Member] = FOUR, **known: Any) -> None:
-        super().__init__(features, members, **known)
-
-    def _kappa(self) -> Array:
-        return np.maximum(self.features.d * self.features.ridge(), 1e-3)
+    def _use(self, features: Features) -> None:
+        super()._use(features)
+        self.kappa = np.maximum(features.d * self.kappa, 1e-3)
 
     def clear(self) -> None:
-        K, p = len(self.prior), self.features.p
-        self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
-        self.P, self.m = np.zeros((K, p)), np.zeros((K, p))
-        self.mean, self.tried = np.zeros(p), np.zeros(p)
-        """Mean and variance of the features of late."""
-        self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
-        self._known.clear()
+        super().clear()
+        self.mean, self.tried = np.zeros((2, self.features.p))
 
-    def _unknown(self, new: slice) -> None:
+    def _refresh(self, new: slice = slice(0)) -> None:
         self.P[:, new] = self._prior()[new]
+        self._changed()
 
     def _centred(self, row: Array) -> Array:
         return row - self.mean
@@ -541,7 +503,6 @@ class Wide(Regression):
         step[0] = 0.0
         self.mean += step
         self.m[:, 0] += self.m[:, 1:] @ step[1:]
-        self._known.clear()
 
     def _prior(self) -> Array:
         """Return the variances of coefficients before anything is known."""
@@ -562,27 +523,25 @@ class Wide(Regression):
             self.m[:, f.levels.start + n] += self.m[:, slopes] @ by
             self.mean[slopes] -= self.mean[f.levels.start + n] * by
         self.c = c.copy()
-        self._known.clear()
+        self._changed()
 
     def forget_level(self) -> None:
         self.P[:, 0] += 1000.0
-        self._known.clear()
+        self._changed()
 
+    @cached_property
     def average(self) -> tuple[Array, Array]:
-        if "m" not in self._known:
-            w = self.weights()
-            m = w @ self.m
-            C = (w * self.s2) @ self.P + w @ (self.m - m) ** 2
-            m[0] -= m[1:] @ self.mean[1:]
-            self._known["m"], self._known["C"] = m, C
-        return self._known["m"], self._known["C"]
+        w = self.weights
+        m = w @ self.m
+        C = (w * self.s2) @ self.P + w @ (self.m - m) ** 2
+        m[0] -= m[1:] @ self.mean[1:]
+        return m, C
 
-    def dependence(self, gone: NDArray[np.int_]) -> tuple[float, float]:
-        f, m, P, prior = self.features, self.m.copy(), self.P.copy(), self._prior()
+    def dependence(self, gone: Indices) -> tuple[float, float]:
+        f, m, P, prior = self.features, self.m.copy(), self.P, self._prior()
         m[:, f.squares] += m[:, f.common]
         known = m[:, gone] ** 2 / P[:, gone] * np.maximum(1.0 - P[:, gone] / prior[gone], 0.0)
-        found = self.weights() @ (known.sum(axis=1) / self.s2)
-        return float(found), chi_square(len(gone), SURE)
+        return float(self.weights @ (known.sum(axis=1) / self.s2)), chi_square(len(gone), SURE)
 
 
 def chi_square(k: int, z: float) -> float:
@@ -600,7 +559,7 @@ def halves(matrices: Array) -> Array:
 
 
 def inverse(matrices: Array) -> Array:
-    """Inverses of symmetric matrices with unit diagonals; what is not known is bounded."""
+    """Return inverses of symmetric matrices with unit diagonals; what is not known is bounded."""
     try:
         root = np.linalg.inv(np.linalg.cholesky(matrices))
         found: Array = root.transpose(0, 2, 1) @ root

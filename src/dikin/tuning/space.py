@@ -22,7 +22,7 @@ from dikin.plotting.axes import Axis
 from dikin.tuning.constraints import read_constraints
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import check_parameters, parameter_from_spec
-from dikin.tuning.search import Cube, Cut
+from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
 EDGE = 0.98

@@ -36,7 +36,7 @@ from dikin.tuning.history import (
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
-from dikin.tuning.search import Estimate, Search
+from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, fact_of, trial_of
 from dikin.units import checked_range
@@ -1065,6 +1065,6 @@ class Tuner(Player[Trial]):
         return {"kind": "tuner", "parameters": list(spec.pop("parameters")), **same, **spec}
 
 
-def _signed(sign: float, found: Estimate) -> Interval:
+def _signed(sign: float, found: Interval) -> Interval:
     low, high = sorted((sign * found.low, sign * found.high))
     return Interval(sign * found.mean, low, high)
