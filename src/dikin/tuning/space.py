@@ -8,6 +8,7 @@ choices.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -205,9 +206,8 @@ class Space:
             try:
                 there = places[name].parameter.with_start(value)
             except ParameterError as reason:
-                raise ParameterError(
-                    f"{what} cannot set {name} to {shown(value)}: {reason}"
-                ) from reason
+                why = re.sub(r"\bstart(=\S+)?", "it", str(reason))
+                raise ParameterError(f"{what} cannot set {name} to {shown(value)}: {why}") from None
             values[places[name].values] = there.numbers(there.start)
         missing = [name for name in places if name not in params]
         if whole and missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
@@ -52,6 +52,9 @@ class Trial(Query):
     def setting(self) -> Params:
         """The values by name."""
         return self.params
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.params)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:
