@@ -10,8 +10,8 @@ RUN := OPENBLAS_NUM_THREADS=1 $(BIN)/python
 	revenue flags serve-demo kills torture power-loss load bench mutants known-mutants
 .DELETE_ON_ERROR:
 
-help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help: ## List all targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Tests start hundreds of processes: each would compile the package anew if bytecode were not kept,
 # and threads of a matrix product would wait for each other on cores that are all in use. Tests that
@@ -54,7 +54,7 @@ clean: ## Remove the environment, the site and caches
 
 # --- measurements: they write CSV files, and `make page` the pages ---------------------------------
 
-evidence: $(READY) $(if $(filter bbob cats,$(PART)),$(VENV)/.outside) ## Run the games of PART (GAMES, MOST, AGAIN) and write docs/games
+evidence: $(READY) $(if $(filter bbob cats,$(PART)),$(VENV)/.outside) ## Run the games of one PART (see docs/outside.md) and write them into docs/games
 	$(RUN) -m evidence $(PART) $(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) \
 		$(if $(AGAIN),--again)
 
@@ -70,7 +70,7 @@ paper-constants: $(READY) ## Run the paper's tables with its own constants, hour
 revenue: $(READY) ## Run and draw the figure of the README, two minutes
 	$(BIN)/python docs/build/revenue.py
 
-flags: $(READY) ## Tune the OpenFeature flags of a small shop under load, half a minute
+flags: $(READY) ## Tune the OpenFeature flags of a small shop, seconds
 	$(BIN)/python examples/openfeature_service.py
 
 serve-demo: $(READY) ## Serve three running studies, to look at the page

@@ -1,9 +1,9 @@
-"""An attack on every certificate: learner x domain x game x delay, start, memory, range, told.
+"""An attack on every certificate: learner x domain x game x delay, start, memory, range, scale.
 
-A cell is one combination, played in eight games of other seeds. Its losses are convex and of known
+A cell is one combination, with eight games of other seeds. Its losses are convex and of known
 constants: a slope that begins late, one that turns round, a bowl, a ridge, a cone. Their size may
 change from round to round. A cell is suspect if the mean regret is
-above the mean certificate by two standard errors of their difference; it is then played again, on
+above the mean certificate by two standard errors of their difference. It is then run again, on
 other seeds and in six times as many games, and broken if these are 3.5. By chance alone a cell
 whose certificate were the mean regret itself would be suspect in 4.3 % of cases (Student, 7 degrees
 of freedom) and broken in 0.05 % of those (47): if all 1,485 cells were such cells, one attack in
@@ -43,10 +43,10 @@ from evidence.games import ROOT, write_table
 
 ROUNDS, GAMES, AGAIN, LAST, FIRST_SEED = 80, 8, 6, 25, 41_000
 SUSPECT, BROKEN = 2.0, 3.5
-"""Standard errors: after these a cell is played again; with these its certificate is no bound."""
+"""Standard errors: after these a cell is run again. With these its certificate is no bound."""
 MEMORY = 40.0
 SHARES_CAUGHT = (0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.25, 0.1)
-"""Of a certificate: which of them would the attack have found to be too small?"""
+"""Shares of a certificate: the attack looks for the largest that is shown to be too small."""
 
 
 class Losses(NamedTuple):
@@ -109,9 +109,9 @@ class Cell(NamedTuple):
     game: str
     delay: str
     range: str
-    told: str
+    scale: str
     mode: str = "plain"
-    """Of `Predictive`: plain, start or memory; curved: the curvature is told."""
+    """The mode of `Predictive`: plain, start, memory, or curved if the curvature is reported."""
 
     @property
     def seed(self) -> int:
@@ -122,11 +122,11 @@ class Cell(NamedTuple):
 def cells() -> Iterator[Cell]:
     """All of them."""
     everything = list(product(DOMAINS, DELAYS, ("known", "none"), SHARES))
-    for domain, delay, span, told in everything:
+    for domain, delay, span, scale in everything:
         for game in SMOOTH:
-            yield Cell("AdaptiveSmooth", domain, game, delay, span, told)
+            yield Cell("AdaptiveSmooth", domain, game, delay, span, scale)
         for game in SHARP:
-            yield Cell("AdaptiveLipschitz", domain, game, delay, span, told)
+            yield Cell("AdaptiveLipschitz", domain, game, delay, span, scale)
     few = ("line", "disc", "simplex")
     for domain, delay in product(DOMAINS, DELAYS):
         for mode, span in (("plain", "known"), ("start", "none")):
@@ -143,20 +143,20 @@ def cells() -> Iterator[Cell]:
 
 
 def curved_cells() -> Iterator[Cell]:
-    """Those that are told a curvature, or assume one."""
+    """Yield those with a curvature, reported or assumed."""
     for domain, delay in product(DOMAINS, DELAYS):
         yield Cell("HazanLevy", domain, "bowl", delay, "known", "nothing")
         yield Cell("Discard", domain, "bowl", delay, "known", "bursts", "curved")
-        for learner, span, told in product(CURVED, ("known", "none"), SHARES):
-            if told == "nothing" or not learner.startswith("Predictive"):
-                yield Cell(learner, domain, "bowl", delay, span, told, "curved")
+        for learner, span, scale in product(CURVED, ("known", "none"), SHARES):
+            if scale == "nothing" or not learner.startswith("Predictive"):
+                yield Cell(learner, domain, "bowl", delay, span, scale, "curved")
 
 
 # --- learners ------------------------------------------------------------------------------------
 
 
 def build(cell: Cell, seed: int) -> Any:
-    """The learner of a cell; constants are those of its losses."""
+    """Return the learner of a cell, with the constants of its losses."""
     domain, game = DOMAINS[cell.domain], GAMES_OF[cell.game]
     unit = domain.radius
     options: dict[str, Any] = {
@@ -206,18 +206,18 @@ CURVED = ("AdaptiveSmooth", "AdaptiveLipschitz", "Predictive smooth", "Predictiv
 
 
 class Game:
-    """The losses of a cell on its domain, and what was suffered."""
+    """The losses of a cell on its domain, and those of its rounds."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.domain, self.losses = DOMAINS[cell.domain], GAMES_OF[cell.game]
-        self.share = SHARES[cell.told]
+        self.share = SHARES[cell.scale]
         self.chance: Generator = np.random.default_rng(seed)
         way = self.chance.standard_normal(self.domain.dim)
         self.a = self.domain.outward(way / np.linalg.norm(way)).ravel()
         self.w = 0.6 * self.domain.inradius / self.domain.radius * self.a
         self.level = float(self.chance.uniform(-0.5, 0.5))
-        self.told: list[tuple[int, float]] = []
-        """Rounds in the order of their answers, with what was suffered."""
+        self.answered: list[tuple[int, float]] = []
+        """Rounds in the order of their answers, with their losses."""
 
     def value(self, t: int, v: Array) -> float:
         losses, away = self.losses, v - self.w
@@ -231,18 +231,18 @@ class Game:
 
     def regret(self, keep: float) -> float:
         """Against the best point, where a round weighs `keep` times the next."""
-        weights = keep ** np.arange(len(self.told) - 1, -1, -1.0)
-        rounds = [t for t, _ in self.told]
+        weights = keep ** np.arange(len(self.answered) - 1, -1, -1.0)
+        rounds = [t for t, _ in self.answered]
         slopes = [self.share(t) * self.losses.slope_at(t) for t in rounds]
         slope = float(weights @ np.array(slopes))
         best = self.w
         if self.losses.slope:
             best = linear_minimiser(self.domain, slope * self.a) / self.domain.radius
-        suffered = np.array([loss for _, loss in self.told])
+        suffered = np.array([loss for _, loss in self.answered])
         return float(weights @ (suffered - [self.value(t, best) for t in rounds]))
 
 
-def play(cell: Cell, seed: int) -> tuple[float, float]:
+def run(cell: Cell, seed: int) -> tuple[float, float]:
     """Regret and certificate of one game."""
     learner, game = build(cell, seed), Game(cell, seed)
     center, unit = game.domain.center.ravel(), game.domain.radius
@@ -255,13 +255,13 @@ def play(cell: Cell, seed: int) -> tuple[float, float]:
         for answer in sorted(each[:2] for each in waiting if each[0] <= t):
             place = next(i for i, each in enumerate(waiting) if each[1] == answer[1])
             _, asked, late_query, late_loss = waiting.pop(place)
-            learner.tell(late_query, late_loss, **_told(cell, game, asked))
-            game.told.append((asked, late_loss))
+            learner.tell(late_query, late_loss, **_reported(cell, game, asked))
+            game.answered.append((asked, late_loss))
     keep = 1.0 - 1.0 / MEMORY if cell.mode == "memory" else 1.0
     return game.regret(keep), learner.certificate
 
 
-def _told(cell: Cell, game: Game, t: int) -> dict[str, float]:
+def _reported(cell: Cell, game: Game, t: int) -> dict[str, float]:
     return {"curvature": game.curvature_of(t)} if cell.mode == "curved" else {}
 
 
@@ -269,14 +269,14 @@ def _told(cell: Cell, game: Game, t: int) -> dict[str, float]:
 
 
 class Line(NamedTuple):
-    """A cell with what came of it."""
+    """A cell with its outcome."""
 
     learner: str
     domain: str
     game: str
     delay: str
     range: str
-    told: str
+    scale: str
     mode: str
     games: int
     regret: float
@@ -295,38 +295,38 @@ class Line(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether the regret is surely positive."""
+        """True if the regret is surely positive."""
         return self.regret > BROKEN * self.regret_error
 
     @property
     def broken(self) -> bool:
-        """Whether it was played again, and its regret is above its certificate."""
+        """True if it was run again, and its regret is above its certificate."""
         return self.games > GAMES and not self.margin > -BROKEN
 
 
 def measured(cell: Cell, first: int, games: int) -> tuple[Line, Array]:
-    """Games of a cell, and what came of each."""
-    plays = np.array([play(cell, first + i) for i in range(games)])
-    regrets, bounds = plays.T
+    """Return the line of a cell and the outcome of each game."""
+    outcomes = np.array([run(cell, first + i) for i in range(games)])
+    regrets, bounds = outcomes.T
     spread = float(regrets.std(ddof=1)) / sqrt(games)
     means = float(regrets.mean()), spread, float(bounds.mean())
-    return Line(*cell, games, *means, margin(plays, 1.0)), plays
+    return Line(*cell, games, *means, margin(outcomes, 1.0)), outcomes
 
 
-def margin(plays: Array, share: float) -> float:
+def margin(outcomes: Array, share: float) -> float:
     """The mean of that share of the certificate less the regret, in standard errors."""
-    above = share * plays[:, 1] - plays[:, 0]
-    return float(above.mean()) / max(float(above.std(ddof=1)) / sqrt(len(plays)), 1e-12)
+    above = share * outcomes[:, 1] - outcomes[:, 0]
+    return float(above.mean()) / max(float(above.std(ddof=1)) / sqrt(len(outcomes)), 1e-12)
 
 
-def caught(plays: Array) -> float:
-    """The largest share of the certificate that the games show to be no bound; 0 for none."""
-    found = (share for share in SHARES_CAUGHT if margin(plays, share) < -BROKEN)
+def caught(outcomes: Array) -> float:
+    """Return the largest share of the certificate that the games show to be no bound, or 0."""
+    found = (share for share in SHARES_CAUGHT if margin(outcomes, share) < -BROKEN)
     return next(found, 0.0)
 
 
 def attacked(cell: Cell) -> Line:
-    """The verdict on a cell: played again, if it is suspect."""
+    """Return the verdict on a cell, which is run again if it is suspect."""
     line, _ = measured(cell, cell.seed, GAMES)
     if line.margin > -SUSPECT:
         return line
@@ -334,7 +334,7 @@ def attacked(cell: Cell) -> Line:
 
 
 class Summary(NamedTuple):
-    """What came of the cells of a learner."""
+    """The outcome of the cells of a learner."""
 
     learner: str
     cells: int
@@ -346,11 +346,11 @@ class Summary(NamedTuple):
 
 
 def summary(name: str, own: list[Line]) -> Summary:
-    """Of a learner; its tightest cell is played once more."""
+    """Return the summary of a learner, whose tightest cell is run once more."""
     tight = min((line for line in own if line.counts), key=lambda line: line.ratio)
-    line, plays = measured(tight.cell, tight.cell.seed + 2 * 10**9, LAST * GAMES)
+    line, outcomes = measured(tight.cell, tight.cell.seed + 2 * 10**9, LAST * GAMES)
     counts = len(own), sum(each.games > GAMES for each in own), sum(each.broken for each in own)
-    return Summary(name, *counts, round(line.ratio, 3), caught(plays), ", ".join(tight[1:7]))
+    return Summary(name, *counts, round(line.ratio, 3), caught(outcomes), ", ".join(tight[1:7]))
 
 
 def main() -> None:

@@ -1,14 +1,14 @@
 """bbob-noisy of COCO (Hansen et al., Optimization Methods and Software 36, 2021): f101 to f130.
 
-Of its ten functions without noise, four are convex, or convex but for what the suite does to make
-them less regular (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
+Of its ten functions without noise, four are convex, or convex except for irregularities that the
+suite adds (steps of the step ellipsoid, small waves in the coordinates of the ellipsoid):
 the sphere, the step ellipsoid, the ellipsoid with condition 10^4, and the sum of different powers.
 They come with all their kinds of noise. Rosenbrock's, Schaffer's, Griewank-Rosenbrock's and
 Gallagher's functions are left out: their level sets are far from convex.
 
-Settings lie in [-5, 5]^d, the start is 0, as COCO proposes; game i is instance i. A round costs the
-value without noise above the least one, in units of what the start costs. COCO has no values
-without noise; but in its Cauchy model most values are the true one plus a constant, which repeats
+Settings lie in [-5, 5]^d, the start is 0, as COCO proposes. Game i is instance i. A round costs the
+value without noise above the least one, in units of the cost of the start. COCO has no values
+without noise. In its Cauchy model most values are the true one plus a constant, which repeats
 exactly when a point is evaluated twice.
 """
 
@@ -45,12 +45,12 @@ SHAPES = {
     ("ellipsoid", SEVERE): 116,
     ("different powers", SEVERE): 119,
 }
-"""The number of each function with Gaussian noise; the next two are those with the other kinds."""
+"""The number of each function with Gaussian noise. The next two are those with the other kinds."""
 RAISED = {MODERATE: 10.0, SEVERE: 1000.0}
 """The Cauchy noise of COCO adds this to every value."""
-VALUE, LOGARITHM = "value", "logarithm"
+VALUES, LOGARITHMS_ = "values", "logarithms"
 LONG_GAMES = 2
-"""Long games are played of these numbers only: they take ten times as long."""
+"""Long games have these numbers only: they take ten times as long."""
 SLOW = {NGOPT, TPE_}
 """They take nearly all of the time."""
 
@@ -62,10 +62,10 @@ class Function(NamedTuple):
     strength: str
     kind: str
     d: int
-    told: str = VALUE
+    form: str = VALUES
 
     def __str__(self) -> str:
-        return f"{self.shape}, {self.strength} {self.kind} noise, d = {self.d}, {self.told} told"
+        return f"{self.shape}, {self.strength} {self.kind} noise, d = {self.d}, {self.form}"
 
     @property
     def number(self) -> int:
@@ -74,7 +74,7 @@ class Function(NamedTuple):
 
 FUNCTIONS = [Function(*shape, kind, d) for d in DIMENSIONS for shape in SHAPES for kind in KINDS]
 LOGARITHMS = [
-    f._replace(told=LOGARITHM) for f in FUNCTIONS if f.strength == SEVERE and f.d == MIDDLE
+    f._replace(form=LOGARITHMS_) for f in FUNCTIONS if f.strength == SEVERE and f.d == MIDDLE
 ]
 PROBLEMS = {str(function): function for function in (*FUNCTIONS, *LOGARITHMS)}
 
@@ -122,9 +122,9 @@ def best_point(problem: Any) -> Any:
         return np.loadtxt(next(Path(folder).iterdir()))
 
 
-def told(function: Function, value: float, least: float) -> float:
+def reported(function: Function, value: float, least: float) -> float:
     """Return a measured value in the form that all players get."""
-    return value if function.told == VALUE else log(max(value - least, SOLVED))
+    return value if function.form == VALUES else log(max(value - least, SOLVED))
 
 
 def run(task: Task) -> Outcome:
@@ -138,7 +138,7 @@ def run(task: Task) -> Outcome:
 
     def answer(trial: Any, round: int) -> tuple[float, float]:
         value = float(measured.noisy(trial.point))
-        return told(function, value, measured.least), measured.excess(trial.point)
+        return reported(function, value, measured.least), measured.excess(trial.point)
 
     costs = take_turns(player, task.rounds, answer)
     final = measured.excess(np.array([player.best[name] for name in ranges], dtype=float))
@@ -146,14 +146,14 @@ def run(task: Task) -> Outcome:
 
 
 def tasks(games: range) -> list[Task]:
-    """Two games of everything, then the next two: what is interrupted is balanced."""
+    """Two games of everything, then the next two: an interrupted run is balanced."""
     found = [
         Task(name, rounds, player, game)
         for game, rounds in product(games, (SHORT, LONG))
         for name, function in PROBLEMS.items()
         for player in PLAYERS
         if _has_time(player, rounds, function)
-        and (rounds == SHORT or (function.told == VALUE and game < LONG_GAMES))
+        and (rounds == SHORT or (function.form == VALUES and game < LONG_GAMES))
     ]
     return sorted(
         found, key=lambda task: (task.game // 2, task.player in SLOW, task.rounds, task.game)
@@ -162,4 +162,4 @@ def tasks(games: range) -> list[Task]:
 
 def _has_time(player: str, rounds: int, function: Function) -> bool:
     """Return whether the game is run: those of the two slowest players are short and few."""
-    return player not in SLOW or (rounds, function.d, function.told) == (SHORT, MIDDLE, VALUE)
+    return player not in SLOW or (rounds, function.d, function.form) == (SHORT, MIDDLE, VALUES)

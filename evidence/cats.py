@@ -7,7 +7,7 @@ problem has contexts: one of four users, drawn at random, each with another targ
 
 CATS has no default for its number of actions: a player for each of 24 settings, those that the
 report searched (actions, bandwidth, epsilon), with `--coin` as in Vowpal Wabbit's tutorial on
-continuous actions. Costs are squared distances; the last tenth of the rounds is the final cost.
+continuous actions. Costs are squared distances. The last tenth of the rounds is the final cost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TARGETS = {
     "four users": {"a": 0.1, "b": 0.35, "c": 0.6, "d": 0.85},
 }
 START = 0.25
-"""The start of the players that have one; CATS begins with exploring everywhere."""
+"""The start of the players that have one. CATS begins with exploring everywhere."""
 SETTINGS = [*product((8, 32, 128), (0.01, 0.03, 0.1, 0.2), (0.05, 0.2))]
 """Actions, bandwidth, epsilon."""
 CATS = {f"CATS {a}, bandwidth {b:g}, epsilon {e:g}": (a, b, e) for a, b, e in SETTINGS}
@@ -82,7 +82,7 @@ def run(task: Task) -> Outcome:
 
 
 def tasks(games: range) -> list[Task]:
-    """Every game; the players of a whole grid are many, and quick."""
+    """Every game. The players of a whole grid are many, and quick."""
     players = [name for name in PLAYERS if name not in SLOW]
     return [
         Task(problem, ROUNDS, player, game)

@@ -19,7 +19,7 @@ import numpy as np
 
 from evidence.games import Outcome, Task
 from evidence.rivals import CMA_ES, TUNER
-from evidence.rows import FIRST_SEED, Game, Kind, outcomes
+from evidence.rows import FIRST_SEED, RANGED, Game, Kind, outcomes
 
 TITLE, GAMES, WORKERS, LEAST = "Absurd values", 6, 2, 1e-9
 ROUNDS, BURST = 1_000, 20
@@ -72,5 +72,5 @@ def tasks(games: range) -> list[Task]:
     """Every game."""
     cases = ["none", *map("@".join, product(FAULTS, SHARES))]
     kinds = [kind._replace(faults=case) for kind in KINDS for case in cases]
-    both = (TUNER, CMA_ES)
-    return [Task(str(k), ROUNDS, player, g) for g in games for k in kinds for player in both]
+    players = (TUNER, RANGED, CMA_ES)
+    return [Task(str(k), ROUNDS, player, g) for g in games for k in kinds for player in players]

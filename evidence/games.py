@@ -7,7 +7,7 @@ A part is a module of this folder with
     WORKERS     processes; one where a game measures this machine
     LEAST       the cost below which no difference matters
     tasks(n)    the games to run, where n is a range of numbers
-    run(task)   what came of one game, or of all that are run together with it
+    run(task)   the outcome of one game, or of all that are run together with it
 
 Game i of all players meets the same problem with the same noise.
 """
@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Costs in the unit of the part; small is good."""
+    """Costs in the unit of the part. Small is good."""
 
     cost: float
     """The mean over all rounds."""
@@ -65,7 +65,7 @@ def origin(command: str) -> str:
 
 
 def write_table(file: Path, command: str, head: Sequence[str], rows: Iterable[Any]) -> None:
-    """Write a CSV below a line that says where it is from; the file is replaced as a whole."""
+    """Write a CSV below a line that says where it is from. The file is replaced as a whole."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([head, *rows])
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def write_table(file: Path, command: str, head: Sequence[str], rows: Iterable[An
 
 
 def read_table(file: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV by the names of its columns; none where there is no file."""
+    """Return the rows of a CSV by the names of its columns, or an empty list without a file."""
     if not file.exists():
         return []
     with file.open(encoding="utf-8", newline="") as lines:
@@ -107,7 +107,7 @@ def run_missing(
     folder: Path = FOLDER,
     forget: Collection[str] = (),
 ) -> dict[Task, Outcome]:
-    """Run what the CSV lacks, and keep what is finished even if interrupted.
+    """Run the games that the CSV lacks, and keep finished ones even if interrupted.
 
     Games of the players in `forget` are run again.
     """
@@ -129,7 +129,7 @@ def run_missing(
 def _finished(
     run: Callable[[Task], Found], tasks: list[Task], games: dict[Task, Outcome], workers: int
 ) -> Iterator[tuple[Task, Found]]:
-    """Yield games as they end, with a progress bar; `games` grows meanwhile."""
+    """Yield games as they end, with a progress bar. `games` grows meanwhile."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -154,7 +154,7 @@ def _finished(
 def take_turns(
     player: Any, rounds: int, answer: Callable[[Any, int], tuple[float, float]]
 ) -> list[float]:
-    """Ask and tell; `answer` has a trial's value and its cost. Return the costs of the rounds."""
+    """Ask and tell. `answer` has a trial's value and its cost. Return the costs of the rounds."""
     costs = []
     for round in range(rounds):
         trial = player.ask()

@@ -35,8 +35,8 @@ FOLDER, WORK = ROOT / "docs/mutants", ROOT / "build/mutants"
 COPY, SOURCE = WORK / "copy", "src/dikin"
 PACKAGES = ("learners", "domains", "curvature", "tuning", "theory", "worth", "studies")
 SEED, EACH, MOST, LIMIT = 20_261, 20, 60, 300
-"""Of the tests that run a place so many are run; after these seconds of computing a mutant hangs,
-which is a failure."""
+"""At most so many of the tests that run a place are run. After these seconds of computing a mutant
+hangs, which is a failure."""
 SWAPS: dict[type, tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
@@ -75,7 +75,7 @@ class Mutation(NamedTuple):
 
 
 class Places(ast.NodeVisitor):
-    """Collects what can be changed in a module: not its messages, annotations or docstrings."""
+    """Collects the places that can be changed: not messages, annotations or docstrings."""
 
     def __init__(self, module: str, text: bytes) -> None:
         self.module, self.text, self.found = module, text, list[Mutation]()

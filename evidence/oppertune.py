@@ -44,7 +44,7 @@ PROBLEMS = {
 
 
 def run(task: Task) -> Outcome:
-    """One game; the least loss is 0, so that the loss is the regret."""
+    """One game. The least loss is 0, so that the loss is the regret."""
     problem = PROBLEMS[task.problem]
     player = PLAYERS[task.player](problem.parameters(), False, task.game, task.rounds)
     unit = problem.loss(np.array(problem.start)) / 100.0

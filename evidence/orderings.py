@@ -1,6 +1,6 @@
-"""Who is ahead: one rule for every table of costs.
+"""Standings of players: one rule for every table of costs.
 
-Players meet the same problems, a number of games each; game i of all players belongs together, and
+Players meet the same problems, a number of games each. Game i of all players belongs together, and
 small costs are good. In a problem, a player has the ratio of its cost to that of the best: a
 geometric mean over games, with Student's 95% interval for the mean of its logarithm. Then it is
 
@@ -8,7 +8,7 @@ geometric mean over games, with Student's 95% interval for the mean of its logar
     level    if the interval lies between 1/`LEVEL_RATIO` and `LEVEL_RATIO`: known to be as good,
     open     otherwise: the games do not say.
 
-Nobody is level because it was measured badly. Where means are what counts, as with regrets, the
+A player that was measured badly is open, not level. Where means count, as with regrets, the
 ratio is that of two means (`ratio_of_means`), and costs are tested, not their logarithms.
 
 Holm's correction ("A simple sequentially rejective multiple test procedure", Scandinavian Journal
@@ -42,7 +42,7 @@ LEVEL_RATIO = 1.1
 """The precision to which the ratio of two that are level is known."""
 BEST, LEVEL, BEHIND, OPEN = "best", "level", "behind", "open"
 MARKED = {BEST: "**{}**", LEVEL: "{} =", OPEN: "{} ?", BEHIND: "{}"}
-"""How a page prints a number, by the standing of its player."""
+"""The form of a number on a page, by the standing of its player."""
 Games = Mapping[int, float]
 """The cost of each game, by its number."""
 
@@ -69,7 +69,7 @@ def rejected(p_values: Sequence[float], level: float = ERROR_RATE) -> list[bool]
 
 
 class Ratio(NamedTuple):
-    """A ratio of two costs, with its 95% interval; NaN to NaN for a single game."""
+    """A ratio of two costs, with its 95% interval (NaN to NaN for a single game)."""
 
     value: float
     low: float
@@ -105,11 +105,11 @@ class Orderings:
     """The costs of players in problems."""
 
     costs: Mapping[str, Mapping[str, Games]]
-    """By problem, then by player; a player may be missing in a problem."""
+    """By problem, then by player. A player may be missing in a problem."""
     least: float
     """Smaller costs count as this much: it would not matter how small they are."""
     arithmetic: bool = False
-    """Whether means over games are arithmetic ones; their ratio is that of `ratio_of_means`."""
+    """True if means over games are arithmetic ones. Their ratio is that of `ratio_of_means`."""
 
     @property
     def problems(self) -> list[str]:
@@ -120,12 +120,12 @@ class Orderings:
         return list(dict.fromkeys(name for players in self.costs.values() for name in players))
 
     def among(self, players: Sequence[str]) -> Orderings:
-        """The problems that all of these players played, with them alone."""
+        """Return the problems in which all of these players have games, with them alone."""
         return Orderings(
             {
-                problem: {name: played[name] for name in players}
-                for problem, played in self.costs.items()
-                if all(name in played for name in players)
+                problem: {name: found[name] for name in players}
+                for problem, found in self.costs.items()
+                if all(name in found for name in players)
             },
             self.least,
             self.arithmetic,
@@ -160,7 +160,7 @@ class Orderings:
         return min(means, key=means.__getitem__)
 
     def _paired(self, problem: str, one: str, two: str) -> tuple[list[float], list[float]]:
-        """The games that both of two players played."""
+        """Return the games that two players have in common."""
         first, second = self._averaged(problem, one), self._averaged(problem, two)
         common = sorted(first.keys() & second.keys())
         return [first[game] for game in common], [second[game] for game in common]
@@ -173,7 +173,7 @@ class Orderings:
         return ratio_of([a - b for a, b in zip(one, two, strict=True)])
 
     def p_value(self, problem: str, one: str, two: str) -> float:
-        """Return that of two players costing the same; NaN for fewer than two games."""
+        """Return that of two players costing the same (NaN for fewer than two games)."""
         pair = self._paired(problem, one, two)
         return paired_p(*pair) if len(pair[0]) > 1 else nan
 
@@ -210,7 +210,7 @@ class Orderings:
         return ratio_of([log(both.mean(one, player) / both.mean(one, to)) for one in both.problems])
 
     def factors(self, player: str) -> list[float]:
-        """Return the ratios to the best, sorted; infinite where the player has no game."""
+        """Return the ratios to the best, sorted, and infinite where the player has no game."""
         found = [
             self.mean(problem, player) / self.mean(problem, self.best(problem))
             if player in players

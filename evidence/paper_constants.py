@@ -3,7 +3,7 @@
     python -m evidence.paper_constants --out docs/evidence/paper
 
 They are faithful and large: the centre takes millions of rounds to arrive, in Table 2 some 10^8. A
-compiled loop plays on: 10^9 rounds take some two minutes.
+compiled loop goes far: 10^9 rounds take some two minutes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gains of a pendulum whose friction changes: Brunzema, von Rohr, Trimpe (CDC 2022), simulated.
 
-An inverted pendulum on a cart, linearised; a controller u = -K x runs for 20 seconds from the same
+An inverted pendulum on a cart, linearised. A controller u = -K x runs for 20 seconds from the same
 disturbed start, with a little noise in every step, and is charged the mean of 10 |x|^2 + u^2. From
 round 50 to 100 the friction of the joint grows fourfold, and swings afterwards. The last two gains
 are tuned (the first two are the best ones of the round), or all four, in the published ranges, over
@@ -8,9 +8,9 @@ the published 300 rounds. All constants are those of the authors' program, on Gi
 brunzema/uitvbo.
 
 Gains in a corner of the ranges let the pendulum fall: here it is caught, and the round is charged
-30, twice what good gains are charged, where the authors' simulation charges up to 10^29.
+30, twice the charge of good gains, where the authors' simulation charges up to 10^29.
 
-A round costs what it is charged above the best gains of that round without noise, in per cent of
+A round costs its charge above that of the best gains of the round without noise, in per cent of
 those. Players begin in the middle of the authors' set of first gains. One more rival is the
 time-varying Gaussian process with upper confidence bounds of Bogunovic, Scarlett and Cevher
 (AISTATS 2016) with the authors' numbers: epsilon = 0.03, 30 first points drawn from that set, bound
@@ -67,7 +67,7 @@ def friction(t: int) -> float:
 
 @cache
 def plant(t: int) -> tuple[Array, Array]:
-    """Return the matrices of a step: position, speed, angle, its speed; a lag of 1 s."""
+    """Return the matrices of a step of position, speed, angle and its speed, with a lag of 1 s."""
     inertia = MASS * LENGTH**2 * (1 / 4 + 1 / 12) + MASS * WIDTH**2 / 16
     lever = 0.5 * MASS * LENGTH / inertia
     a = np.array(

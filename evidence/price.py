@@ -59,7 +59,7 @@ class Market(NamedTuple):
 
 
 def run(task: Task) -> Outcome:
-    """One game; its second number is the last tenth of the rounds."""
+    """One game. Its second number is the last tenth of the rounds."""
     player = PLAYERS[task.player](PARAMETERS, True, task.game, task.rounds)
     market = Market(task.rounds)
     noise = NOISE * np.random.default_rng(task.game).standard_normal(task.rounds)

@@ -8,7 +8,7 @@ scales in [0.15, 1.5] and [0.1, 0.4]. Scales are chosen here on a grid by likeli
 draws by Hamiltonian trajectories (Pakman, Paninski 2014) where the package uses other numerics.
 `dikin.Tuner` has the range [0.1, 1] and the start 0.55, and gets the mean revenue of a batch.
 
-A round costs the expected revenue below that of the best price, in per cent of the latter; the
+A round costs the expected revenue below that of the best price, in per cent of the latter. The
 second number is the cost of the price that would be kept.
 """
 
@@ -40,7 +40,7 @@ PARAMETERS = {"price": dikin.Real(0.1, 1, start=0.55)}
 
 
 class Policy:
-    """Thompson sampling, each price alone; others change the scores."""
+    """Thompson sampling, each price alone. Others change the scores."""
 
     def __init__(self, seed: int) -> None:
         self.chance = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ class Policy:
 
 
 class UCB(Policy):
-    """UCB tuned; a price that was not tried counts as one sale."""
+    """UCB tuned. A price that was not tried counts as one sale."""
 
     def demand(self) -> Array:
         count = np.maximum(self.count, 1)
@@ -90,7 +90,7 @@ class Process(Policy):
         return super().ask() if self.count.any() else float(self.chance.choice(PRICES))
 
     def posterior(self, rows: Any) -> tuple[Array, Array]:
-        """Return mean and covariance of what `rows` says: covariances with data, and its own."""
+        """Return mean and covariance, from the covariances of `rows`: with data, and its own."""
         seen = self.count > 0
         x, y = np.append(0.0, PRICES[seen]), np.append(1.0, self.sold[seen] / self.count[seen])
         noise = np.diag(0.25 / np.append(BATCH, self.count[seen]))

@@ -3,7 +3,7 @@
 Each round takes a block of Python's own source files, compresses it in chunks on a pool of threads,
 and measures how long that took. Sending the result over a line of 100 Mbit/s takes the rest. The
 sum, in milliseconds, is the loss: nothing of it is made up. The players of a game compress the same
-blocks, in turns. Costs are in per cent of those of zlib's defaults in the same game; the second
+blocks, in turns. Costs are in per cent of those of zlib's defaults in the same game. The second
 number is the final setting, measured again on new blocks.
 """
 

@@ -1,8 +1,8 @@
 """Optimizers of other packages with the interface of a tuner, and `dikin.Tuner` itself.
 
 Each works on the cube [0, 1]^n, where every range has length 1, from today's setting, by its own
-handling of bounds and with its own defaults. None knows the size of the values or of the noise.
-Whole numbers are the nearest ones. For n shares the nearest point of the simplex is played, and a
+handling of bounds and with its own defaults. The sizes of values and noise are unknown to all.
+Whole numbers are the nearest ones. For n shares the nearest point of the simplex is used, and a
 rival gets the loss plus the squared distance, in units of the first loss: going farther out
 never looks better. Dividing n weights by their sum, and a softmax, served the rivals no better.
 """
@@ -31,11 +31,11 @@ STEP = 0.3
 WIDE = 1000.0
 """Bluefin divides the size of losses out, but needs a range: so many times the first one."""
 CONVERGED = 1e-10
-"""A step of CMA-ES, in units of the radius, that is none."""
+"""The smallest step of CMA-ES, in units of the radius."""
 MOST_EVALUATIONS = 30
-"""Of one candidate, where values are noisy: as in the manual of `cma.NoiseHandler`."""
+"""Evaluations of one candidate, where values are noisy: as in the manual of `cma.NoiseHandler`."""
 LARGER = 2
-"""How many times as many candidates a generation has after a restart: pycma's own number."""
+"""A generation has so many times as many candidates after a restart: pycma's own number."""
 
 
 class Tuning(Protocol):
@@ -163,7 +163,7 @@ def import_optional(package: str) -> Any:
 
 
 class Evolution:
-    """One run of CMA-ES; once its steps have shrunk to nothing, its favourite is played."""
+    """One run of CMA-ES. Once its steps have shrunk to nothing, its favourite is used."""
 
     def __init__(
         self, start: Array, step: float, generator: Generator, options: dict[str, Any]
@@ -217,7 +217,7 @@ class Evaluation(NamedTuple):
 
     generation: int
     again: bool
-    """Whether it measures the noise, after the generation was told."""
+    """True if it measures the noise, after the strategy has the generation."""
     member: int
     repetition: int
 
@@ -225,19 +225,19 @@ class Evaluation(NamedTuple):
 class NoiseHandlingEvolution(Evolution):
     """CMA-ES with noise handling and restarts.
 
-    Every member of a generation is played `evaluations` times and its median counts; then some of
-    them are played again. If their ranks change by more than chance allows, the handler asks for
+    A member of a generation is evaluated `evaluations` times and its median counts. Then some of
+    them are evaluated again. If their ranks change by more than chance allows, the handler asks for
     more evaluations and a larger step. A run that pycma would stop begins anew, with a larger
-    population; what is recommended is the favourite of the run whose last generation had the least
+    population. The recommendation is the favourite of the run whose last generation had the least
     median.
     """
 
     _wanted: dict[Evaluation, None]
-    """What is asked for now."""
+    """Evaluations that are asked for now."""
     _losses: dict[Evaluation, float]
     """The answers to it."""
     _handed: int
-    """How many of those that have no answer yet have been handed out."""
+    """Number of those without an answer that have been handed out."""
 
     def _begin(self, **options: Any) -> None:
         super()._begin(**options)
@@ -256,7 +256,7 @@ class NoiseHandlingEvolution(Evolution):
 
     def next(self) -> tuple[Any, Array]:
         missing = [wanted for wanted in self._wanted if wanted not in self._losses]
-        # Where all that is wanted has been handed out, what has not been answered is played again.
+        # After the last one, those without an answer are handed out again.
         place = self._handed if self._handed < len(missing) else 0
         wanted = missing[place]
         self._handed = place + 1
@@ -374,7 +374,7 @@ class Bluefin(Rival):
 
     With s uniform on the unit sphere, and squares, roots and quotients entry by entry,
 
-        z + delta s is played, then z - delta s in the next round,
+        z + delta s is used, then z - delta s in the next round,
         g = (d/(2 delta)) (f(z + delta s) - f(z - delta s)) s
         v <- 0.99 v + 0.01 g^2,    z <- z - eta g/(sqrt(v) + 1e-8)
         every entry of z is clipped to [delta, 1 - delta]

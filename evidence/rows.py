@@ -16,9 +16,10 @@ import numpy as np
 
 import dikin
 from evidence.games import Outcome, Task
-from evidence.rivals import CMA_ES, PLAYERS, TUNER, Array, Parameters, PyCMA
+from evidence.rivals import CMA_ES, TUNER, Array, Maker, Parameters, PyCMA, tuner
 
 TITLE, GAMES, WORKERS, LEAST = "Rows", 16, 2, 1e-9
+RANGED = "dikin.Tuner, value_range"
 CAP, MARKS, FIRST_SEED = 10.0, (200, 1000, 4000), 101
 SHAPES = ("bowl1", "bowl30", "abs1", "abs30", "huber", "norm30")
 NOISES = ("none", "normal.05", "normal.5", "student.1")
@@ -88,6 +89,11 @@ class Game:
         """Return values of the parameters as a point of the cube."""
         return np.asarray(values, float) / (20.0 if self.kind.shape == "whole" else 1.0)
 
+    def ranged(self, parameters: Parameters, maximize: bool, seed: int, rounds: int) -> dikin.Tuner:
+        """Return `dikin.Tuner` with a range of values that is six starts wide."""
+        low, high = (self.scale * (self.offset + end) for end in (-1.0, 5.0))
+        return dikin.Tuner(parameters, maximize=maximize, value_range=(low, high), seed=seed)
+
     def move(self, t: int) -> None:
         """Change the world before round t."""
         world, rng = self.kind.world, self.moves
@@ -147,8 +153,8 @@ def outcomes(game: Game, task: Task, marks: tuple[int, ...]) -> dict[Task, Outco
     """Run one game, and read it at the marks."""
     logging.getLogger("dikin").setLevel(logging.ERROR)  # an absurd value is a line in the log
     seed, total = 1000 * FIRST_SEED + task.game, 0.0
-    make = CautiousCMA if task.player == CMA_ES else PLAYERS[task.player]
-    player, found = make(game.parameters, False, seed, task.rounds), {}
+    makers: dict[str, Maker] = {TUNER: tuner, CMA_ES: CautiousCMA, RANGED: game.ranged}
+    player, found = makers[task.player](game.parameters, False, seed, task.rounds), {}
     for t in range(1, task.rounds + 1):
         trial = player.ask()
         game.move(t - 1)

@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 def best_of(repeats: int, *jobs: Callable[[], object]) -> list[float]:
-    """Return the least seconds of each job; a disturbance meets them all, as they take turns."""
+    """Return the least seconds of each job. A disturbance meets them all, as they take turns."""
     best = [math.inf] * len(jobs)
     for _ in range(repeats):
         for i, job in enumerate(jobs):
@@ -129,7 +129,7 @@ def ask_and_tell(player: Any, rounds: int, **known: Any) -> None:
 
 
 def plain() -> Iterator[Row]:
-    """Ask and tell in plain Python against a textbook loop; imports in fresh processes."""
+    """Ask and tell in plain Python against a textbook loop, and imports in fresh processes."""
     rounds, learner = 5000, dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
     theirs, ours = best_of(12, partial(textbook, rounds), partial(ask_and_tell, learner, rounds))
     loop = f"12-line FKM loop, {pretty(theirs / rounds)}"
@@ -254,7 +254,7 @@ def usual_round(player: Any, **known: Any) -> tuple[list[str], list[str]]:
 
 
 def walks() -> Iterator[tuple[str, list[str], float | None]]:
-    """What was traced, and how many functions it may run through."""
+    """Yield the calls, their functions, and the largest number allowed."""
     everything = tuner(context={"hour": dikin.Cycle(24)}, holdback=0.1, guard=0.02)
     known = {"context": {"hour": 14}, "covariates": {"load": 0.7}}
     with tempfile.TemporaryDirectory() as name:
@@ -266,14 +266,14 @@ def walks() -> Iterator[tuple[str, list[str], float | None]]:
             "study of a tuner, SQLite": (study, {}, 120.0),
         }
         for case, (player, circumstances, limit) in cases.items():
-            asked, told = usual_round(player, **circumstances)
+            asked, answered = usual_round(player, **circumstances)
             yield f"{case}: ask", asked, limit
-            yield f"{case}: tell", told, limit
+            yield f"{case}: tell", answered, limit
         study.close()
 
 
 def calls() -> Iterator[Row]:
-    """How many functions a round calls, in how many files."""
+    """Yield the number of functions that a round calls, and of their files."""
     for name, stops, limit in walks():
         files = len({stop.partition(":")[0] for stop in stops})
         yield Row(f"{name}, functions called", f"{files} files", "", len(stops), limit)

@@ -3,7 +3,7 @@
 Four servers run in processes of their own, each with one worker, another time per request and a
 queue. Three clients send bursts at the same time, every request to a server drawn by the shares of
 its trial, so that answers come late and out of order. The servers stay as they are, or change
-places half-way. Costs are mean latencies in milliseconds; the second number is the last tenth.
+places half-way. Costs are mean latencies in milliseconds. The second number is the last tenth.
 
     python -m evidence.traffic     a server: its port, then milliseconds a request from its input
 """
@@ -37,8 +37,8 @@ CLIENTS, REQUESTS = 3, 6
 """Bursts that are under way at once, and requests in each."""
 HUNG = 10.0
 """Seconds without an answer after which a server is given up."""
-TOLD = "told the capacities"
-"""A reference that is compared with nobody."""
+KNOWS = "knows the capacities"
+"""A reference, which is left out of comparisons."""
 PARAMETERS: Parameters = {"share": dikin.Shares(NAMES)}
 
 
@@ -130,7 +130,7 @@ class Fleet:
 # --- the games -----------------------------------------------------------------------------------
 
 
-class Told:
+class Knowing:
     """Splits in proportion to the capacities."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Told:
 
 
 def latencies(fleet: Fleet, player: Tuning, task: Task) -> np.ndarray[Any, Any]:
-    """Return the mean latency of every burst; all clients are kept busy."""
+    """Return the mean latency of every burst. All clients are kept busy."""
     draws, asked = np.random.default_rng(task.game), 0
     found = np.full(task.rounds, np.nan)
     waiting: dict[Future[float], tuple[int, dikin.Trial]] = {}
@@ -168,7 +168,7 @@ def latencies(fleet: Fleet, player: Tuning, task: Task) -> np.ndarray[Any, Any]:
             while asked < task.rounds and len(waiting) < CLIENTS:
                 if 2 * asked == task.rounds:
                     fleet.set_paces(PROBLEMS[task.problem])
-                    if isinstance(player, Told):
+                    if isinstance(player, Knowing):
                         player.paces = PROBLEMS[task.problem]
                 trial = player.ask()
                 places = draws.choice(len(NAMES), REQUESTS, p=trial.point / trial.point.sum())
@@ -183,8 +183,8 @@ def latencies(fleet: Fleet, player: Tuning, task: Task) -> np.ndarray[Any, Any]:
 
 def run(task: Task) -> Outcome:
     """One game."""
-    player: Tuning = Told()
-    if task.player != TOLD:
+    player: Tuning = Knowing()
+    if task.player != KNOWS:
         player = PLAYERS[task.player](PARAMETERS, False, task.game, task.rounds)
     with Fleet.running() as fleet:
         found = latencies(fleet, player, task)
@@ -194,7 +194,7 @@ def run(task: Task) -> Outcome:
 def tasks(games: range) -> list[Task]:
     """Every game, the players of a game in random order."""
     order = np.random.default_rng(1)
-    every = [(problem, player) for problem in PROBLEMS for player in (*USUAL, TOLD)]
+    every = [(problem, player) for problem in PROBLEMS for player in (*USUAL, KNOWS)]
     return [
         Task(every[place][0], ROUNDS, every[place][1], 1 + game)
         for game in games

@@ -6,7 +6,7 @@ take to see a gain? About four minutes on one core.
 
     python -m evidence.worth [--loops N] [--out FOLDER]
 
-The loops of a kind are simulated together, as arrays, by formulas that are written here once more;
+The loops of a kind are simulated together, as arrays, by formulas that are written here once more.
 `tests/worth/test_coverage.py` compares them with `dikin.worth` number by number.
 """
 
@@ -52,7 +52,7 @@ class Kind(NamedTuple):
     lost: float = 0.0
     """The share of the control's values below its mean that get lost."""
     fault: float = 0.0
-    """The share of the values that are told 40 times too large."""
+    """The share of the values that are 40 times too large."""
 
 
 def normal(chance: Generator, shape: tuple[int, int]) -> Array:
@@ -183,7 +183,7 @@ def best_product(alpha: float) -> float:
 
 
 class ManySums:
-    """Sums over the same rounds of many loops; the first axis is the arm."""
+    """Sums over the same rounds of many loops. The first axis is the arm."""
 
     def __init__(self, loops: int) -> None:
         self.answers, self.values, self.squares = (np.zeros((2, loops)) for _ in range(3))
@@ -195,7 +195,7 @@ class ManySums:
         return found
 
     def add(self, clipped: Array, raw: Array, arms: Marks, guesses: Array, q: float) -> None:
-        """Add a round; `arms` marks the arm that has an answer."""
+        """Add a round. `arms` marks the arm that has an answer."""
         weights = arms / np.array([[1 - q], [q]])
         self.answers += arms
         self.values += guesses * arms.any(axis=0) + weights * clipped
@@ -242,7 +242,7 @@ class ManyEstimates:
         self.first_window, self.rounds, self.window = 0, 0, int(np.ceil(WINDOW / q))
 
     def add(self, value: Array, held: Marks, lost: Marks | None = None) -> None:
-        """Add a round of every loop; the first values are the forecast, and are not counted."""
+        """Add a round of every loop. The first values are the forecast, and are not counted."""
         if self.rounds == 0:
             self.forecast = value.copy()
         else:
@@ -293,9 +293,11 @@ class ManyEstimates:
         n, known = self.missing, self.all
         a, b = PRIOR * self.q, PRIOR * (1 - self.q)
         likely = n[1] * np.log(self.q) + n[0] * np.log1p(-self.q)
-        told = betaln(a + n[1], b + n[0]) - betaln(a, b) - likely <= -np.log(LOST_ALPHA)
+        likely_lost = betaln(a + n[1], b + n[0]) - betaln(a, b) - likely <= -np.log(LOST_ALPHA)
         enough = (known.rounds >= ROUNDS) | (self.value_range is not None)
-        found: Marks = told & enough & (known.answers[1] >= ANSWERS) & known.is_clear(self.q, ALPHA)
+        found: Marks = (
+            likely_lost & enough & (known.answers[1] >= ANSWERS) & known.is_clear(self.q, ALPHA)
+        )
         return found
 
     def window_alpha(self, place: int) -> float:
@@ -304,7 +306,7 @@ class ManyEstimates:
         return ALPHA / ((index + 1) * (index + 2))
 
     def is_short(self, limit: float) -> Marks:
-        """Return whether tuning is surely worse than a limit allows; large values are good."""
+        """Return whether tuning is surely worse than a limit allows. Large values are good."""
         found = np.zeros(self.loops, dtype=bool)
         windows = ((sums, self.window_alpha(i)) for i, sums in enumerate(self.windows))
         for sums, alpha in ((self.all, ALPHA), *windows):
@@ -323,7 +325,7 @@ class Coverage(NamedTuple):
     holdback: float
     loops: int
     begins: float
-    """The median round in which an interval is printed for the first time; inf for never."""
+    """The median round in which an interval is printed for the first time, or infinity."""
     missed: float
     """The mean gain, while an interval is printed."""
     missed_percent: float
@@ -348,11 +350,13 @@ def cover(name: str, loops: int, rounds: int = LENGTH) -> Coverage:
     for t in range(rounds):
         means, values = next(turns)
         held = coins.random(loops) < q
-        told = np.where(held, values[1], values[0])
-        lost = held & (told < means[1]) & (coins.random(loops) < kind.lost)
+        value = np.where(held, values[1], values[0])
+        lost = held & (value < means[1]) & (coins.random(loops) < kind.lost)
         if kind.fault:
-            told = told * np.where(coins.random(loops) < kind.fault, 40.0, 1.0)
-        many.add(told if kind.value_range is None else np.clip(told, *kind.value_range), held, lost)
+            value = value * np.where(coins.random(loops) < kind.fault, 40.0, 1.0)
+        many.add(
+            value if kind.value_range is None else np.clip(value, *kind.value_range), held, lost
+        )
         if t == 0:
             continue
         truth += means
@@ -418,7 +422,7 @@ def guard_loops(
 
 
 def guard_rows(loops: int) -> list[Held]:
-    """Measure harm of several sizes, and none."""
+    """Measure loops with harm of several sizes, and harmless ones."""
     few = min(loops, HARM_LOOPS)
     cases = [
         (
@@ -465,7 +469,7 @@ class Power(NamedTuple):
 
 
 def power_rows() -> list[Power]:
-    """Compute the rounds; nothing is simulated."""
+    """Compute the rounds. Nothing is simulated."""
     return [
         Power(q, noise, share, gain, round(rounds_to_see(gain, noise, q, explained=share)))
         for q, noise, share, gain in product((0.05, 0.1), NOISES, EXPLAINED, GAINS)

@@ -2,11 +2,11 @@
 
     make serve-demo
 
-starts `dikin serve` on a folder that is thrown away, plays a shop, an image server and a newsletter
+starts `dikin serve` on a folder that is thrown away, runs a shop, an image server and a newsletter
 against it, and opens the page in a browser. Ctrl-C ends it.
 
-The shop has 700 days behind it when the page opens; one of its machines answers late. One day in
-twenty is played as before tuning began, so the page can say whether tuning pays; the tuner knows
+The shop has 700 days behind it when the page opens. One of its machines answers late. One day in
+twenty is as before tuning began, so the page can say whether tuning pays. The tuner knows
 the weekday and the number of visitors, which explain most of the noise. The image server learns a
 setting for each kind of network. The newsletter is paused: it uses its best hour and learns
 nothing until it is resumed on the page.
@@ -33,17 +33,17 @@ from typing import Any, NamedTuple
 import dikin
 
 PAST = 700
-"""Rounds that are played before the page opens."""
+"""Rounds before the page opens."""
 EVERY = 0.25
 """Seconds between two rounds afterwards."""
 LATE = 40
-"""Rounds after which the late machine answers; one of six is late."""
+"""Rounds after which the late machine answers. One of six is late."""
 
 DRAW = random.Random(7)
 
 
 def day(number: int) -> dict[str, Any]:
-    """What the shop knows of a day before it begins."""
+    """Return the covariates of a day."""
     return {"covariates": {"weekday": number % 7, "visitors": DRAW.gauss(1000, 120)}}
 
 
@@ -57,7 +57,7 @@ def revenue(trial: dikin.Trial) -> float:
 
 
 def network(number: int) -> dict[str, Any]:
-    """Where the image goes: of three, one is sent over a mobile network."""
+    """Return the network of an image: of three, one is sent over a mobile network."""
     return {"context": {"network": "mobile" if number % 3 == 0 else "cable"}}
 
 
@@ -79,7 +79,7 @@ def nothing(number: int) -> dict[str, Any]:
 
 
 class Product(NamedTuple):
-    """What is tuned, what a trial brings, and what is known when round `number` is asked for."""
+    """A tuner, the value of a trial, and the circumstances of round `number`."""
 
     tuner: dikin.Tuner
     value: Callable[[dikin.Trial], float]
@@ -122,7 +122,7 @@ PRODUCTS = {
 
 @contextmanager
 def service(folder: str) -> Iterator[str]:
-    """`dikin serve` in a process of its own; its address."""
+    """Run `dikin serve` in a process of its own, and yield its address."""
     command = [sys.executable, "-m", "dikin", "serve", "--url", f"{folder}/studies.db"]
     # A session of its own: it ends when we have ended the clients, not at Ctrl-C.
     with subprocess.Popen(
@@ -139,7 +139,7 @@ def service(folder: str) -> Iterator[str]:
 
 
 def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
-    """Play one product; if that fails, nobody waits for it."""
+    """Run one product, and release the others if that fails."""
     try:
         with suppress(threading.BrokenBarrierError):  # it ends, or another product has failed
             play_on(url, name, end, ready)
@@ -149,7 +149,7 @@ def play(url: str, name: str, end: threading.Event, ready: threading.Barrier) ->
 
 
 def play_on(url: str, name: str, end: threading.Event, ready: threading.Barrier) -> None:
-    """Play one product: quickly through its past, then slowly."""
+    """Run one product: quickly through its past, then slowly."""
     tuner, value, known = PRODUCTS[name]
     late: deque[dikin.Trial] = deque()
     with dikin.Study(url, name, tuner, client=name, patience=10.0) as study:
@@ -183,7 +183,7 @@ def main() -> None:
         for player in players:
             player.start()
         try:
-            print(f"playing the first {PAST} rounds ...", flush=True)
+            print(f"running the first {PAST} rounds ...", flush=True)
             ready.wait()
             page = f"{url}/#/study/shop"
             print(f"the page is at {page}\nCtrl-C ends", flush=True)
@@ -195,7 +195,7 @@ def main() -> None:
         except KeyboardInterrupt:
             print()
         except threading.BrokenBarrierError:
-            sys.exit("a product cannot be played: the reason is above")
+            sys.exit("a product cannot be run: the reason is above")
         finally:
             end.set()
             ready.abort()

@@ -1,4 +1,4 @@
-"""States with a value exchanged and a digest that matches: nobody but a forger writes such."""
+"""States of tuners with a value exchanged, as a client of a service could send them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,14 @@ VALUES: list[Any] = [
 ]
 
 
-def makers() -> Iterator[Any]:
-    """Learners and tuners in the middle of their games."""
-    triangle = dikin.Polytope([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])
+def makers() -> Iterator[dikin.Tuner]:
+    """Tuners in the middle of their games."""
     names = {
         "a": dikin.Real(0.1, 1, log=True),
         "b": dikin.Integer(1, 9),
         "c": dikin.Shares(["x", "y", "z"]),
     }
-    box = dikin.Box([0, 0], [1, 2])
-    players: list[Any] = [
-        dikin.Predictive(dikin.Ball(2), seed=1),
-        dikin.Predictive(box, smoothness=1.0, memory=50, loss_range=(0, 2), seed=1),
-        dikin.AdaptiveSmooth(dikin.Simplex(3), 1.0, loss_range=None, seed=1),
-        dikin.AdaptiveLipschitz(triangle, 1.0, seed=1),
+    players = [
         dikin.Tuner(names, maximize=True, seed=1),
         dikin.Tuner(
             {"a": dikin.Real(0, 1), "c": dikin.Choice([1, 2])}, holdback=0.3, guard=0.1, seed=1
@@ -90,9 +84,8 @@ def play(state: dict[str, Any]) -> bool:
     """Restore a state and play; whether it was refused, which is all that may happen."""
     try:
         made = dikin.restore(state)
-        chooses = isinstance(made, dikin.Tuner) and made.contexts.size
         for _ in range(3):
-            query = made.ask({"region": "eu"}) if chooses else made.ask()
+            query = made.ask({"region": "eu"}) if made.contexts.size else made.ask()
             assert np.isfinite(query.point).all()
             made.tell(query, 0.5)
         for query in made.open_queries:
@@ -104,7 +97,7 @@ def play(state: dict[str, Any]) -> bool:
 
 
 def trials(count: int, seed: int) -> Iterator[bool]:
-    """Forge that many states of each learner; whether each was refused."""
+    """Forge that many states of each tuner; whether each was refused."""
     chance = random.Random(seed)
     for made in makers():
         state = made.state()

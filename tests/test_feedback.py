@@ -1,4 +1,4 @@
-"""Feedback other than one value: what it is refused, estimates that are unbiased, constructors."""
+"""Feedback other than one value: refusals, estimates that are unbiased, constructors."""
 
 from __future__ import annotations
 
@@ -12,45 +12,64 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 
 DISC, PLANE = dikin.Ball(2), dikin.Simplex(3)
 
 
-def two_point() -> Learner:
-    return dikin.TwoPoint(DISC, 1000, 1.0, seed=1)
+def two_point(**more: Any) -> Learner:
+    return dikin.TwoPoint(DISC, 3000, 1.0, seed=1, **more)
 
 
-def aogd() -> Learner:
-    return dikin.AOGD(DISC)
+def aogd(**more: Any) -> Learner:
+    return dikin.AOGD(DISC, **more)
 
 
-def pseudo_line() -> Learner:
-    return dikin.PseudoLine(DISC, 1000, 1.0, seed=1)
+def pseudo_line(**more: Any) -> Learner:
+    return dikin.PseudoLine(DISC, 3000, 1.0, seed=1, **more)
 
 
 # --- answers and contexts ------------------------------------------------------------------------
 
-WRONG: list[tuple[Callable[[], Learner], Any, list[str]]] = [
-    (two_point, 0.3, ["TwoPoint must be told (loss, loss)", "0.3"]),
-    (two_point, "ab", ["(loss, loss)", "'ab'"]),
-    (aogd, 0.3, ["AOGD must be told (loss, gradient)", "0.3"]),
-    (aogd, (0.3, 1.0), ["shape (2,)", "1.0"]),
-    (aogd, (0.3, [1.0, nan]), ["finite"]),
-    (aogd, (0.3, [1.0, 1e300]), ["too steep"]),
-    (aogd, (0.3, None), ["finite numbers"]),
+WRONG: list[tuple[Callable[[], Learner], str, Any, list[str]]] = [
+    (two_point, "tell", 0.3, ["TwoPoint must be told (loss, loss)", "0.3"]),
+    (two_point, "tell", "ab", ["(loss, loss)", "'ab'"]),
+    (aogd, "tell", 0.3, ["AOGD must be told (loss, gradient)", "0.3"]),
+    (aogd, "tell", (0.3, 1.0), ["shape (2,)", "1.0"]),
+    (aogd, "tell", (0.3, [1.0, nan]), ["finite"]),
+    (aogd, "tell", (0.3, [1.0, 1e300]), ["too steep"]),
+    (aogd, "tell", (0.3, None), ["finite numbers"]),
+    (pseudo_line, "ask", None, ["PseudoLine needs a context"]),
+    (pseudo_line, "ask", [1.0, 2.0, 3.0], ["shape (2,)"]),
+    (pseudo_line, "ask", [1.0, inf], ["finite"]),
+    (pseudo_line, "ask", "ab", ["finite numbers"]),
+    (two_point, "ask", [1.0, 0.0], ["TwoPoint does not use a context"]),
 ]
 
 
-@pytest.mark.parametrize(("make", "answer", "words"), WRONG)
-def test_another_kind_of_answer(make: Callable[[], Learner], answer: Any, words: list[str]) -> None:
+@pytest.mark.parametrize(("make", "call", "given", "words"), WRONG)
+def test_another_kind_of_answer_or_context(
+    make: Callable[[], Learner], call: str, given: Any, words: list[str]
+) -> None:
     learner = make()
-    query = learner.ask()
+    query = learner.ask() if call == "tell" else None
     before = json.dumps(learner.state())
     with pytest.raises(errors.FeedbackError) as caught:
-        learner.tell(query, answer)
-    assert [w for w in (*words, "Nothing was changed.") if w not in str(caught.value)] == []
+        learner.ask(given) if query is None else learner.tell(query, given)
+    assert [word for word in words if word not in str(caught.value)] == []
     assert json.dumps(learner.state()) == before
+
+
+def test_an_environment_offers_what_it_has() -> None:
+    ridge = dikin.Ridge(DISC, 1.0, seed=1)
+    with pytest.raises(errors.FeedbackError, match="does not offer a context"):
+        ridge.context()
+    with pytest.raises(errors.ParameterError, match="PseudoLine must be told"):
+        dikin.play(pseudo_line(loss_range=ridge.loss_range), ridge, 9)
+    plain = dikin.FromFunction(DISC, lambda t, x: 0.0, loss_range=(-1, 1))
+    with pytest.raises(errors.FeedbackError, match="does not offer a gradient"):
+        plain.answer(np.zeros(2), Feedback.GRADIENT)
 
 
 def test_a_pair_may_be_an_array() -> None:
@@ -60,34 +79,13 @@ def test_a_pair_may_be_an_array() -> None:
     assert one.state() == two.state()
 
 
-@pytest.mark.parametrize(
-    ("context", "word"),
-    [
-        (None, "PseudoLine needs a context"),
-        ([1.0, 2.0, 3.0], r"shape \(2,\)"),
-        ([1.0, inf], "finite"),
-        ("ab", "finite numbers"),
-    ],
-)
-def test_another_kind_of_context(context: Any, word: str) -> None:
-    learner = pseudo_line()
-    before = json.dumps(learner.state())
-    with pytest.raises(errors.FeedbackError, match=word):
-        learner.ask(context)
-    assert json.dumps(learner.state()) == before
-
-
-def test_who_sees_no_context_is_given_none() -> None:
-    with pytest.raises(errors.FeedbackError, match="TwoPoint does not use a context"):
-        two_point().ask([1.0, 0.0])
-    ridge = dikin.Ridge(DISC, 1.0, seed=1)
-    with pytest.raises(errors.FeedbackError, match="does not offer a context"):
-        ridge.context()
-    with pytest.raises(errors.ParameterError, match="PseudoLine must be told"):
-        dikin.play(dikin.PseudoLine(DISC, 9, 2.0, loss_range=ridge.loss_range), ridge, 9)
-    plain = dikin.FromFunction(DISC, lambda t, x: 0.0, loss_range=(-1, 1))
-    with pytest.raises(errors.FeedbackError, match="does not offer a gradient"):
-        plain.answer(np.zeros(2), dikin.learners.AOGD.feedback)
+@pytest.mark.parametrize("context", [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1e300, 1e300, 1e300]])
+def test_a_constant_prediction_changes_nothing(context: list[float]) -> None:
+    learner = dikin.PseudoLine(PLANE, 1000, 1.0, seed=1)
+    query = learner.ask(context)
+    assert np.array_equal(query.point, learner.center)
+    learner.tell(query, 1.0)
+    assert np.array_equal(learner.center, PLANE.center)
 
 
 # --- the estimates -------------------------------------------------------------------------------
@@ -128,26 +126,15 @@ def test_a_prediction_is_estimated_along_its_line() -> None:
     np.testing.assert_allclose(next(iter(moves.values())), wanted, rtol=1e-9)
 
 
-# --- their games ---------------------------------------------------------------------------------
-
-GAMES: dict[str, tuple[Callable[..., Any], Callable[[Any], Learner]]] = {
-    "two points": (dikin.Distance, lambda w: dikin.TwoPoint(DISC, T, 1.0, loss_range=w.loss_range)),
-    "gradients": (dikin.Distance, lambda w: dikin.AOGD(DISC, loss_range=w.loss_range)),
-    "contexts": (
-        dikin.PseudoKink,
-        lambda w: dikin.PseudoLine(DISC, T, 1.0, loss_range=w.loss_range, seed=1),
-    ),
-}
-T = 3000
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_it_learns_more_than_the_centre_knows(name: str) -> None:
-    """Not the compiled loop, which tells one value only."""
-    build, make = GAMES[name]
+@pytest.mark.parametrize(
+    ("build", "make"),
+    [(dikin.Distance, two_point), (dikin.Distance, aogd), (dikin.PseudoKink, pseudo_line)],
+)
+def test_it_learns_more_than_the_centre_knows(build: Any, make: Callable[..., Learner]) -> None:
+    """Not in the compiled loop, whose answer is one value."""
     idle, game = build(DISC, 1.0, seed=1), build(DISC, 1.0, seed=1)
-    run = dikin.play(make(game), game, T)
-    for _ in range(T):
+    run = dikin.play(make(loss_range=game.loss_range), game, 3000)
+    for _ in range(3000):
         idle.answer(DISC.center)
     assert not run.compiled
     assert run.regret[-1] < 0.8 * (idle.total_loss - idle.best()[1])

@@ -97,24 +97,6 @@ def test_never_outside(domain: Domain, make: Callable[..., Learner], way: str) -
     assert len({point.tobytes() for point in points}) == ROUNDS  # it does explore
 
 
-EXTREMES: dict[str, Callable[[Domain], Learner]] = {
-    "no smoothness": lambda domain: dikin.AdaptiveSmooth(domain, 0.0, seed=2),
-    "huge smoothness": lambda domain: dikin.AdaptiveSmooth(domain, 1e9, seed=2),
-    "no slope": lambda domain: dikin.AdaptiveLipschitz(domain, 0.0, seed=2),
-    "huge slope": lambda domain: dikin.AdaptiveLipschitz(domain, 1e6, seed=2),
-    "short horizon": lambda domain: smooth(domain, seed=2, horizon=3),
-}
-
-
-@pytest.mark.parametrize("build", EXTREMES.values(), ids=EXTREMES)
-@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
-def test_never_outside_with_extreme_arguments(
-    domain: Domain, build: Callable[[Domain], Learner]
-) -> None:
-    for way in ("all low", "curved"):
-        assert outside(domain, played(build(domain), way, 60)) == []
-
-
 @pytest.mark.parametrize("make", [smooth, lipschitz])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 def test_the_net_is_not_what_keeps_points_inside(
@@ -160,13 +142,6 @@ class FarSighted(dikin.AdaptiveSmooth):
         return point
 
 
-class LenientBall(dikin.Ball):
-    """A margin that forgets the centre."""
-
-    def margin(self, point: Array) -> float:
-        return 1.0
-
-
 @pytest.mark.parametrize("kind", ["ball", "box", "simplex", "ellipsoid", "polytope"])
 def test_a_learner_that_looks_too_far_is_caught(kind: str) -> None:
     domain = DOMAINS[kind + "0"]
@@ -177,42 +152,21 @@ def test_a_learner_that_looks_too_far_is_caught(kind: str) -> None:
     assert found == [t for t in range(ROUNDS) if domain.margin(points[t]) < 0]
 
 
-def test_a_margin_that_is_too_lenient_is_caught() -> None:
-    points = played(FarSighted(LenientBall(2), 0.0, seed=1), "one side", ROUNDS)
-    assert outside(LenientBall(2), points)
-
-
-SHORT = {"horizon": 10}
-REACTIVE: dict[str, Callable[[int], dikin.Learner]] = {
-    "Scrible": lambda seed: dikin.Scrible(dikin.Simplex(5), **SHORT, seed=seed),
-    "SahaTewari": lambda seed: dikin.SahaTewari(
-        dikin.Simplex(5), smoothness=1.0, **SHORT, seed=seed
-    ),
-    "LipschitzBarrier": lambda seed: dikin.LipschitzBarrier(
-        dikin.Simplex(5), lipschitz=1.0, **SHORT, seed=seed
-    ),
-    "AdaptiveLipschitz": lambda seed: dikin.AdaptiveLipschitz(dikin.Simplex(5), 1e-9, seed=seed),
-    "Product": lambda seed: dikin.Scrible(
-        dikin.Product(dikin.Box([0], [1]), dikin.Simplex(4)), **SHORT, seed=seed
-    ),
+PRODUCT = dikin.Product(dikin.Box([0], [1]), dikin.Simplex(4))
+REACTIVE: dict[str, Callable[[], dikin.Learner]] = {
+    "Scrible": lambda: dikin.Scrible(dikin.Simplex(5), horizon=10, seed=5),
+    "SahaTewari": lambda: dikin.SahaTewari(dikin.Simplex(5), smoothness=1.0, horizon=10, seed=5),
+    "AdaptiveLipschitz": lambda: dikin.AdaptiveLipschitz(dikin.Simplex(5), 1e-9, seed=5),
+    "Product": lambda: dikin.Scrible(PRODUCT, horizon=10, seed=5),
 }
 
 
 @pytest.mark.parametrize("name", REACTIVE)
 def test_a_simplex_stays_finite_against_who_reacts_to_one_coordinate(name: str) -> None:
-    """It is driven from corner to corner, long after the horizon that its rate was made for.
-
-    Before the linear term was kept at least 0, Scrible had lost all digits after 374 rounds (seed
-    5), and could not be asked again.
-    """
-    learner = REACTIVE[name](5)
+    """It is driven from corner to corner, long after the horizon that its rate was made for."""
+    learner, place = REACTIVE[name](), 1 if name == "Product" else 0
     for _ in range(800):
         query = learner.ask()
-        away = (
-            query.point[-4] - learner.center[-4]
-            if name == "Product"
-            else (query.point[0] - learner.center[0])
-        )
-        learner.tell(query, 1.0 if away > 0 else -1.0)
+        learner.tell(query, 1.0 if query.point[place] > learner.center[place] else -1.0)
         assert np.isfinite(learner.center).all()
         assert learner.domain.contains(query.point)

@@ -7,8 +7,6 @@ import contextlib
 import itertools
 import json
 import warnings
-from collections.abc import Callable
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -21,35 +19,21 @@ from dikin.domains.base import Domain
 from dikin.learners.base import Learner
 from dikin.learners.predictive_schedule import NONE
 
-MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
-
-ARGUMENTS: list[dict[str, Any]] = [
-    # The middle and half-width of these are rounded: they do not give back the two ends.
-    {"loss_range": (-7.31, 1.17)},
-    {"loss_range": (0.1, 0.3)},
-    {"loss_range": (1e-3, 1e3)},
-    {"horizon": 50},
-    {"horizon": 50, "constants": "paper"},
-]
+BOX = dikin.Box([0, 0], [10, 2])
+SMOOTH, LIPSCHITZ = dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz
 
 
 def frozen(learner: Learner) -> str:
     return json.dumps(learner.state(), sort_keys=True)
 
 
-def answer(learner: Learner, query: dikin.Query | int, t: int) -> None:
-    low, high = learner.units.loss_range
-    loss = min(max(low + (high - low) * (0.5 + 0.5 * np.sin(1.7 * t)), low), high)
-    learner.tell(query, float(loss), learner.curvature_limit[0] * (0.9 if t % 3 == 0 else 0.0))
-
-
-def middle_of_a_game(make: Callable[..., Learner], domain: Domain, **arguments: Any) -> Learner:
+def middle_of_a_game(make: Any, domain: Domain, **arguments: Any) -> Learner:
     """Twenty answers, some out of order; queries 20, 22, 23 open and 21 forgotten."""
-    learner = make(domain, 1.0, seed=11, **arguments)
-    for t in range(0, 20, 2):
-        first, second = learner.ask(), learner.ask()
-        answer(learner, second, t)
-        answer(learner, first, t + 1)
+    learner: Learner = make(domain, 1.0, seed=11, **arguments)
+    low, high = learner.units.loss_range
+    for _ in range(10):
+        for query in (learner.ask(), learner.ask())[::-1]:
+            learner.tell(query, low + (high - low) * (0.5 + 0.4 * np.sin(1.7 * query.id)))
     for _ in range(4):
         learner.ask()
     learner.forget(21)
@@ -57,57 +41,37 @@ def middle_of_a_game(make: Callable[..., Learner], domain: Domain, **arguments: 
 
 
 def assert_same_future(learner: Learner, twin: Learner) -> None:
-    """Open queries are answered in another order than they were asked; then the game goes on."""
-    assert [q.id for q in learner.open_queries] == [q.id for q in twin.open_queries]
-    for ours, theirs in zip(learner.open_queries, twin.open_queries, strict=True):
-        assert np.array_equal(ours.point, theirs.point)
-        assert ours.point.dtype == theirs.point.dtype
-    for player in (learner, twin):
-        with pytest.raises(errors.ClosedQueryError, match="query 21"):
-            player.tell(21, 0.0)
-        for t, key in enumerate([23, 20, 22]):
-            answer(player, key, t)
-    for t in range(20):
-        ours, theirs = learner.ask(), twin.ask()
-        assert np.array_equal(ours.point, theirs.point)
-        answer(learner, ours, t)
-        answer(twin, theirs, t)
-    assert np.array_equal(learner.center, twin.center)
+    middle = sum(learner.units.loss_range) / 2
+    for _ in range(20):
+        one, two = learner.ask(), twin.ask()
+        assert np.array_equal(one.point, two.point)
+        for player, query in ((learner, one), (twin, two)):
+            player.tell(query, middle)
     assert frozen(learner) == frozen(twin)
 
 
-@pytest.mark.parametrize(("make", "arguments"), list(zip(cycle(MAKERS), ARGUMENTS)))
-def test_continues_with_its_arguments(
-    make: Callable[..., Learner], arguments: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        # The middle and half-width of these are rounded: they do not give back the two ends.
+        (SMOOTH, {"loss_range": (-7.31, 1.17)}),
+        (LIPSCHITZ, {"loss_range": (0.1, 0.3)}),
+        (SMOOTH, {"loss_range": (1e-3, 1e3)}),
+        (LIPSCHITZ, {"horizon": 50}),
+        (SMOOTH, {"horizon": 50, "constants": "paper"}),
+    ],
+)
+def test_continues_with_its_arguments(make: Any, arguments: dict[str, Any]) -> None:
     with warnings.catch_warnings(action="ignore"):
         learner = middle_of_a_game(make, dikin.Simplex(3), **arguments)
         twin = dikin.restore(json.loads(json.dumps(learner.state(), allow_nan=False)))
-    assert twin.units.loss_scale == learner.units.loss_scale
-    assert twin.units.loss_offset == learner.units.loss_offset
+    for name in ("loss_range", "loss_scale", "loss_offset"):
+        assert getattr(twin.units, name) == getattr(learner.units, name)
     assert (twin.horizon, twin.constants) == (learner.horizon, learner.constants)
     assert_same_future(learner, twin)
 
 
-def test_functions_come_back_through_the_domain(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    (domain,) = dikin.FromBarrier.examples()
-    for whole in (domain, dikin.Product(dikin.Box([0], [1]), domain)):
-        learner = middle_of_a_game(dikin.AdaptiveSmooth, whole)
-        learner.save(path)
-        with pytest.raises(dikin.DikinError, match=r"domain=\.\.\."):
-            dikin.load(path)
-        assert_same_future(learner, dikin.load(path, domain=whole))
-
-
 # --- forecasts -----------------------------------------------------------------------------------
-
-BOX = dikin.Box([0, 0], [10, 2])
-FORECASTING: list[dict[str, Any]] = [
-    {},
-    {"smoothness": 0.5, "loss_range": (0.1, 40.3)},
-    {"lipschitz": 3.0, "start": [4, 0.5], "memory": 9},
-]
 
 
 def again(learner: Learner) -> Learner:
@@ -117,7 +81,7 @@ def again(learner: Learner) -> Learner:
 
 
 def differs(make: type[dikin.Predictive], arguments: dict[str, Any]) -> bool:
-    """Whether being written and read after every move makes another learner.
+    """Return whether being written and read after every move makes another learner.
 
     The range is measured first where it is not given; answers are late and overtake each other.
     """
@@ -146,7 +110,14 @@ class Forgetful(dikin.Predictive):
         return super()._memo_state(memo._replace(numbers=numbers))
 
 
-@pytest.mark.parametrize("arguments", FORECASTING, ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"smoothness": 0.5, "loss_range": (0.1, 40.3)},
+        {"lipschitz": 3.0, "start": [4, 0.5], "memory": 9},
+    ],
+)
 def test_forecasts_of_open_queries_come_back(arguments: dict[str, Any]) -> None:
     assert not differs(dikin.Predictive, arguments)
     assert differs(Forgetful, arguments)
@@ -157,17 +128,8 @@ def test_forecasts_of_open_queries_come_back(arguments: dict[str, Any]) -> None:
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    middle_of_a_game(dikin.AdaptiveSmooth, dikin.Box([0, 0], [10, 2])).save(tmp_path / "a.json")
+    middle_of_a_game(SMOOTH, BOX).save(tmp_path / "a.json")
     return tmp_path / "a.json"
-
-
-def test_truncated(saved: Path) -> None:
-    whole = saved.read_bytes()
-    for length in range(0, len(whole), 97):
-        saved.write_bytes(whole[:length])
-        with pytest.raises(errors.StateError, match=r"a\.json is not a saved learner or tuner"):
-            dikin.load(saved)
-        assert saved.read_bytes() == whole[:length]
 
 
 def test_flipped_byte(saved: Path) -> None:
@@ -188,6 +150,7 @@ BROKEN = {
     "other format": b'{"format": "tune log", "version": 1, "state": {}}',
     "no state": b'{"format": "dikin learner", "version": 1}',
     "no version": b'{"format": "dikin learner", "state": {}}',
+    "truncated": b'{"format": "dikin learner", "state": {"rounds": 1',
     "bytes": bytes(range(256)),
     "deep": b"[" * 100_000,
     "long number": b"1" * 5000,
@@ -198,23 +161,19 @@ BROKEN = {
 def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(content)
-    with pytest.raises(errors.StateError, match=r"a\.json") as caught:
+    with pytest.raises(errors.StateError, match=r"a\.json"):
         dikin.load(path)
-    assert isinstance(caught.value, ValueError)
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(8, "continue with the dikin"), (10, "upgrade dikin")]
+    ("version", "advice"), [(8, "continue with the dikin that wrote it"), (10, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
-    text = saved.read_text().replace('"version": 9', f'"version": {version}')
-    saved.write_text(text)
-    with pytest.raises(
-        errors.StateError, match=f"version {version}, this dikin reads version 9: {advice}"
-    ):
+    saved.write_text(saved.read_text().replace('"version": 9', f'"version": {version}'))
+    said = f"version {version}, this dikin reads version 9: {advice}"
+    with pytest.raises(errors.StateError, match=said):
         dikin.load(saved)
-    assert saved.read_text() == text
 
 
 def test_altered_state(saved: Path) -> None:
@@ -224,7 +183,7 @@ def test_altered_state(saved: Path) -> None:
             dikin.restore({name: part for name, part in state.items() if name != key})
     with pytest.raises(errors.ParameterError, match="Did you mean 'adaptivesmooth'"):
         dikin.restore(state | {"learner": "adaptivesmoth"})
-    with pytest.raises(dikin.DikinError, match="Did you mean 'box'"):
+    with pytest.raises(errors.ParameterError, match="Did you mean 'box'"):
         dikin.restore(state | {"domain": {"kind": "bx"}})
     for key, value in {"rounds": "x", "generator": {}, "numbers": {}, "open": [5]}.items():
         with pytest.raises(errors.StateError):

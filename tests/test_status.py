@@ -54,7 +54,6 @@ def tuner_status(folder: Path) -> Status:
 
 
 MAKERS: dict[str, Callable[[Path], Status]] = {
-    "fresh tuner": lambda _: shop(0).summary(),
     "tuner": lambda _: shop(30).summary(),
     "limits, a holdback and a pause": lambda _: limited().summary(),
     "study of a tuner": tuner_status,

@@ -31,7 +31,6 @@ class Pair:
 
 def pairs() -> dict[str, Pair]:
     root = np.sqrt(26)
-    shape = (TURN * [9.0, 0.25]) @ TURN.T
     rows, bounds = np.array([[-1.0, 0], [0, -1], [1, 1]]), np.array([0, 0, 1.0])
     triangle = dikin.Polytope(rows, bounds)
     shifted = (bounds - rows @ triangle.center) / triangle.radius
@@ -41,8 +40,6 @@ def pairs() -> dict[str, Pair]:
         "box": Pair(
             dikin.Box([0, 0], [10, 2]), dikin.Box([-5 / root, -1 / root], [5 / root, 1 / root])
         ),
-        "ball": Pair(dikin.Ball(3, 2.5, [3, -1, 0.5]), dikin.Ball(3)),
-        "ellipsoid": Pair(dikin.Ellipsoid([1, 1], shape), dikin.Ellipsoid([0, 0], shape / 9)),
         "polytope": Pair(triangle, dikin.Polytope(rows, shifted)),
         "product": Pair(outer, inner),
         "affine": Pair(
@@ -106,6 +103,8 @@ def check_same_game(scaling: Scaling, kind: str, name: str, constants: str) -> N
 @pytest.mark.parametrize("name", PAIRS)
 def test_units_the_user_game_is_the_normalised_game(kind: str, name: str) -> None:
     check = partial(check_same_game, kind=kind, name=name, constants="sharp")
+    if name == "box":
+        check_same_game(RIGHT, kind, name, "paper")
     bend = {"smoothness": lambda R, B: R / B, "slope": lambda R, B: R * R / B}
     holds(
         check,
@@ -115,11 +114,6 @@ def test_units_the_user_game_is_the_normalised_game(kind: str, name: str) -> Non
         replace(RIGHT, offset=lambda m, B: m - 0.01 * B),
         replace(RIGHT, certificate=lambda B: 1.0),
     )
-
-
-@pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
-def test_units_the_user_game_is_the_normalised_game_with_the_paper_constants(kind: str) -> None:
-    check_same_game(RIGHT, kind, "box", "paper")
 
 
 def test_units_regret_comes_back_multiplied_by_the_scale_of_the_losses() -> None:

@@ -30,7 +30,7 @@ PAGES = {
 
 
 def draw_figures() -> None:
-    """Draw the figures whose every number is in a CSV, and write what sums up the games."""
+    """Draw the figures whose every number is in a CSV, and write the summaries of the games."""
     evidence = DOCS / "evidence"
     results = reproduction_page.read_games(evidence)
     measured_tables = Measured.of(reproduction_page.REQUEST, results)

@@ -14,11 +14,11 @@ from pages import table
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
 from evidence.rivals import CMA_ES, KEEP, NGOPT, TPE_, TUNER
-from evidence.rows import Kind
+from evidence.rows import RANGED, Kind
 
 TUNERS = (TUNER, "dikin.Tuner, contexts")
-TOLD = "told the capacities"
-"""A reference, which is compared with nobody."""
+KNOWS = "knows the capacities"
+"""A reference, which is left out of comparisons."""
 TIE = 1.0001
 """Costs within this factor of each other are the same."""
 CATS, CATS_BEST = "CATS ", "CATS, best of 24 settings in hindsight"
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     @classmethod
     def read(cls, name: str, docs: Path) -> Part:
-        """Read a part; of the settings of CATS only the best in hindsight is left."""
+        """Read a part. Of the settings of CATS only the best in hindsight is left."""
         module = import_module(f"evidence.{name}")
         games = read_games(name, docs / "games")
         part = cls(module.TITLE, module.LEAST, name in LIVE, games)
@@ -65,7 +65,7 @@ class Part(NamedTuple):
 
     def orderings(self, measure: str = "cost") -> Orderings:
         """Compare all players but the reference."""
-        costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != TOLD}
+        costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != KNOWS}
         return orderings_of(costs, self.least, self.arithmetic)
 
 
@@ -104,7 +104,7 @@ def live_parts(docs: Path) -> dict[str, str]:
 
 
 def _wins(part: Part) -> list[str]:
-    """Return in which problems a rival has the least mean; the largest ratios first."""
+    """Return the problems in which a rival has the least mean, the largest ratios first."""
     lines = []
     for rounds in part.lengths:
         mine = part.of(lambda task, rounds=rounds: task.rounds == rounds)  # type: ignore[misc]
@@ -130,11 +130,11 @@ def _winners(found: Orderings) -> str:
     names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
-    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', value told')})."
+    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', values')})."
 
 
 def least_of_all(found: Orderings) -> int:
-    """Return the number of problems in which nobody costs less than a tuner."""
+    """Return the number of problems in which no player costs less than a tuner."""
     return sum(
         min(found.mean(one, tuner) for tuner in TUNERS if tuner in players)
         <= TIE * found.mean(one, found.best(one))
@@ -184,7 +184,7 @@ def _section(part: Part) -> str:
 
 
 def _table(part: Part) -> str:
-    """Return one table; all of its comparisons share one correction."""
+    """Return one table. All of its comparisons share one correction."""
     columns: dict[str, dict[str, dict[int, float]]] = {}
     known: dict[str, list[str]] = {}
     for measure in part.measures:
@@ -193,8 +193,8 @@ def _table(part: Part) -> str:
             players = columns.setdefault(f"{task.problem}{length}, {WHEN[measure]}", {})
             players.setdefault(task.player, {})[task.game] = getattr(costs, measure)
     for name, players in columns.items():
-        if TOLD in players:
-            known.setdefault(TOLD, []).append(_number(fmean(columns[name].pop(TOLD).values())))
+        if KNOWS in players:
+            known.setdefault(KNOWS, []).append(_number(fmean(columns[name].pop(KNOWS).values())))
     found = Orderings(columns, part.least, part.arithmetic)
     lines = [
         [name, *(_cell(found, one, name) for one in columns)] for name in _ordered(found.players)
@@ -227,11 +227,11 @@ def _ordered(players: Iterable[str]) -> list[str]:
 
 GROUPS = {
     **{
-        f"{rounds:,} rounds, d = {d}": (rounds, f"d = {d}, value")
+        f"{rounds:,} rounds, d = {d}": (rounds, f"d = {d}, values")
         for rounds in (SHORT, LONG)
         for d in (2, 5, 20)
     },
-    "1,000 rounds, d = 5, logarithm told": (SHORT, "d = 5, logarithm"),
+    "1,000 rounds, d = 5, logarithms": (SHORT, "d = 5, logarithms"),
 }
 """Groups of bbob-noisy: their rounds, and words in the names of their problems."""
 
@@ -262,10 +262,10 @@ def _overall(found: Orderings, player: str) -> str:
 
 
 def complete(bbob: Part, measure: str) -> Orderings:
-    """Return the short games with values told as they are, of the players that met all of them."""
+    """Return the short games of plain values, of the players that met all of them."""
     slow = (NGOPT, TPE_)
     found = bbob.of(
-        lambda t: t.rounds == SHORT and "value told" in t.problem and t.player not in slow
+        lambda t: t.rounds == SHORT and "values" in t.problem and t.player not in slow
     ).orderings(measure)
     return found.among(found.players)
 
@@ -315,7 +315,7 @@ def faults_table(docs: Path) -> str:
     lines = []
     for kind in dict.fromkeys(kind for kind, _ in costs):
         cells = []
-        for player in (TUNER, CMA_ES):
+        for player in (TUNER, RANGED, CMA_ES):
             means = {name: fmean(each) for name, each in costs[kind, player].items()}
             plain = means.pop("none")
             cells.append(f"{plain:.2g}")
@@ -324,7 +324,9 @@ def faults_table(docs: Path) -> str:
                 worst = max(hit, key=hit.__getitem__)
                 cells.append(f"{hit[worst]:.2f} ({worst.removesuffix(share)})")
         lines.append([NAMES[kind], *cells])
-    heads = ["no faults", "worst at 5 %", "worst at 10 %"]
-    return table(
-        " | ".join(["game", *(f"{name}: {h}" for name in (TUNER, CMA_ES) for h in heads)]), lines
-    )
+    heads = [
+        f"{name}: {words}"
+        for name in (TUNER, "with value_range", "CMA-ES")
+        for words in ("no faults", "5 %", "10 %")
+    ]
+    return table(" | ".join(["worst of six faults", *heads]), lines)

@@ -6,9 +6,7 @@ python docs/build/revenue.py --draw    # draw from the CSV
 
 from __future__ import annotations
 
-import csv
 import sys
-from collections.abc import Callable
 from math import pi, sin
 from pathlib import Path
 from statistics import mean
@@ -17,17 +15,19 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.experiments.tables import read_csv
 from dikin.plotting import publication
 from dikin.plotting.axes import spread
 from dikin.plotting.style import BLUE, GREY, ORANGE
+from evidence.games import read_table, take_turns, write_table
+from evidence.rivals import CMA_ES, KEEP, PLAYERS, TUNER
 
 IMAGES = Path(__file__).resolve().parent.parent / "images"
 ROUNDS, GAMES, MARKS, NOISE = 5000, 8, 50, 10.0
-LOW, HIGH, START = np.array([1.0, 0.0]), np.array([14.0, 60.0]), np.array([4.0, 40.0])
-TODAY, CMA, TUNER = "today's setting", "CMA-ES", "dikin"
-COLOURS = {TODAY: GREY, CMA: ORANGE, TUNER: BLUE}
-Loop = Callable[[Callable[[Any], float], int], None]
+PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+TODAY, CMA, TUNED = "today's setting", "CMA-ES", "dikin"
+SHOWN = {TODAY: KEEP, CMA: CMA_ES, TUNED: TUNER}
+"""Names in the figure, and the players."""
+COLOURS = {TODAY: GREY, CMA: ORANGE, TUNED: BLUE}
 
 
 def revenue(round: int, price: float, ads: float) -> float:
@@ -36,73 +36,35 @@ def revenue(round: int, price: float, ads: float) -> float:
     return 100.0 - 1.5 * (price - best) ** 2 - 0.02 * (ads - 20.0) ** 2
 
 
-def keep(earn: Callable[[Any], float], seed: int) -> None:
-    """Use today's setting in every round."""
-    for _ in range(ROUNDS):
-        earn(START)
-
-
-def tune(earn: Callable[[Any], float], seed: int) -> None:
-    """Use `dikin.Tuner` with ranges and starts alone."""
-    ranges = zip(("price", "ads"), LOW, HIGH, START, strict=True)
-    real = {name: dikin.Real(low, high, start=start) for name, low, high, start in ranges}
-    tuner = dikin.Tuner(real, maximize=True, seed=seed)
-    for _ in range(ROUNDS):
-        trial = tuner.ask()
-        tuner.tell(trial, earn(trial.point))
-
-
-def evolve(earn: Callable[[Any], float], seed: int) -> None:
-    """Use CMA-ES of pycma with its defaults, a first step of 0.3 and its bounds, for ever."""
-    import cma
-
-    never: dict[str, Any] = {"tolfun": 0, "tolx": 0, "tolfunhist": 0, "tolflatfitness": 10**9}
-    never |= {"tolstagnation": 10**9, "maxiter": 10**9, "bounds": [0, 1], "verbose": -9}
-    search = cma.CMAEvolutionStrategy((START - LOW) / (HIGH - LOW), 0.3, never | {"seed": seed})
-    left = ROUNDS
-    while left > 0:
-        points = search.ask()
-        values = [-earn(LOW + z * (HIGH - LOW)) for z in points[:left]]
-        left -= len(points)
-        if left >= 0:
-            search.tell(points, values)
-
-
-LOOPS: dict[str, Loop] = {TODAY: keep, CMA: evolve, TUNER: tune}
-
-
-def cumulative(loop: Loop, seed: int) -> list[float]:
+def cumulative(name: str, seed: int) -> list[float]:
     """Return the revenue of one run up to each mark, without its noise."""
-    noise, total, seen = np.random.default_rng(seed).normal(0, NOISE, ROUNDS), [0.0], [0]
+    noise = np.random.default_rng(seed).normal(0, NOISE, ROUNDS)
 
-    def earn(setting: Any) -> float:
-        mean = revenue(seen[0], *setting)
-        total.append(total[-1] + mean)
-        seen[0] += 1
-        return mean + float(noise[seen[0] - 1])
+    def answer(trial: Any, round: int) -> tuple[float, float]:
+        mean = revenue(round, *trial.point)
+        return mean + float(noise[round]), mean
 
-    loop(earn, seed)
-    return total[ROUNDS // MARKS :: ROUNDS // MARKS]
+    player = PLAYERS[SHOWN[name]](PARAMETERS, True, seed, ROUNDS)
+    totals = np.cumsum(take_turns(player, ROUNDS, answer))
+    return [float(total) for total in totals[ROUNDS // MARKS - 1 :: ROUNDS // MARKS]]
 
 
 def run() -> None:
     """Write the cumulative revenue of every run."""
     rows = [
-        (player, seed, (mark + 1) * (ROUNDS // MARKS), round(total, 1))
-        for player, loop in LOOPS.items()
+        (name, seed, (mark + 1) * (ROUNDS // MARKS), round(total, 1))
+        for name in SHOWN
         for seed in range(1, GAMES + 1)
-        for mark, total in enumerate(cumulative(loop, seed))
+        for mark, total in enumerate(cumulative(name, seed))
     ]
-    with (IMAGES / "revenue.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(
-            [("player", "game", "round", "revenue"), *rows]
-        )
+    head = ("player", "game", "round", "revenue")
+    write_table(IMAGES / "revenue.csv", "make revenue", head, rows)
 
 
 def means() -> dict[str, dict[int, float]]:
     """Return the mean cumulative revenue by player and round, from the CSV."""
     found: dict[str, dict[int, list[float]]] = {}
-    for row in read_csv(IMAGES / "revenue.csv"):
+    for row in read_table(IMAGES / "revenue.csv"):
         of_player = found.setdefault(row["player"], {})
         of_player.setdefault(int(row["round"]), []).append(float(row["revenue"]))
     return {name: {t: mean(each) for t, each in marks.items()} for name, marks in found.items()}
@@ -115,7 +77,7 @@ def numbers() -> str:
                for t in range(ROUNDS))  # fmt: skip
     shares = {name: f"{100 * total / best:.0f} %" for name, total in end.items()}
     return (
-        f"The tuner earns {shares[TUNER]} of the revenue of the best setting of each round, CMA-ES "
+        f"The tuner earns {shares[TUNED]} of the revenue of the best setting of each round, CMA-ES "
         f"{shares[CMA]}, and today's setting {shares[TODAY]}."
     )
 

@@ -23,8 +23,8 @@ async function play(count = 100) {
   await send("GET", "").catch((error) => error.code === "unknown_study" && send("PUT", "", TUNER));
   for (let played = 0; played < count; played++) {
     const { id, params } = await send("POST", "/ask", { covariates: covariates() });
-    const { rounds } = await send("POST", "/tell", { id, value: revenue(params) });
-    console.log(`round ${rounds}: price ${params.price}`);
+    await send("POST", "/tell", { id, value: revenue(params) });
+    console.log(`round ${played + 1}: price ${params.price}`);
   }
 }
 play(process.argv[2]).catch((error) => (console.error(error.message), process.exit(1)));

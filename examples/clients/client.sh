@@ -26,5 +26,5 @@ for ((round = 1; round <= ${1:-100}; round++)); do
   send POST /ask "$(covariates)" "$key-$round" || fail
   price=$(number price)
   send POST /tell "{\"id\": $(number id), \"value\": $(revenue "$price")}" || fail
-  echo "round $(number rounds): price $price"
+  echo "round $round: price $price"
 done

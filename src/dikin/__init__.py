@@ -3,9 +3,9 @@
 One number back per decision, any convex domain, curvature that changes every round, and a bound you
 can print.
 
-`dir(dikin)` lists the names that most programs use. Every domain, learner, environment and
-parameter kind is also in the package of its kind: `dikin.Ball` and `dikin.domains.Ball` are the
-same class. They are registered as a class of your own is, by `register`.
+Every domain, learner, environment and parameter kind is also in the package of its kind:
+`dikin.Ball` and `dikin.domains.Ball` are the same class. They are registered as a class of your own
+is, by `register`.
 """
 
 from __future__ import annotations
@@ -68,16 +68,3 @@ __all__ += parameter_kinds.__all__
 for _package in (domains, environments, learners, parameter_kinds):
     for _name in _package.__all__:
         register(getattr(_package, _name))
-
-
-_SHOWN = """
-Tuner Study Integer Real Levels Shares Cycle AdaptiveSmooth AdaptiveLipschitz Predictive
-Affine Ball Box Ellipsoid Polytope Product Simplex Spectrahedron
-load play register replicate DikinError __version__
-checks curvature domains environments errors learners theory
-"""
-
-
-def __dir__() -> list[str]:
-    """Return the names that most programs use. The others are in the package of their kind."""
-    return _SHOWN.split()

@@ -86,8 +86,7 @@ class StateError(DikinError, ValueError):
 class NotSavableError(DikinError, TypeError):
     """An object is not saved because it could not be loaded: functions, an unregistered class.
 
-    Write `@dikin.register` above a class of your own. Pass a domain made of functions again when
-    loading.
+    Write `@dikin.register` above a class of your own.
     """
 
 
@@ -98,7 +97,7 @@ class StoreError(StateError, OSError):
     """
 
     retry_after = 0
-    """Seconds after which a service asks to be called again; 0 if it did not say."""
+    """Seconds after which a service asks to be called again, 0 if unknown."""
 
 
 class BusyError(StoreError, TimeoutError):

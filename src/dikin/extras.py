@@ -17,8 +17,8 @@ def installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def require(module: str, extra: str, what: str) -> Any:
-    """Import a module of a package that the extra installs, for `what`, the subject of a sentence.
+def require(module: str, extra: str, user: str) -> Any:
+    """Import a module of a package that the extra installs, for `user`, the subject of a sentence.
 
     A package that is installed and broken raises its own error.
     """
@@ -29,6 +29,6 @@ def require(module: str, extra: str, what: str) -> Any:
         if reason.name != package:
             raise
         raise MissingExtraError(
-            f"{what} needs {package}, which is not installed: "
+            f"{user} needs {package}, which is not installed: "
             f'pip install "dikin[{extra}]" (or .[{extra}] in a checkout)'
         ) from reason

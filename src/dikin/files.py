@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dikin.errors import ParameterError, StoreError, shown
+from dikin.errors import ParameterError, shown
 
 OWNERS_ALONE = 0o600
 """Mode of a new file that contains a state."""
@@ -28,22 +27,6 @@ def path_of(value: Any) -> Path:
     if "\0" in str(path):
         raise ParameterError(f"a path must not contain a NUL character, got {shown(str(path))}")
     return path
-
-
-def refuse_link(path: Path) -> None:
-    """Raise an error for a link, a file with a second name, or no file. Open nothing."""
-    with suppress(FileNotFoundError):
-        status = path.lstat()
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise StoreError(
-                f"{path} is a link, or not a plain file. It may lead to a file of another user, so "
-                "it was not touched; remove it, and find out who put it there"
-            )
-
-
-def make_file(path: Path) -> None:
-    """Create an empty file, private to its owner, or raise an error if there is a file."""
-    path.touch(OWNERS_ALONE, exist_ok=False)
 
 
 def replace_file(target: Path, content: bytes, mode: int = TO_BE_READ) -> None:

@@ -29,7 +29,7 @@ class Mark(NamedTuple):
     """Treatment of a function by the compiler."""
 
     body: Callable[..., object]
-    """What is compiled for it: itself, or its loop."""
+    """The function to compile: itself, or its loop."""
     order_free: bool
     """Its sums may be taken in another order."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import Any
 
 from dikin import serialization
 from dikin.domains.base import DOMAINS, Domain
-from dikin.errors import DikinError, NotSavableError, StateError, shown
+from dikin.errors import DikinError, StateError, shown
 from dikin.learners.base import CANNOT_COMPUTE, LEARNERS
 from dikin.tuning.tuner import Tuner
 
 
-def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
     """Load the learner or tuner in a file that its `save` wrote. It continues bit for bit.
 
     Before a learner or domain of your own class is loaded, import the module that registers it
@@ -23,9 +22,6 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     ----------
     path : str or os.PathLike
         The file.
-    domain : Domain, optional
-        The domain of the learner: needed if it is made of Python functions, which no file holds,
-        and otherwise compared with the saved one.
 
     Returns
     -------
@@ -35,25 +31,21 @@ def load(path: str | os.PathLike[str], domain: Domain | None = None) -> Any:
     Raises
     ------
     StateError
-        If the file is not a saved learner or tuner, is damaged, was saved on another domain, or was
-        written by another version of dikin.
-    NotSavableError
-        If the domain must be given again.
+        If the file is not a saved learner or tuner, is damaged, or was written by another version
+        of dikin.
     ParameterError
         If the saved class is not known.
     """
-    return restore(serialization.read(path), domain)
+    return restore(serialization.read(path))
 
 
-def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
+def restore(state: dict[str, Any]) -> Any:
     """Make the learner or tuner of a state. It continues bit for bit.
 
     Parameters
     ----------
     state : dict
         The result of `Learner.state`, `Tuner.state` or `Study.state`.
-    domain : Domain, optional
-        As in `dikin.load`, with the same errors.
 
     Returns
     -------
@@ -62,30 +54,13 @@ def restore(state: dict[str, Any], domain: Domain | None = None) -> Any:
     """
     try:
         if "tuner" in state:
-            if domain is not None:
-                raise StateError("a tuner has a domain of its own: leave domain out")
             return Tuner.restore(state)
         cls = LEARNERS.find(state["learner"])
-        return cls.restore(_domain(state["domain"], domain), state)
+        return cls.restore(domain_from_spec(state["domain"]), state)
     except DikinError:
         raise
     except CANNOT_COMPUTE as reason:
         raise StateError(f"not the state of a learner or tuner: {reason!r}") from reason
-
-
-def _domain(spec: dict[str, Any] | None, domain: Domain | None) -> Domain:
-    """Return the saved domain, or the given one if it is the same or no file could hold it."""
-    if domain is None and spec is not None:
-        return domain_from_spec(spec)
-    if domain is None:
-        raise NotSavableError(
-            "this learner's domain is made of Python functions, which are never written to a "
-            "file: give it again, as in dikin.load(path, domain=...)"
-        )
-    with suppress(NotSavableError):
-        if spec is None or domain.spec() == spec:
-            return domain
-    raise StateError(f"the state was saved on another domain than {domain}")
 
 
 def domain_from_spec(spec: dict[str, Any]) -> Domain:

@@ -27,7 +27,7 @@ class Player(ABC, Generic[Q]):
     _open: OpenQueries
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles are made of. Other threads must not play meanwhile."""
+        """Return the content of copies and pickles. Other threads must not play meanwhile."""
         with self._open.lock:
             return dict(vars(self))
 

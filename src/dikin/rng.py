@@ -110,7 +110,7 @@ class Noise:
 
 
 def stream_key(seed: int | None, identity: str) -> str:
-    """Return what names the streams of a tuner: a seed and what identifies the tuner."""
+    """Return the key of the streams of a tuner, from a seed and the identity of the tuner."""
     if seed is None:
         return secrets.token_hex(16)
     refuse_seed(seed)

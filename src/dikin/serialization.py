@@ -18,8 +18,6 @@ from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
 VERSION = 9
-LONGEST_NUMBER = 1000
-"""Digits of a whole number in JSON. The time to read more grows with their square."""
 LARGEST_COUNT = 2**53
 """Largest count of a state: a larger number of JSON is not exact elsewhere."""
 
@@ -33,9 +31,7 @@ def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
     `constant` converts NaN, Infinity and -Infinity. Without it they are floats.
     """
     try:
-        return json.loads(
-            text, parse_constant=constant, parse_int=_whole, object_pairs_hook=_object
-        )
+        return json.loads(text, parse_constant=constant, object_pairs_hook=_object)
     except RecursionError as reason:
         raise ValueError("lists and objects are nested too deeply") from reason
 
@@ -43,14 +39,6 @@ def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
 def strict_json(text: bytes | str) -> Any:
     """Parse UTF-8 JSON. NaN and Infinity, which JSON does not have, are rejected."""
     return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > LONGEST_NUMBER:
-        raise ValueError(
-            f"a whole number has at most {LONGEST_NUMBER:,} digits, and one has {len(digits):,}"
-        )
-    return int(digits)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -126,7 +114,7 @@ def refuse_infinite(value: Any, what: str) -> None:
 
 def _same_kind(value: Any, form: Any) -> bool:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (value, form))
-    if numbers:  # a learner may begin with infinity; a whole number may be too large
+    if numbers:  # a learner may begin with infinity, and a whole number may be too large
         return isinstance(value, float) or abs(value) <= sys.float_info.max
     return type(value) is type(form)
 
@@ -155,7 +143,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the state in a file, or raise an error that says what is wrong with the file."""
+    """Return the state in a file, or raise an error that names the fault of the file."""
     file = path_of(path)
     try:
         document = read_json(file.read_text(encoding="utf-8"))

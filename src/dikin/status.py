@@ -26,7 +26,7 @@ class OpenQueries:
     first: int | None = None
     """The id of the one that has waited longest."""
     oldest_seconds: float = nan
-    """How long it has waited; NaN outside a study, where times are not recorded."""
+    """Its age. NaN outside a study, where times are not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Status:
     ranges: Annotated[list[list[float]], "The bounds of each column."]
     log: Annotated[list[bool], "Which columns have a logarithmic scale."]
     labels: Annotated[
-        list[list[str]], "The names of the numbers 0, 1, ... of a column; empty for most."
+        list[list[str]], "The names of the numbers 0, 1, ... of a column. Empty for most."
     ]
     maximize: Annotated[bool, "Whether large values are good."]
     value_range: Annotated[
@@ -87,7 +87,7 @@ class Status:
         int, "Number of values that were left out or bounded, because they look like faults."
     ] = 0
     failed: Annotated[int, "Number of trials that failed, of the last 10,000."] = 0
-    holdback: Annotated[float, "The share of rounds at the control; 0 for none."] = 0.0
+    holdback: Annotated[float, "The share of rounds at the control, 0 without a comparison."] = 0.0
     control: Annotated[
         dict[str, Any] | None, "The setting that tuning is compared with, by name."
     ] = None
@@ -106,12 +106,12 @@ class Status:
     # --- JSON ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON values. NaN is null."""
+        """Return the record as plain JSON values. NaN is null."""
         return {name: _plain(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        """The record that `to_json` wrote. Other keys are ignored."""
+        """Return the record that `to_json` wrote. Other keys are ignored."""
         return cls(**{name: _read(kind, content[name]) for name, kind in KINDS.items()})
 
     # --- words ---------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ KINDS = get_type_hints(Status)
 MEANINGS: dict[str, str] = {
     name: part.__metadata__[0] for name, part in get_type_hints(Status, include_extras=True).items()
 }
-"""What each part means, for `help`, the OpenAPI file and the metrics."""
+"""The meaning of each part, for `help`, the OpenAPI file and the metrics."""
 _listed = "".join(f"    {name}\n        {meaning}\n" for name, meaning in MEANINGS.items())
 Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}    "
 
@@ -200,12 +200,12 @@ def text_of(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def setting_text(setting: dict[str, Any]) -> str:
-    """A setting by name, in one line."""
+    """Return a setting by name, in a line."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in setting.items())
 
 
 def value_text(value: Any) -> str:
-    """The value of a parameter for people: numbers with a few digits, shares in percent."""
+    """Return the value of a parameter for people: a few digits, shares in percent."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {100 * share:.1f} %" for name, share in value.items())
     if isinstance(value, float):

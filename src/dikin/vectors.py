@@ -1,4 +1,4 @@
-"""What kernels do to vectors: for each a body in NumPy and the loop that is compiled for it."""
+"""Operations of kernels on vectors: each has a body in NumPy and a loop that is compiled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _dot(a: Array, b: Array) -> float:
 
 @looped(_dot, order_free=True)
 def dot(a: Array, b: Array) -> float:
-    """The product a.b."""
+    """Return the product a.b."""
     return float(a.dot(b))
 
 
@@ -49,7 +49,7 @@ def _dots(a: Array, b: Array) -> tuple[float, float]:
 
 @looped(_dots, order_free=True)
 def dots(a: Array, b: Array) -> tuple[float, float]:
-    """The products a.a and a.b."""
+    """Return the products a.a and a.b."""
     return float(a.dot(a)), float(a.dot(b))
 
 

@@ -27,7 +27,6 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def run(module: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
-    monkeypatch.setattr(module, "WORKERS", 1, raising=False)
     monkeypatch.setattr(sys, "argv", [module.__name__, *options])
     module.main()
 
@@ -49,4 +48,4 @@ def test_the_shop_serves_and_learns(
     assert tuner.rounds == 300 - len(never)
     text = capsys.readouterr().out
     assert "today's setting           41.10" in text
-    assert f"{len(never)} never), {tuner.rounds} told" in text
+    assert f"{len(never)} never), {tuner.rounds} learned" in text

@@ -286,37 +286,26 @@ def fickle() -> LearnerFactory:
 
 ADDS_UP = "check_certificate_adds_up_with_late_answers"
 
+WRONG = {
+    "check_points_stay_inside": [FarOut, HairOutside, CenterOutside, SinglePrecision],
+    "check_points_surround_the_center": [OneSided],
+    "check_restored_learner_continues_exactly": [NewGenerator, NoOpenQueries, ShortMemory],
+    "check_state_does_not_grow": [Historian],
+    "check_looking_changes_nothing": [SharedPoint, Restless],
+    "check_refused_answer_changes_nothing": [Consuming, Hasty, Clipping, Trusting],
+    "check_queries_are_answered_in_any_order": [SameIds, Uncounted, FirstComeFirstServed],
+    "check_forget_closes_that_query_alone": [
+        ForgetsAll,
+        ForgetsNothing,
+        ForgettingIsARound,
+        ForgettingDraws,
+    ],
+    ADDS_UP: [PresentCentre, NoBarrier, FreeComparator, Unsigned, ShortCertificate, Faint],
+}
 LEARNER_MUTANTS = [
-    LearnerMutant("check_points_stay_inside", "explores too far", disc(FarOut)),
-    LearnerMutant("check_points_stay_inside", "a hair outside", disc(HairOutside)),
-    LearnerMutant("check_points_stay_inside", "believes in another", disc(CenterOutside)),
-    LearnerMutant("check_points_stay_inside", "single precision", disc(SinglePrecision)),
-    LearnerMutant("check_points_surround_the_center", "explores one side", disc(OneSided)),
+    LearnerMutant(law, kind.__name__, disc(kind)) for law, kinds in WRONG.items() for kind in kinds
+]
+LEARNER_MUTANTS += [
     LearnerMutant("check_same_seed_same_play", "ignores its seed", lambda seed: disc()(0)),
     LearnerMutant("check_same_seed_same_play", "has another seed", fickle()),
-    LearnerMutant("check_restored_learner_continues_exactly", "generator", disc(NewGenerator)),
-    LearnerMutant("check_restored_learner_continues_exactly", "queries", disc(NoOpenQueries)),
-    LearnerMutant("check_restored_learner_continues_exactly", "digits", disc(ShortMemory)),
-    LearnerMutant("check_state_does_not_grow", "keeps its history", disc(Historian)),
-    LearnerMutant("check_looking_changes_nothing", "gives its insides away", disc(SharedPoint)),
-    LearnerMutant("check_looking_changes_nothing", "draws when looked at", disc(Restless)),
-    LearnerMutant("check_refused_answer_changes_nothing", "closes the query", disc(Consuming)),
-    LearnerMutant("check_refused_answer_changes_nothing", "moves first", disc(Hasty)),
-    LearnerMutant("check_refused_answer_changes_nothing", "clips the loss", disc(Clipping)),
-    LearnerMutant("check_refused_answer_changes_nothing", "trusts any query", disc(Trusting)),
-    LearnerMutant("check_queries_are_answered_in_any_order", "ids return", disc(SameIds)),
-    LearnerMutant("check_queries_are_answered_in_any_order", "rounds end", disc(Uncounted)),
-    LearnerMutant(
-        "check_queries_are_answered_in_any_order", "oldest first", disc(FirstComeFirstServed)
-    ),
-    LearnerMutant("check_forget_closes_that_query_alone", "forgets all", disc(ForgetsAll)),
-    LearnerMutant("check_forget_closes_that_query_alone", "forgets none", disc(ForgetsNothing)),
-    LearnerMutant("check_forget_closes_that_query_alone", "a round", disc(ForgettingIsARound)),
-    LearnerMutant("check_forget_closes_that_query_alone", "draws", disc(ForgettingDraws)),
-    LearnerMutant(ADDS_UP, "at the centre of today", disc(PresentCentre)),
-    LearnerMutant(ADDS_UP, "without the barrier", disc(NoBarrier)),
-    LearnerMutant(ADDS_UP, "the comparator is free", disc(FreeComparator)),
-    LearnerMutant(ADDS_UP, "the regulariser has no sign", disc(Unsigned)),
-    LearnerMutant(ADDS_UP, "single precision", disc(ShortCertificate)),
-    LearnerMutant(ADDS_UP, "NaN once answers overlap", disc(Faint)),
 ]

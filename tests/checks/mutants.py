@@ -124,7 +124,6 @@ def forgiving_contains(self: Box, point: Array) -> bool:
 
 BARRIER: dict[str, list[Wrong]] = {
     "check_oracles_give_finite_numbers": [
-        wrong("the gradient is a row", ball, gradient=lambda self, v: Ball.gradient(self, v)[None]),
         wrong(
             "the gradient has a hole",
             ball,
@@ -148,20 +147,12 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_gradient_is_the_derivative_of_the_barrier": [
         wrong(
-            "a factor of two is missing", ball, gradient=lambda self, v: Ball.gradient(self, v) / 2
-        ),
-        wrong(
             "the gradient is a hundredth off",
             simplex,
             gradient=lambda self, v: 1.01 * Simplex.gradient(self, v),
         ),
     ],
     "check_hessian_is_positive_definite": [
-        wrong(
-            "the Hessian is not symmetric",
-            ball,
-            hessian=lambda self, v: Ball.hessian(self, v) + np.triu(np.ones((3, 3)), 1),
-        ),
         wrong(
             "the Hessian lost a direction",
             box,
@@ -190,14 +181,8 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_gradient_sees_at_most_nu": [
         wrong("nu is too small", ball, nu=0.95),
-        wrong("nu is not n - 1", simplex, nu=2.5),
     ],
     "check_dikin_ellipsoid_is_inside": [
-        wrong(
-            "the margin squares the radius",
-            ball,
-            margin=lambda self, point: self.radius**2 - float(np.linalg.norm(point - self.center)),
-        ),
         wrong(
             "the barrier ends before the boundary",
             ball,
@@ -205,11 +190,6 @@ BARRIER: dict[str, list[Wrong]] = {
         ),
     ],
     "check_margin_and_barrier_agree_on_the_boundary": [
-        wrong(
-            "the margin is a millionth too lenient",
-            ball,
-            margin=lambda self, point: Ball.margin(self, point) + 1e-6,
-        ),
         wrong("the barrier is finite again beyond an edge", box, barrier=without_guard),
         wrong(
             "the margin forgets the centre",
@@ -224,24 +204,13 @@ BARRIER: dict[str, list[Wrong]] = {
             box,
             gauge=lambda self, v: float(np.abs(v).max() / self.inradius),
         ),
-        wrong("the gauge is squared", ball, gauge=lambda self, v: Ball.gauge(self, v) ** 2),
         wrong("the centre has a gauge", ball, gauge=lambda self, v: max(1e-9, Ball.gauge(self, v))),
     ],
     "check_support_bounds_the_set": [
         wrong(
-            "the largest entry alone",
-            box,
-            support=lambda self, c: float((self.half * np.abs(c)).max()),
-        ),
-        wrong(
             "the direction is taken for a unit vector",
             ball,
             support=lambda self, c: self.radius * min(1.0, float(np.linalg.norm(c))),
-        ),
-        wrong(
-            "the ball around the set",
-            box,
-            support=lambda self, c: self.radius * float(np.linalg.norm(c)),
         ),
         wrong(
             "the least entry is left in",
@@ -260,10 +229,6 @@ BARRIER: dict[str, list[Wrong]] = {
         ),
     ],
     "check_symmetry_turns_the_set_into_itself": [
-        wrong(
-            "as if it were a ball", simplex, __class__=type("Round", (Simplex,), {"symmetry": 1.0})
-        ),
-        wrong("more than symmetric", ball, __class__=type("Wide", (Ball,), {"symmetry": 1.001})),
         wrong(
             "a hair too much",
             simplex,
@@ -286,22 +251,15 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_radius_reaches_every_point": [
         wrong("the corners are out", box, radius=2.0),
-        wrong("one per cent short", simplex, radius=0.857),
     ],
     "check_inradius_ball_is_inside": [
         wrong("the mean half-width", box, inradius=0.26),
     ],
     "check_diameter_fits_between_the_balls": [
-        wrong("too long", ball, diameter=1.01),
         wrong("a hair too long", ball, diameter=1 + 1e-8),
         wrong("too short", ball, diameter=0.99),
     ],
     "check_spec_builds_an_equal_domain": [
-        wrong(
-            "the spec forgets the centre",
-            ball,
-            arguments=lambda self: {"dim": self.dim, "radius": self.radius},
-        ),
         wrong("the spec is of another kind", ball, spec=lambda self: box().spec()),
         wrong(
             "the barrier is not in the spec",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_page import _loops, _lost
-from games_page import TOLD, Part, _section, _wins
+from games_page import KNOWS, Part, _section, _wins
 from pages import filled
 from repository_pages import DOCS
 
@@ -38,7 +38,7 @@ def test_rivals_that_win_are_named_first() -> None:
         noise = 1 + 0.01 * game
         games[Task("easy", 300, TUNER, game)] = Outcome(1 * noise, 4 * noise)
         games[Task("easy", 300, "TBPSA", game)] = Outcome(2 * noise, 2 * noise)
-        games[Task("easy", 300, TOLD, game)] = Outcome(0.5, 0.5)
+        games[Task("easy", 300, KNOWS, game)] = Outcome(0.5, 0.5)
     part = Part("Pendulum", 1e-3, False, games)
     where = "- **Pendulum**, 300 rounds,"
     assert _wins(part) == [
@@ -49,7 +49,7 @@ def test_rivals_that_win_are_named_first() -> None:
     assert _section(part).splitlines()[2:] == [
         f"| {TUNER} | **1.01** | 4.04; 2 (2 to 2) |",
         "| TBPSA | 2.02; 2 (2 to 2) | **2.02** |",
-        f"| {TOLD} | 0.5 | 0.5 |",
+        f"| {KNOWS} | 0.5 | 0.5 |",
         "",
         "3 games of each player in each problem, 9 in all.",
     ]

@@ -6,7 +6,7 @@ Their laws are in tests/checks/test_domain_laws.py.
 import numpy as np
 import pytest
 
-from dikin import Ellipsoid, FromBarrier, errors, registry
+from dikin import Ellipsoid, Simplex, errors, registry
 from dikin.domains.base import DOMAINS, Domain
 
 
@@ -32,14 +32,7 @@ def test_an_unknown_kind_gets_the_nearest_name() -> None:
 
 def test_what_is_known_of_the_symmetry_of_any_set() -> None:
     """The ellipsoid of radius 1 is inside and that of radius nu + 2 sqrt(nu) around: 1/8 for 4."""
-    disc = FromBarrier(
-        lambda x: -4 * np.log(1 - x @ x),
-        lambda x: 8 * x / (1 - x @ x),
-        lambda x: 8 * np.eye(2) / (1 - x @ x) + 16 * np.outer(x, x) / (1 - x @ x) ** 2,
-        4.0,
-        [0.1, 0.0],
-    )
-    assert disc.symmetry == 1 / 8
+    assert Domain.symmetry.__get__(Simplex(5)) == 1 / 8
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, np.pi / 2])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from dikin.domains.newton import BLOCK, factor, upper_inverse
+from dikin.domains.newton import BLOCK, factor, find_center, upper_inverse
+from dikin.errors import NumericalError
 from dikin.rng import stream
 
 
@@ -32,3 +33,10 @@ def test_a_factor_solves() -> None:
     np.testing.assert_allclose(found.lower @ found.lower.T, matrix, rtol=0, atol=1e-12 * 60)
     np.testing.assert_allclose(found.solve(right), linalg.solve(matrix, right), rtol=1e-9)
     np.testing.assert_allclose(found.inverse.T @ found.lower, np.eye(50), rtol=0, atol=1e-12)
+
+
+def test_a_half_line_has_no_analytic_centre() -> None:
+    with pytest.raises(NumericalError):
+        find_center(
+            lambda x: -np.log(x[0]), lambda x: -1 / x, lambda x: np.diag(x**-2.0), np.ones(1)
+        )

@@ -6,12 +6,9 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import combinations, islice, product
+from itertools import islice
 from math import inf
-from random import Random
 from typing import Any, NamedTuple
-
-import numpy as np
 
 import dikin
 from dikin import registry
@@ -19,7 +16,7 @@ from dikin.domains.base import Domain
 from dikin.engine import loop
 from dikin.engine.play import compiles
 from dikin.environments.base import Environment
-from dikin.errors import DikinError
+from dikin.errors import DikinError, SlowLearnerWarning
 from dikin.learners.kernel_learner import KernelLearner
 
 
@@ -30,34 +27,36 @@ class Game(NamedTuple):
     environment_class: type[Environment]
     example: int
     learner_class: Any
-    constants: str
+    constants: str = "sharp"
     options: dict[str, Any] = {}
-    """What the learner is told besides, or instead."""
+    """Arguments of the learner besides, or instead."""
 
     def environment(self, seed: int = 5) -> Environment:
         return nth(self.environment_class.examples(self.domain, seed), self.example)
 
     def learner(self, seed: int = 5) -> Any:
-        wanted = inspect.signature(self.learner_class).parameters
-        settings = declared(self.domain, self.environment_class, self.example, seed) | {
-            "horizon": 10**12 if self.constants == "paper" else 1000,
+        wanted, world = inspect.signature(self.learner_class).parameters, self.environment(seed)
+        horizon = 10**12 if self.constants == "paper" else 1000
+        settings = {
+            "smoothness": world.smoothness,
+            "lipschitz": world.lipschitz,
+            "curvature": world.curvature(1) or world.smoothness / 2 or 1.0,
+            "loss_range": world.loss_range,
+            "horizon": None if self.constants == "sharp" and "constants" in wanted else horizon,
             "constants": self.constants,
             "seed": seed,
         }
-        if self.constants == "sharp" and "constants" in wanted:
-            settings["horizon"] = None
         given = {name: value for name, value in settings.items() if name in wanted}
-        return self.learner_class(self.domain, **given | self.options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SlowLearnerWarning)
+            return self.learner_class(self.domain, **given | self.options)
 
     def __str__(self) -> str:
-        parts = (
-            repr(self.domain),
-            f"{self.environment_class.__name__}{self.example}",
-            self.learner_class.__name__,
-            self.constants,
-            *(f"{name}={value}" for name, value in self.options.items()),
+        world = f"{self.environment_class.__name__}{self.example}"
+        more = [f"{name}={value}" for name, value in self.options.items()]
+        return "-".join(
+            [repr(self.domain), world, self.learner_class.__name__, self.constants, *more]
         )
-        return "-".join(parts)
 
 
 def nth(examples: Iterator[Any], place: int) -> Any:
@@ -66,81 +65,55 @@ def nth(examples: Iterator[Any], place: int) -> Any:
 
 
 @cache
-def declared(domain: Domain, cls: type[Environment], example: int, seed: int) -> dict[str, Any]:
-    """What an environment declares: the same for every learner that plays against it."""
-    world = nth(cls.examples(domain, seed), example)
-    return {
-        "smoothness": world.smoothness,
-        "lipschitz": world.lipschitz,
-        "curvature": world.curvature(1) or world.smoothness / 2 or 1.0,
-        "loss_range": world.loss_range,
-    }
-
-
 def closed_domains() -> list[Domain]:
-    """Every example of a domain whose geometry has a kernel."""
-    found = [
-        domain for cls in registry.FOLDERS["domains"].every().values() for domain in cls.examples()
-    ]
-    return [d for d in found if d.geometry(d.radius).compilable]
+    """Domains whose geometry has a kernel: awkward ones, each kind of kernel once."""
+    kinds: dict[type, Domain] = {}
+    for cls in registry.FOLDERS["domains"].every().values():
+        for domain in cls.examples():
+            form = domain.geometry(domain.radius)
+            if form.compilable:
+                kinds[type(form)] = domain
+    return list(kinds.values())
+
+
+def covering(found: list[Game]) -> Iterator[Game]:
+    """A few of the games, in which every type of kernel occurs: each costs seconds to compile."""
+    missing = set().union(*map(kernel_types, found))
+    while missing:
+        game = max(found, key=lambda game: len(kernel_types(game) & missing))
+        missing -= kernel_types(game)
+        yield game
 
 
 @cache
-def examples(cls: type[Environment], domain: Domain) -> list[tuple[int, Environment]]:
-    """The environments of a class on a domain, to look at: nobody plays with these."""
-    return list(enumerate(cls.examples(domain, 0)))
-
-
-def games() -> Iterator[Game]:
-    """Every learner, domain and environment that have kernels, each pair in some game.
+def games() -> list[Game]:
+    """`AdaptiveSmooth` in every environment and on every domain, the others on every domain.
 
     A learner sees of an environment no more than a loss and a curvature, and an environment of a
-    learner no more than a point: what goes wrong between two of the three is seen in any game of
-    these two. `AdaptiveSmooth` meets every example of an environment on every domain.
+    learner no more than a point: what goes wrong between two is seen in any game of these two.
     """
-    found = all_games()
-    met: set[tuple[Any, ...]] = set()
-    for game in Random(0).sample(found, len(found)):  # so that no domain is the first for all
-        learner = game.learner_class, game.constants
-        pairs = set(combinations((learner, game.domain, game.environment_class), 2))
-        if learner == (dikin.AdaptiveSmooth, "sharp") or pairs - met:
-            met |= pairs
-            yield game
+    return list(_games())
 
 
-@cache
-def all_games() -> list[Game]:
-    """On one domain of each kind, the last, most awkward one."""
-    return list(_all_games())
-
-
-def _all_games() -> Iterator[Game]:
-    awkward = {type(domain): domain for domain in closed_domains()}
-    for domain, learner in product(awkward.values(), registry.FOLDERS["learners"].every().values()):
+def _games() -> Iterator[Game]:
+    worlds = [
+        (cls, index, world)
+        for cls in registry.FOLDERS["environments"].every().values()
+        for index, world in enumerate(cls.examples(dikin.Ball(2), 0))
+        if compiles(world.kernel)
+    ]
+    for learner in registry.FOLDERS["learners"].every().values():
         twofold = "constants" in inspect.signature(learner).parameters
         for constants in ("sharp", "paper") if twofold else ("sharp",):
-            every = learner is dikin.AdaptiveSmooth and constants == "sharp"
-            for cls in registry.FOLDERS["environments"].every().values():
-                worlds = examples(cls, domain)
-                for index, world in worlds if every else worlds[-1:]:
-                    game = Game(domain, cls, index, learner, constants)
-                    if compiles(world.kernel) and playable(game, world):
-                        yield game
-
-
-def options() -> Iterator[Game]:
-    """What a learner may be told of its range, start and memory, which no environment knows."""
-    nothing = {"smoothness": None, "lipschitz": None}
-    unequal = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ball(2, 0.1))
-    for domain in (dikin.Ball(2), unequal):
-        start = domain.point(0.4 * domain.inradius * np.eye(domain.dim)[0]).tolist()
-        for options in (
-            {"loss_range": None},
-            {"loss_range": None, "start": start, "memory": 20} | nothing,
-            {"start": start, "smoothness": None},
-            {"memory": 20, "lipschitz": None},
-        ):
-            yield Game(domain, dikin.Linear, 1, dikin.Predictive, "sharp", options)
+            for i, domain in enumerate(closed_domains()):
+                turned = worlds[i:] + worlds[:i]
+                found = [
+                    game
+                    for cls, index, world in turned
+                    if playable(game := Game(domain, cls, index, learner, constants), world)
+                ]
+                every = learner is dikin.AdaptiveSmooth and constants == "sharp"
+                yield from found if every else found[:1]
 
 
 def playable(game: Game, world: Environment) -> bool:
@@ -153,45 +126,31 @@ def playable(game: Game, world: Environment) -> bool:
     if "curvature" in wanted and world.smoothness == 0.0:
         return False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            learner = game.learner()
+        learner = game.learner()
         return isinstance(learner, KernelLearner) and learner.compiled_parts() is not None
-    except (DikinError, TypeError):
+    except (DikinError, TypeError, StopIteration):
         return False  # not on such a domain, or built from other things
 
 
-def covering(games: list[Game], besides: list[Game]) -> list[Game]:
-    """A few games in which every type of kernel, schedule, environment and pattern occurs.
-
-    Those that occur in other games, which are compiled anyway, need not occur once more. A game
-    costs seconds of compiling: the next one has much that is new and little that is not.
-    """
-    parts = [(game, kernel_types(game)) for game in games]
-    missing = set().union(*(types for _, types in parts))
-    missing -= {kind for game in besides for kind in kernel_types(game)}
-    chosen = []
-    while missing:
-        useful = [(game, types) for game, types in parts if types & missing]
-        game, types = max(useful, key=lambda pair: 2 * len(pair[1] & missing) - len(pair[1]))
-        chosen.append(game)
-        missing -= types
-    return chosen
-
-
-KNOWN: dict[tuple[Any, ...], set[type]] = {}
-"""Types of kernels: a learner has the same in every environment, and the other way round."""
+def options() -> Iterator[Game]:
+    """What a learner may be told of its range, start and memory, which no environment knows."""
+    nothing = {"smoothness": None, "lipschitz": None}
+    unequal = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ball(2, 0.1))
+    for domain in (dikin.Ball(2), unequal):
+        start = domain.point(0.4 * domain.inradius * domain.basis[:, 0]).tolist()
+        for options in (
+            {"loss_range": None},
+            {"loss_range": None, "start": start, "memory": 20} | nothing,
+            {"start": start, "smoothness": None},
+            {"memory": 20, "lipschitz": None},
+        ):
+            yield Game(domain, dikin.Linear, 1, dikin.Predictive, "sharp", options)
 
 
 def kernel_types(game: Game) -> set[type]:
     """The types of the kernels of a game, those inside others included."""
-    learner = game.domain, game.learner_class, game.constants
-    world = game.domain, game.environment_class, game.example
-    if learner not in KNOWN:
-        KNOWN[learner] = types_in(game.learner().compiled_parts().kernel)
-    if world not in KNOWN:
-        KNOWN[world] = types_in(game.environment().kernel)
-    return KNOWN[learner] | KNOWN[world]
+    kernel = game.learner().compiled_parts().kernel
+    return types_in(kernel) | types_in(game.environment().kernel)
 
 
 def types_in(kernel: Any) -> set[type]:

@@ -7,9 +7,8 @@ game feeds that back, so after 60 rounds the results are compared to 1e-9 of the
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,52 +18,31 @@ import dikin
 from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
-from dikin.errors import CheckFailedError, SlowLearnerWarning
+from dikin.errors import CheckFailedError
 from dikin.learners.adaptive import TOTAL
 from engine.games import (
     Game,
-    all_games,
     covering,
     games,
-    kernel_types,
     options,
     uncompiled_rounds,
 )
-from learners.predictive_games import Table, TableKernel, compile_always, hostile_losses
 from reference.barriers import Array
 
 ROUNDS = 60
-ALL = list(games())
+ALL = games()
 OPTIONS = list(options())
-SCHEDULED = next(
-    game for game in ALL if game.learner_class is dikin.AdaptiveSmooth and game.constants == "sharp"
-)
-"""A learner whose rate follows the sum of the curvatures, and whose centre moves: with the paper's
-constants it hardly does."""
+SCHEDULED = next(game for game in ALL if game.learner_class is dikin.AdaptiveSmooth)
+"""A learner whose rate follows the sum of the curvatures."""
+COVERING = list(covering(ALL))
 Begin = Callable[[Any, Environment], Any]
 
 
-class Switches(Table):
-    """Losses for which the tests of `Predictive` compile it: that takes half a minute."""
-
-    @classmethod
-    def examples(cls, domain: object, seed: int) -> Iterator[Self]:
-        yield cls(*hostile_losses(ROUNDS)["switches"])
-
-
-COMPILED_OPTIONS = [
-    game._replace(environment_class=Switches, example=0)
-    for game in OPTIONS
-    if isinstance(game.domain, dikin.Ball)
-]
-COVERING = covering(all_games(), COMPILED_OPTIONS)
 UNEQUAL = next(game.domain for game in OPTIONS if isinstance(game.domain, dikin.Product))
 
 
 def outcome(game: Game, begin: Begin) -> tuple[Any, Environment]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SlowLearnerWarning)
-        learner, environment = game.learner(), game.environment()
+    learner, environment = game.learner(), game.environment()
     advance = begin(learner, environment)
     advance(ROUNDS // 3)
     advance(ROUNDS - ROUNDS // 3)
@@ -81,10 +59,6 @@ def agree(game: Game, one: Begin, two: Begin) -> None:
         raise CheckFailedError(f"certificates are {ours} and {theirs}")
     if not np.allclose(world_a.sums, world_b.sums, rtol=1e-9, atol=1e-9 * ROUNDS):
         raise CheckFailedError(f"sums are {world_a.sums} and {world_b.sums}")
-    ours, theirs = (getattr(learner, "_state", None) for learner in (a, b))
-    ours, theirs = (getattr(state, "moments", np.zeros(0)) for state in (ours, theirs))
-    if not np.allclose(ours, theirs, rtol=1e-8, atol=1e-9 * np.abs(ours).max(initial=0.0)):
-        raise CheckFailedError(f"moments are {ours} and {theirs}")
     # These never depend on the order of a sum.
     for same in ("rounds", "asked"):
         if getattr(a, same) != getattr(b, same):
@@ -102,16 +76,6 @@ def test_the_kernels_as_python_agree_with_ask_and_tell(game: Game) -> None:
 
 @pytest.mark.parametrize("game", COVERING, ids=str)
 def test_the_compiled_kernels_agree_with_ask_and_tell(game: Game) -> None:
-    agree(game, plain_rounds, compiled_rounds)
-
-
-@pytest.mark.parametrize("game", COMPILED_OPTIONS, ids=str)
-def test_the_compiled_kernels_know_the_options(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The options are numbers and arrays: one compiled loop serves all of them.
-
-    On unequal sides the same text is run as Python, above.
-    """
-    compile_always(monkeypatch)
     agree(game, plain_rounds, compiled_rounds)
 
 
@@ -146,7 +110,7 @@ def methods_agree(one: Callable[..., Any], two: Callable[..., Any]) -> None:
 
 
 def test_the_compiled_methods_of_a_product_agree() -> None:
-    """`Predictive` is compiled on a ball, above, and calls these on a product."""
+    """What `Predictive` and descent call, on a product with unequal sides."""
     jit.compiled_loop(UNEQUAL.geometry(1.0))
     methods_agree(call_every_method, njit(error_model="numpy")(call_every_method))
 
@@ -157,16 +121,11 @@ def test_the_compiled_methods_of_a_product_agree() -> None:
         methods_agree(call_every_method, forgets_a_part)
 
 
-def types_of(games: list[Game]) -> set[type]:
-    return {kind for game in games for kind in kernel_types(game)}
-
-
-def test_every_type_of_kernel_is_compiled_once() -> None:
-    assert len(ALL) > 150
-    assert 4 < len(COVERING) < 40
-    assert types_of(COVERING + COMPILED_OPTIONS) - {TableKernel} == types_of(ALL)
+def test_the_games_have_what_can_be_compiled() -> None:
+    assert len(ALL) > 60
+    assert 4 < len(COVERING) < 20
     played = {game.learner_class.__name__ for game in ALL}
-    assert {"AdaptiveSmooth", "FKM", "Scrible", "HazanLevy", "Discard"} <= played
+    assert {"AdaptiveSmooth", "FKM", "Scrible", "Predictive"} <= played
 
 
 def one_round_late(learner: Any, environment: Environment) -> Any:

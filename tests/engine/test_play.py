@@ -80,14 +80,6 @@ def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
     np.testing.assert_allclose(slow.regret, fast.regret, rtol=1e-9)
 
 
-def test_a_dense_domain_runs_readable() -> None:
-    world = dikin.Ridge(dikin.Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]), 1.0, seed=1)
-    learner = dikin.AdaptiveSmooth(world.domain, 1.0, loss_range=world.loss_range, seed=1)
-    run = dikin.play(learner, world, 50)
-    assert not run.compiled
-    assert 0 < run.regret[-1] < run.certificate[-1]
-
-
 def test_open_queries_keep_the_game_on_the_readable_road() -> None:
     world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
     learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)

@@ -10,7 +10,7 @@ import pytest
 from evidence import attack
 
 
-def test_no_cell_is_played_twice_and_all_have_seeds_of_their_own() -> None:
+def test_no_cell_is_run_twice_and_all_have_seeds_of_their_own() -> None:
     cells = list(attack.cells())
     assert len(set(cells)) == len(cells) == 1485
     starts = sorted(cell.seed for cell in cells)
@@ -27,13 +27,13 @@ def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPat
     cells = [attack.Cell("Predictive smooth", domain, *rest) for domain in ("disc", "ball", "line")]
     assert set(cells) <= set(attack.cells())
     assert not any(attack.attacked(cell).broken for cell in cells)
-    right = attack.play
+    right = attack.run
 
     def too_small(*arguments: Any) -> tuple[float, float]:
         regret, certificate = right(*arguments)
         return regret, 0.75 * certificate
 
-    monkeypatch.setattr(attack, "play", too_small)
+    monkeypatch.setattr(attack, "run", too_small)
     lines = [attack.attacked(cell) for cell in cells]
     assert any(line.broken and line.games == attack.AGAIN * attack.GAMES for line in lines)
 
@@ -43,7 +43,7 @@ def test_the_best_point_of_a_game_is_no_worse_than_others() -> None:
     for name in attack.GAMES_OF:
         cell = attack.Cell("Predictive lipschitz", "disc", name, "at once", "known", "bursts")
         game = attack.Game(cell, 5)
-        game.told = [(t, 0.0) for t in range(attack.ROUNDS)]
+        game.answered = [(t, 0.0) for t in range(attack.ROUNDS)]
         weights = 0.9 ** np.arange(attack.ROUNDS - 1, -1, -1.0)
         angles = np.linspace(0, 2 * np.pi, 60)
         points = [

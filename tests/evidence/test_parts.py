@@ -15,7 +15,7 @@ from evidence.games import ROOT, Outcome, Task, read_games
 from evidence.rivals import CMA_ES, TUNER
 
 SERVERS = ("traffic", "postgres")
-"""Parts that start servers: tests of their own run them."""
+"""Parts that start servers: test_traffic.py has the first, and the second is not run in tests."""
 
 
 @pytest.mark.parametrize("name", [part for part in PARTS if part not in SERVERS])

@@ -125,10 +125,10 @@ def test_the_servers_change_half_way() -> None:
 
 
 def test_the_reference_keeps_all_servers_equally_busy() -> None:
-    told = traffic.Told()
+    knowing = traffic.Knowing()
     for paces in (traffic.BEFORE, traffic.AFTER):
-        told.paces = paces
-        busy = told.ask().point * np.array(paces)
+        knowing.paces = paces
+        busy = knowing.ask().point * np.array(paces)
         assert busy == pytest.approx(np.full(4, busy[0]))
 
 
@@ -147,7 +147,7 @@ def test_the_service_of_the_demo_ends_with_it(end: signal.Signals) -> None:
     command = [sys.executable, str(ROOT / "examples" / "serve_demo.py")]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert demo.stdout is not None
-    assert demo.stdout.readline() == "playing the first 700 rounds ...\n"
+    assert demo.stdout.readline() == "running the first 700 rounds ...\n"
     demo.send_signal(end)
     rest, _ = demo.communicate(timeout=600)  # the service holds the pipe for as long as it runs
     assert "Traceback" not in rest

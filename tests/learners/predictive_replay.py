@@ -24,8 +24,7 @@ from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import MEASURED, NONE, Numbers
 from learners.predictive_spaces import Space
 from reference.barriers import Array
-from reference.ledger import inside
-from reference.predictive import Answer, PredictiveReference, cheapest
+from reference.predictive import Answer, PredictiveReference, cheapest, inside
 
 CENTER = 1e-10
 """In units of the radius: Newton's method and the closed forms, after some sixty rounds."""

@@ -140,55 +140,6 @@ def test_without_a_horizon_the_round_stands_in_for_it() -> None:
 # --- the facts -----------------------------------------------------------------------------------
 
 
-def worst_dent(wall: float, steep: float) -> float:
-    """By how much the extension of a convex loss in [0, 1] lies above its chords at midpoints.
-
-    The loss is a corner at (0.9, 0), where the slope times the distance from the centre is most.
-    """
-    domain, rng = dikin.Ball(2), np.random.default_rng(6)
-    learner = dikin.BanditNewton(domain, 2 * steep, horizon=100, seed=1)
-
-    def extended(x: Array) -> float:
-        P = learner._excess(x, 0.9)  # eps = 1/sqrt(100)
-        f = max(0.0, 1 - steep * (1 - float(x[0]) / P))
-        return P * f + wall * (P - 1)
-
-    dents = []
-    for _ in range(4000):
-        x, y = rng.normal(size=(2, 2)) * [0.4, 0.1] + [1.0, 0.0]
-        dents.append(extended((x + y) / 2) - (extended(x) + extended(y)) / 2)
-    return float(max(dents))
-
-
-@pytest.mark.parametrize("steep", [2.0, 9.0])
-def test_the_extension_is_convex(steep: float) -> None:
-    learner = dikin.BanditNewton(dikin.Ball(2), 2 * steep, horizon=100, seed=1)
-    wall = learner._open[learner.ask().id][1][2]
-    assert wall == min(10, steep)
-    assert worst_dent(wall, steep) < 1e-12
-    assert worst_dent(wall / 4, steep) > 1e-3
-
-
-@pytest.mark.parametrize("dim", [1, 2, 5])
-def test_sound_losses_meet_no_guard(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = dikin.Distance(dikin.Ball(dim), 1.0, seed=dim)
-    learner = dikin.BanditNewton(
-        world.domain, world.lipschitz, loss_range=world.loss_range, horizon=2000, seed=dim
-    )
-    refused, curved = [], learner._curved
-
-    def watched(share: float, pull: Array) -> Array:
-        found = curved(share, pull)
-        refused.append(found is learner._inverse)
-        return found
-
-    monkeypatch.setattr(learner, "_curved", watched)
-    dikin.play(learner, world, 2000, progress=False)
-    assert sum(refused) == 0
-    assert len(refused) == 2000
-    assert np.linalg.eigvalsh(learner._inverse)[0] > 0
-
-
 class Unguarded(dikin.BanditNewton):
     def _curved(self, share: float, pull: Array) -> Array:
         return np.asarray((1.0 - share) * self._inverse + share * np.outer(pull, pull))

@@ -3,9 +3,6 @@
 import json
 import math
 import os
-import random
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dikin
 from dikin import errors
@@ -80,28 +75,6 @@ def test_open_queries_are_the_oldest_first_and_whole() -> None:
     assert len(learner.open_queries) == 3
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(["ask", "tell", "forget"]), st.integers(0, 5))))
-def test_any_sequence_of_moves(moves: list[tuple[str, int]]) -> None:
-    """Against a model that keeps a list of open ids and counts."""
-    learner, is_open, asked, rounds = learner_on_disc(), [], 0, 0
-    for move, pick in moves:
-        if move == "ask":
-            assert learner.ask().id == asked
-            is_open.append(asked)
-            asked += 1
-        elif is_open:
-            key = is_open.pop(pick % len(is_open))
-            if move == "tell":
-                learner.tell(key, 0.5)
-                rounds += 1
-            else:
-                learner.forget(key)
-        assert [q.id for q in learner.open_queries] == is_open
-        assert learner.rounds == rounds
-    assert np.linalg.norm(learner.center) < 1
-
-
 # --- the certificate -----------------------------------------------------------------------------
 
 
@@ -144,24 +117,6 @@ def test_forgotten_queries_are_no_rounds(make: Callable[..., Learner]) -> None:
 
 # --- randomness ----------------------------------------------------------------------------------
 
-ELSEWHERE = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-from test_base import MAKERS, learner_on_disc, points
-print(json.dumps([list(points(learner_on_disc(make), 50)) for make in MAKERS]))
-"""
-
-
-def test_one_seed_one_play_in_every_process() -> None:
-    here = [list(points(learner_on_disc(make), 50)) for make in MAKERS]
-    command = [sys.executable, "-c", ELSEWHERE, str(Path(__file__).parent)]
-    for hash_seed in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        run = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=600, check=True
-        )
-        assert json.loads(run.stdout) == here
-
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_seeds(make: Callable[..., Learner]) -> None:
@@ -173,43 +128,11 @@ def test_seeds(make: Callable[..., Learner]) -> None:
     assert list(points(learner_on_disc(make, seed=None), 3)) not in play.values()
 
 
-def test_no_global_randomness() -> None:
-    state, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    for make in MAKERS:
-        for domain in (dikin.Ball(3), dikin.Simplex(3), dikin.Polytope([[1], [-1]], [1, 1])):
-            list(points(make(domain, 1.0, seed=1), 5))
-            list(points(make(domain, 1.0), 5))
-    assert random.getstate() == state
-    assert repr(np.random.get_state()) == repr(legacy)  # noqa: NPY002
-    one = list(points(learner_on_disc(), 5))
-    random.random()
-    np.random.random()  # noqa: NPY002
-    assert list(points(learner_on_disc(), 5)) == one
-
-
-def test_in_a_thin_set_no_point_passes_unseen() -> None:
-    """What is within the inscribed ball need not be looked at: here a thousandth of the radius."""
-    thin = dikin.Box([0, 0], [1, 1000])
-    learner = dikin.AdaptiveSmooth(thin, 1.0)
-    assert 0.9 < learner._surely_inside / (thin.inradius / thin.radius) ** 2 < 1
-
-
 def test_a_domain_without_its_centre_is_an_error_and_not_an_endless_loop() -> None:
     broken = dikin.Box([0, 0], [1, 1])
     vars(broken)["center"] = np.array([99.0, 0.5])
     with pytest.raises(dikin.DikinError, match="does not contain its own centre"):
         _ = dikin.AdaptiveSmooth(broken, 1.0, seed=0).center
-
-
-def test_a_learner_of_plain_lengths_warns_of_very_unequal_sides() -> None:
-    """Predictive makes them equal and says nothing; nor does anybody of sides that are alike."""
-    thin = dikin.Box([0, 0], [1, 1000])
-    for make in (dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz):
-        with pytest.warns(errors.SlowLearnerWarning, match="differ by a factor of 1e\\+03"):
-            make(thin, 1.0)
-    with warnings.catch_warnings(action="error"):
-        dikin.Predictive(thin)
-        dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), 1.0)
 
 
 def test_a_learner_gives_several_queries_at_once() -> None:

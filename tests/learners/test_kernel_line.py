@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log, sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import pytest
 import dikin
 from learners.taps import tapped
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 T, ROUNDS = 90, 150  # no square: points of the grid at eps exactly would be decided by rounding
 
 
@@ -121,87 +118,6 @@ def test_another_text_is_noticed(mutant: type[SegmentText]) -> None:
     assert max(widest_gap(mutant, lead) for lead in (0.0, 50.0)) > 1e-6
 
 
-# --- the facts -----------------------------------------------------------------------------------
-
-
-class Fixed:
-    """Noise that is known beforehand."""
-
-    def __init__(self, chance: float) -> None:
-        self.chance = chance
-
-    def draw(self) -> Array:
-        return np.array([NormalDist().inv_cdf(self.chance)])
-
-
-def somewhere() -> Any:
-    """A learner on its way, with unequal weights."""
-    learner = dikin.KernelLine(dikin.Box([-1], [1]), 60, loss_range=(0, 1), seed=4)
-    for _ in range(60):
-        query = learner.ask()
-        learner.tell(query, float((query.point[0] - 0.6) ** 2 / 4))
-    return learner
-
-
-def average(learner: Any, f: Callable[[float], float], pieces: int = 60) -> tuple[Array, float]:
-    """E F_j for every j and E sum_j p_j F_j^2: every i of the grid, its piece in equal parts."""
-    p, _ = learner._weights()
-    sums, square, ends, before = np.zeros(p.size), 0.0, np.cumsum(p), learner._sums
-    for i in np.flatnonzero(p > 1e-9):
-        for part in range(pieces):
-            chance = ends[i] - p[i] * (part + 0.5) / pieces
-            vars(learner)["_noise"] = Fixed(float(chance))
-            query = learner.ask()
-            mean, step, density = learner._open[query.id][1]
-            F = f(float(query.point[0])) / density * learner._kernel(mean, step)
-            sums += p[i] / pieces * F
-            square += p[i] / pieces * float(p @ F**2)
-            learner.forget(query)
-    assert learner._sums is before
-    return sums, square
-
-
-def segment_mean(learner: Any, f: Callable[[float], float], x: float) -> float:
-    """F(x): the mean of f between mu and x, or on the flat piece."""
-    low, high = learner._weights()[1], x
-    if abs(x - low) < learner._floor:
-        low, high = (low + end for end in learner._piece(low))
-    s = (np.arange(2000) + 0.5) / 2000
-    return float(np.mean([f(v) for v in low + s * (high - low)]))
-
-
-def worst_bias(learner: Any) -> float:
-    def f(x: float) -> float:
-        return 0.5 * abs(x + 0.3)
-
-    found, _ = average(learner, f)
-    wanted = np.array([segment_mean(learner, f, float(x)) for x in learner._points])
-    return float(np.abs(found - wanted)[learner._weights()[0] > 1e-6].max())
-
-
-def pointwise(learner: Any, mean: float, step: float) -> Array:
-    """Of the nearest point of the grid alone, as if losses were not convex."""
-    near = np.abs(learner._points - mean - step)
-    return np.where(near == near.min(), 10.0, 1e-9)
-
-
-def test_the_estimate_is_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
-    """60 midpoints a segment leave 1e-3 where f has its kink and a density its jump."""
-    assert worst_bias(somewhere()) < 5e-3
-    monkeypatch.setattr(dikin.KernelLine, "_kernel", pointwise)
-    assert worst_bias(somewhere()) > 5e-2
-
-
-def test_the_variance_keeps_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = somewhere()
-    bound = 2 * (1 + log(sqrt(learner.horizon)))
-    _, square = average(learner, lambda x: 1.0)
-    assert 1 < square < bound
-    monkeypatch.setattr(dikin.KernelLine, "_kernel", pointwise)
-    _, square = average(somewhere(), lambda x: 1.0)
-    assert square > bound
-
-
 # --- the rest ------------------------------------------------------------------------------------
 
 
@@ -212,16 +128,3 @@ def test_refusals() -> None:
         dikin.KernelLine(dikin.Ball(1), 10**16)
     with pytest.raises(dikin.DikinError, match="horizon"):
         dikin.KernelLine(dikin.Ball(1), 1)
-
-
-@pytest.mark.parametrize("kind", [dikin.Kink, dikin.Ridge])
-def test_the_regret_keeps_its_bound(kind: Any) -> None:
-    """The bound is far above what is seen."""
-    rounds, interval = 4000, dikin.Box([0], [1])
-    world = kind(interval, 1.0, seed=1)
-    learner = dikin.KernelLine(interval, rounds, loss_range=world.loss_range, seed=1)
-    regret = dikin.play(learner, world, rounds, progress=False).regret[-1]
-    V, N = 2 * (1 + log(sqrt(rounds))), 2 * np.ceil(sqrt(rounds)) + 1
-    width = world.loss_range[1] - world.loss_range[0]
-    assert regret < 4 * width * sqrt(rounds * V * log(N)) + 4.25 * world.lipschitz * sqrt(rounds)
-    assert regret < 0.1 * rounds * width  # and it learns

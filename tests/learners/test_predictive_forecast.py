@@ -17,9 +17,8 @@ import pytest
 import dikin
 from dikin.learners import predictive
 from dikin.learners.predictive_schedule import NONE, Numbers
-from paper.charts import Array, holds
+from paper.charts import holds
 
-ROUNDS = 1500
 PLAN = dikin.Predictive(dikin.Ball(2))._plan
 Learn = Callable[[Numbers, Numbers, float, int], None]
 
@@ -43,41 +42,6 @@ class Tally:
             self.sums += np.nan_to_num((mixed - errors) / rho)
         assert (self.sums - self.least).max() <= 2 * (log(4) + log(self.rounds)) + 1e-9
         self.least = np.minimum(self.least, self.sums)
-
-
-def sequences() -> dict[str, Array]:
-    rng, t = np.random.default_rng(3), np.arange(ROUNDS)
-    return {
-        "constant": np.full(ROUNDS, 0.7),
-        "noise": rng.normal(size=ROUNDS),
-        "alternating": np.where(t % 2, 0.8, -0.8),
-        "rare spikes": np.where(rng.random(ROUNDS) < 0.01, 50.0, 0.1),
-        "random walk": rng.normal(size=ROUNDS).cumsum(),
-        "ramp": 0.01 * t,
-        "growing": 1.02**t * rng.choice([-1.0, 1.0], size=ROUNDS),
-        "calm, then storm": np.where(t < ROUNDS // 2, 0.0, rng.normal(size=ROUNDS)),
-    }
-
-
-def users(values: Array) -> list[Array]:
-    """The user's own numbers, NONE where none is given: none, good, bad, asleep, bad then good."""
-    rng = np.random.default_rng(4)
-    good = values + 0.01 * rng.normal(size=ROUNDS)
-    asleep = np.where(rng.random(ROUNDS) < 0.5, NONE, good)
-    late = np.where(np.arange(ROUNDS) < ROUNDS // 2, 5.0, good)
-    return [np.full(ROUNDS, NONE), good, -3 * values, asleep, late]
-
-
-@pytest.mark.parametrize("level", [0.0, 0.3, 2.0])
-@pytest.mark.parametrize("name", sequences())
-def test_the_mixture_is_almost_as_good_as_its_best_forecaster(name: str, level: float) -> None:
-    values = sequences()[name]
-    for owns in users(values):
-        n, tally = Numbers(level=level), Tally()
-        for t, (value, own) in enumerate(zip(values.tolist(), owns.tolist(), strict=True), 1):
-            n.own = own
-            tally.add(value, n)
-            predictive.learn_forecast(n, n.copy(), value, t)
 
 
 def two_camps(rounds: int) -> Iterator[tuple[list[float], float]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import pydoc
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, log
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +14,6 @@ import pytest
 import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
-from dikin.domains.base import Array
-from dikin.learners import range_search
 from dikin.learners.adaptive import HELD, RATE
 from dikin.learners.range_search import STALE, RangeSearch, first_range
 from dikin.theory.certificate import Part
@@ -54,44 +49,12 @@ def test_losses_that_cannot_be_computed_with_are_refused() -> None:
         assert learner.restarts == rounds
 
 
-def test_a_first_range_that_is_the_one_to_ask_in() -> None:
-    """Half of it is L R/32 = 1 around 0, and the learner that asked had (-1, 1) too."""
-    learner = told(dikin.FKM(dikin.Ball(2), 100, 32.0, loss_range=None, seed=1), 0.0, 0.5)
-    assert learner.units.loss_range == (-1.0, 1.0)
-    assert (learner.rounds, learner.restarts) == (2, 0)
-
-
-UNITS = (2.0**-60, 2.0**-20, 1.0, 2.0**40)
-AFTER_ZEROS = (0.0, 0.0, 0.75, 1.0, 0.0, 1.75, -0.25, 0.5)
-
-
-def ranges_in_units(first: Callable[[float, float], tuple[float, float]]) -> list[list[float]]:
-    """The ends of the range after each of `AFTER_ZEROS`, told in each unit of loss."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(range_search, "first_range", first)
-        for unit in UNITS:
-            learner = dikin.AdaptiveSmooth(BOX, 0.5 * unit, loss_range=None, seed=7)
-            for loss in AFTER_ZEROS:
-                told(learner, unit * loss)
-            found.append([end / unit for end in learner.units.loss_range])
-    return found
-
-
-def test_a_first_loss_of_zero_says_nothing_of_the_unit_of_loss() -> None:
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**-20, 1.0, 2.0**40])
+def test_a_first_loss_of_zero_says_nothing_of_the_unit_of_loss(unit: float) -> None:
     """The first loss that is not 0 gives the scale, as the first one does otherwise."""
-
-    def check(first: Callable[[float, float], tuple[float, float]]) -> None:
-        assert ranges_in_units(first) == [[-2.0, 2.0]] * len(UNITS)
-
-    check(first_range)
-    fixed = 2.0**-16  # wider for ever than losses in the smallest unit
-
-    def mutant(loss: float, slope: float) -> tuple[float, float]:
-        return (-fixed, fixed) if loss == slope == 0.0 else first_range(loss, slope)
-
-    with pytest.raises(AssertionError):
-        check(mutant)
+    learner = dikin.AdaptiveSmooth(BOX, 0.5 * unit, loss_range=None, seed=7)
+    told(learner, *(unit * loss for loss in (0.0, 0.0, 0.75, 1.0, 0.0, 1.75, -0.25, 0.5)))
+    assert [end / unit for end in learner.units.loss_range] == [-2.0, 2.0]
 
 
 @pytest.mark.parametrize("kind", sorted(registry.FOLDERS["learners"].every()))
@@ -136,65 +99,6 @@ def test_it_is_the_learner_that_it_was_built_as() -> None:
     assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
     with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
         learner.ask([1.0, 0.0])
-
-
-def test_a_range_that_is_not_known_may_be_given_by_position() -> None:
-    class Positional(dikin.FKM):
-        def __init__(self, domain: dikin.Domain, loss_range: Any, seed: int | None = None) -> None:
-            super().__init__(domain, 100, loss_range=loss_range, seed=seed)
-
-        def arguments(self) -> dict[str, Any]:
-            return {"loss_range": self.loss_range}
-
-    assert told(Positional(BOX, None, seed=1), 3.0, 9.0).restarts == 1
-
-
-def test_each_restart_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="dikin"):
-        told(smooth(), 3.0, 3.0, 5.0, 4.0, 50.0)
-    assert [record.message for record in caplog.records] == [
-        "AdaptiveSmooth begins anew for losses in (0, 6) after 3 rounds; restarts so far: 1",
-        "AdaptiveSmooth begins anew for losses in (-45, 51) after 5 rounds; restarts so far: 2",
-    ]
-    assert {record.name for record in caplog.records} == {"dikin"}
-
-
-def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
-    learner = smooth()
-    pending = learner.ask()
-    told(learner, 3.0, 9.0, 4.0)
-    learner.save(tmp_path / "learner.json")
-    twin = dikin.load(tmp_path / "learner.json")
-    for each in (learner, twin):
-        each.tell(pending.id, 1000.0)
-    assert twin.state() == learner.state()
-    assert (twin.restarts, twin.rounds) == (2, 4)
-    state = learner.state()
-    with pytest.raises(errors.StateError):
-        dikin.restore(state | {"range_search": {"past": {}}})
-
-
-def test_stale_queries_are_distinguished_from_foreign_and_closed_ones() -> None:
-    learner = smooth()
-    queries = [learner.ask() for _ in range(3)]
-    learner.tell(queries[0], 3.0)
-    with pytest.raises(errors.QueryError):
-        learner.tell(dikin.Query(1, queries[1].point + 1e-9), 3.0)
-    with pytest.raises(errors.ClosedQueryError, match=r"open are \[1, 2\]"):
-        learner.tell(0, 3.0)
-    with pytest.raises(ValueError, match="read-only"):
-        queries[1].point[:] = 99.0
-    learner.tell(queries[1], 3.0)
-    for wrong in (True, "1", None, 1):
-        with pytest.raises(errors.QueryError):
-            learner.forget(wrong)
-
-
-def test_the_paper_s_constants_warn_once() -> None:
-    with pytest.warns(errors.SlowLearnerWarning):
-        learner = smooth(constants="paper", horizon=100)
-    with warnings.catch_warnings(action="error"):
-        dikin.restore(told(learner, 3.0, 9.0, 99.0).state())
 
 
 # --- the certificate -----------------------------------------------------------------------------
@@ -302,28 +206,6 @@ def require_sum(learner: Any, most: float, steepest: Callable[[float], float]) -
     assert dikin.restore(learner.state()).certificate == learner.certificate
 
 
-def test_a_steep_loss_varies_by_more_than_the_range_is_wide(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """W = LD counts, not the 2B of the last range: without (W - 2B)+ the bound is too small."""
-    right = range_search.variation
-
-    def as_wide_as_the_range(width: float, *rest: Any) -> tuple[float, float]:
-        return width, right(width, *rest)[1]
-
-    def steep() -> Any:
-        return dikin.AdaptiveLipschitz(BOX, STEEP, loss_range=None, seed=3)
-
-    learner = told(steep(), *LOSSES)
-    low, high = learner.units.loss_range
-    assert 1.5 * (high - low) < STEEP * ACROSS
-    whole = learner.certificate
-    monkeypatch.setattr(range_search, "variation", as_wide_as_the_range)
-    assert learner.certificate < whole
-    with pytest.raises(AssertionError):
-        require_sum(steep(), STEEP * ACROSS, lambda width: STEEP * ACROSS)
-
-
 def share_of(learner: Any, rounds: int, varies: float) -> float:
     """A range's share of the certificate of a game of that many rounds on a box, nu = 2."""
     scale, schedule = learner.units.loss_scale, learner._schedule
@@ -346,26 +228,6 @@ def share_of(learner: Any, rounds: int, varies: float) -> float:
     return scale * (own - moved(alone, 1.0) + moved(least(rounds, 1.0), fall))
 
 
-def test_the_certificate_covers_late_answers() -> None:
-    learner = smooth()
-    queries = [learner.ask() for _ in range(3)]
-    stream = learner._noise.seed()
-    learner.tell(queries[0], 3.0)
-    low, high = learner.units.loss_range
-    assert learner.certificate == high - low  # a round that taught nothing
-    learner.tell(queries[1], 3.0)
-    assert learner.certificate == 2 * (high - low)  # of an earlier range: one more of them
-    one, two = learner.ask(), learner.ask()
-    learner.tell(two, 3.0)
-    learner.tell(one, 3.0)
-    alone = smooth(loss_range=(low, high), seed=stream)
-    queries = [alone.ask(), alone.ask()]
-    for query in reversed(queries):
-        alone.tell(query, 3.0)
-    learnt = share_of(alone, 4, high - low)
-    assert learner.certificate == pytest.approx(2 * (high - low) + learnt, rel=1e-12)
-
-
 @pytest.mark.parametrize("kind", registry.FOLDERS["learners"].every())
 def test_what_has_no_certificate_gets_none(kind: str) -> None:
     try:
@@ -380,28 +242,6 @@ def test_what_has_no_certificate_gets_none(kind: str) -> None:
 
 
 # --- in a game -----------------------------------------------------------------------------------
-
-
-def bowl(round: int, x: Array) -> float:
-    """Between 100 and 100.3, but for three rounds."""
-    scale = 100.0 if round in (3, 40, 200) else 1.0
-    return 100.0 + scale * (0.02 * (x[0] - 3) ** 2 + 0.05 * (x[1] - 0.5) ** 2) / 4
-
-
-def test_play_takes_it_without_a_range_and_the_bound_holds() -> None:
-    rows = []
-    for seed in range(5):
-        world = dikin.FromFunction(
-            BOX, bowl, loss_range=(100, 128), smoothness=2.5, comparator=[3.0, 0.5], seed=seed
-        )
-        learner = dikin.AdaptiveSmooth(BOX, 2.5, loss_range=None, seed=seed)
-        run = dikin.play(learner, world, 400, progress=False)
-        assert not run.compiled
-        assert 1 <= learner.restarts <= 12
-        assert learner.rounds == world.rounds == 400
-        rows.append((run.regret[-1], run.certificate[-1]))
-    regret, certificate = np.mean(rows, axis=0)
-    assert 0 < regret < certificate
 
 
 def test_the_first_range_is_the_one_of_the_page() -> None:

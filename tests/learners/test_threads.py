@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine.play import compiled_rounds
 from dikin.open_queries import OpenQueries
 
 THREADS, ROUNDS = 4, 25
@@ -54,25 +53,21 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
     """
     order: list[tuple[Any, ...]] = []
     kind = type(learner)
-    propose, find, placed = kind._propose, OpenQueries.find, kind._placed
+    propose, find = kind._propose, OpenQueries.find
 
-    def recorded_propose(self: Any) -> Any:
+    def recorded_propose(self: Any, *given: Any) -> Any:
         order.append(("ask",))
-        return propose(self)
+        time.sleep(0)
+        return propose(self, *given)
 
     def recorded_find(self: Any, query: Any, again: Any = None) -> Any:
         order.append(call.made)
         time.sleep(0)
         return find(self, query, again)
 
-    def slow_placed(self: Any, *vector: Any) -> Any:
-        time.sleep(0)
-        return placed(self, *vector)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "_propose", recorded_propose)
         patch.setattr(OpenQueries, "find", recorded_find)
-        patch.setattr(kind, "_placed", slow_placed)
         yield order
 
 
@@ -163,23 +158,3 @@ def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
     learner._open.lock = NoLock()
     with pytest.raises(AssertionError):
         require_one_after_the_other(learner, MAKES[kind](), tmp_path)
-
-
-def test_a_compiled_game_is_one_call() -> None:
-    """A thread that asks while a chunk is being played gets its point after it."""
-    game = dikin.Ridge(DISC, smoothness=1.0, seed=1)
-    learner = dikin.AdaptiveSmooth(DISC, 1.0, loss_range=game.loss_range, seed=1)
-    held: list[bool] = []
-    take_over = learner.take_over
-
-    def looking_take_over(parts: Any, rounds: int) -> None:
-        free = threading.Thread(target=lambda: held.append(not learner._open.lock.acquire(False)))
-        free.start()
-        free.join()
-        take_over(parts, rounds)
-
-    vars(learner)["take_over"] = looking_take_over
-    advance = compiled_rounds(learner, game)
-    assert advance is not None
-    advance(50)
-    assert held == [True]

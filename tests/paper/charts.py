@@ -72,7 +72,6 @@ def every_chart() -> dict[str, Chart]:
 
 
 CHARTS = every_chart()
-every_domain = pytest.mark.parametrize("psi", CHARTS.values(), ids=CHARTS.keys())
 
 
 def exit_time(value: Callable[[Array], float], start: Array, way: Array) -> float:

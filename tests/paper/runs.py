@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log1p, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -112,28 +112,17 @@ ANSWERS: dict[str, Answer] = {
 }
 
 
-class Stood(NamedTuple):
-    """A query, and the y, eta and S at which it was asked."""
-
-    query: dikin.Query
-    y: Array
-    eta: float
-    S: float
-
-
 @dataclass(repr=False)  # a check that rejects a mutant would write out all its arrays
 class Record:
     """One run. Index t - 1 of a list is round t; `y`, `eta` and `S` have one entry more.
 
-    S[t] is S_t, so round t sees S[t-1]; eta[t-1] is eta_t. Where answers come late, round t is the
-    t-th answer, and `at` the centre of its query.
+    S[t] is S_t, so round t sees S[t-1]; eta[t-1] is eta_t.
     """
 
     learner: Adaptive
     y: list[Array] = field(default_factory=list)
     eta: list[float] = field(default_factory=list)
     S: list[float] = field(default_factory=list)
-    at: list[Array] = field(default_factory=list)
     x: list[Array] = field(default_factory=list)
     f: list[float] = field(default_factory=list)
     sigma: list[float] = field(default_factory=list)
@@ -171,42 +160,21 @@ class Record:
         return len(self.x)
 
     def play(self, answer: Answer, rounds: int) -> "Record":
-        for _ in range(rounds):
-            self._tell(self._ask(), answer)
-        return self
-
-    def play_late(self, answer: Answer, rounds: int, late: int) -> "Record":
-        """Answers come up to so many rounds late, out of order."""
-        chance, waiting = np.random.default_rng(late), []
-        for t in range(rounds):
-            waiting.append((t + chance.integers(late + 1), self._ask()))
-            for due in sorted((each for each in waiting if each[0] <= t), key=lambda e: -e[0]):
-                waiting.remove(due)
-                self._tell(due[1], answer)
-        return self
-
-    def _ask(self) -> Stood:
-        return Stood(self.learner.ask(), self.y[-1], self.eta[-1], self.S[-1])
-
-    def _tell(self, stood: Stood, answer: Answer) -> None:
         middle, half = self.units.loss_offset, self.units.loss_scale
         steepest = self.learner.curvature_limit[0]
-        x = self.normal(stood.query.point)
-        loss, share = answer(self.rounds + 1, stood.y, x)
-        self.learner.tell(stood.query, middle + half * loss, share * steepest)
-        self._write(stood, x, loss, share * steepest * self.units.radius**2 / half)
-
-    def _write(self, stood: Stood, x: Array, f: float, sigma: float) -> None:
-        y, lam = stood.y, self.lam[-1]
-        self._stand()
-        H = self.kappa * self.psi.hessian(y) + stood.eta * stood.S * np.eye(self.dim)
-        z = x - y
-        self.at.append(y)
-        self.x.append(x)
-        self.f.append(f)
-        self.sigma.append(sigma)
-        self.H.append(H)
-        self.g.append(self.dim * (f + lam / 2 * float(x @ x)) * (H @ z))
+        for _ in range(rounds):
+            y, eta, S, query = self.y[-1], self.eta[-1], self.S[-1], self.learner.ask()
+            x = self.normal(query.point)
+            f, share = answer(self.rounds + 1, y, x)
+            self.learner.tell(query, middle + half * f, share * steepest)
+            self._stand()
+            H = self.kappa * self.psi.hessian(y) + eta * S * np.eye(self.dim)
+            self.x.append(x)
+            self.f.append(f)
+            self.sigma.append(share * steepest * self.units.radius**2 / half)
+            self.H.append(H)
+            self.g.append(self.dim * (f + self.lam[-1] / 2 * float(x @ x)) * (H @ (x - y)))
+        return self
 
     # --- what the proofs speak of; t counts from 0 here -----------------------------------------
 

@@ -109,10 +109,3 @@ def test_answers_may_be_up_to_three_rounds_late(name: str) -> None:
     `check_certificate_adds_up_with_late_answers` holds for all of them, to the last digits.
     """
     holds(lambda factor: check_above(factor, name, 3), 1.0, ATTACKS[name].too_small)
-
-
-def test_the_best_point_in_hindsight() -> None:
-    attack = ATTACKS["HazanLevy"]
-    for rounds in ([*range(ROUNDS)], [*range(160)], [3, 5, 390]):
-        sums = [sum(attack.loss(t, x) for t in rounds) for x in np.linspace(-1, 1, 2001)]
-        assert attack.best(rounds) == pytest.approx(min(sums), abs=1e-6 * len(rounds))

@@ -16,7 +16,6 @@ import pytest
 from dikin.learners.adaptive import Adaptive
 from paper.averages import (
     Loss,
-    ball,
     dense_hessian,
     estimate,
     on_the_way,
@@ -28,92 +27,12 @@ from paper.averages import (
     trace_of,
 )
 from paper.charts import CHARTS, Array, Chart, holds, interior
-from paper.runs import SETS, build
+from paper.runs import SETS
 
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
 # Two domains are too far away or too thin for 1e-8 in the user's coordinates.
 every_domain = pytest.mark.parametrize("name", [n for n in CHARTS if n not in ("ball-2", "box-2")])
 flat_or_line = pytest.mark.parametrize("name", [n for n in SETS if SETS[n].dim <= 2])
-
-
-def sides(learner: Adaptive) -> list[Array]:
-    """The displacements z of both signs of an orthonormal basis: the learner's own points."""
-    y, basis = standing(learner), plane(learner)
-    return [played(learner, side * s)[2] - y for s in basis.T for side in (1.0, -1.0)]
-
-
-def bowls(dim: int) -> list[tuple[Array, float, bool]]:
-    """Hessians of quadratics, their smoothness, and whether they bend the same in every way."""
-    root = np.random.default_rng(dim).normal(size=(dim, dim))
-    skew = root @ root.T
-    return [
-        (0.7 * np.eye(dim), 0.7, True),
-        (skew, float(np.linalg.norm(skew, 2)), dim == 1),
-        (np.diag([1.0] + [0.0] * (dim - 1)), 1.0, dim == 1),
-    ]
-
-
-def compare(average: float, bound: float, equal: bool) -> None:
-    """Below the bound; equal to it for isotropic quadratics."""
-    assert average <= bound * (1 + 1e-8)
-    if equal:
-        assert average == pytest.approx(bound, rel=1e-8)
-
-
-@both
-@every_domain
-def test_certificate_exploration_term_on_quadratics(kind: str, name: str) -> None:
-    """E f(x_t) - f(y_t) <= (beta/2) tau/d (eq:part-3, without its 1/(eta S))."""
-    learner = on_the_way(kind, CHARTS[name].domain)
-    dim, tau, zs = learner.domain.dim, trace_of(learner), sides(learner)
-
-    def check(divisor: int) -> None:
-        for a, beta, isotropic in bowls(dim):
-            # The linear part of a quadratic cancels between z and -z.
-            rise = float(np.mean([z @ a @ z / 2 for z in zs]))
-            compare(rise, beta / 2 * tau / divisor, isotropic)
-
-    holds(check, dim, dim + 1, dim + 2)
-
-
-@both
-@every_domain
-def test_certificate_smoothing_term_on_quadratics(kind: str, name: str) -> None:
-    """E[f(y) - f(y + w) + grad f(y + w).w] <= (beta/2) tau/(d+2), w = H^(-1/2) b, b in the ball."""
-    learner = on_the_way(kind, CHARTS[name].domain)
-    dim, tau = learner.domain.dim, trace_of(learner)
-    ws = [sqrt(dim / (dim + 2)) * z for z in sides(learner)]
-    slope = np.random.default_rng(3).normal(size=dim)
-
-    def check(divisor: int) -> None:
-        for a, beta, isotropic in bowls(dim):
-            rises = (slope @ w + w @ a @ w / 2 for w in ws)
-            turns = ((slope + a @ w) @ w for w in ws)
-            average = float(np.mean([turn - rise for turn, rise in zip(turns, rises, strict=True)]))
-            compare(average, beta / 2 * tau / divisor, isotropic)
-
-    holds(check, dim + 2, dim + 3, 2 * dim + 4)
-
-
-@flat_or_line
-def test_certificate_exploration_term_on_cones(name: str) -> None:
-    """E f(x_t) - f(y_t) <= L sqrt(tau/d) for the steepest L-Lipschitz loss, L |x - y_t|."""
-    learner = on_the_way("lipschitz", SETS[name])
-    dim, tau = learner.domain.dim, trace_of(learner)
-    y, basis = standing(learner), plane(learner)
-    lengths = [np.linalg.norm(played(learner, basis @ s)[2] - y) for s in sphere(dim, 200)]
-
-    def check(share: float) -> None:
-        assert np.mean(lengths) <= share * sqrt(tau / dim) * (1 + 1e-9)
-
-    holds(check, 1.0, 0.7)
-
-
-def test_certificate_exploration_term_on_a_cone_is_reached_on_the_disc() -> None:
-    """At the centre of a ball H is isotropic, every |z| is the same, and Jensen loses nothing."""
-    learner = build("lipschitz", SETS["disc"])
-    z = played(learner, np.array([0.6, 0.8]))[2]
-    assert np.linalg.norm(z) == pytest.approx(sqrt(trace_of(learner) / 2), rel=1e-12)
 
 
 # --- the whole round, for a loss that bends in one place ---------------------------------------
@@ -181,47 +100,6 @@ def test_certificate_price_of_a_round_without_leaving_the_set(kind: str, name: s
     check = partial(check_round, learner=learner, played_out=list(rounds(learner)))
     right = smooth_price if kind == "smooth" else lipschitz_price
     holds(check, right, lambda *_: 0.0)
-
-
-@flat_or_line
-def test_certificate_price_of_a_cone_is_that_of_exploring_it(name: str) -> None:
-    """E f(x) - E f(y+w) + E grad f(y+w).w = E f(x) - f(y) for f = L |u - y|: nothing is added.
-
-    For every loss it is (d+1) int r^d phi'(r) dr with phi(r) = E f(y + r z), and phi' <= L E|z|.
-    """
-    learner = on_the_way("lipschitz", SETS[name])
-    dim, y = learner.domain.dim, standing(learner)
-    basis = plane(learner)
-    zs = [played(learner, basis @ s)[2] - y for s in sphere(dim, 48)]
-    reach = np.array([np.linalg.norm(z) for z in zs])
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    radii, weights = (nodes + 1) / 2, weights / 2 * dim * ((nodes + 1) / 2) ** (dim - 1)
-
-    def whole(value: Callable[[Array], float], slope: Callable[[Array], Array]) -> float:
-        inside = 0.0
-        for r, weight in zip(radii, weights, strict=True):
-            bends = (slope(y + r * z) @ (r * z) - value(y + r * z) for z in zs)
-            inside += weight * float(np.mean(list(bends)))
-        return inside + float(np.mean([value(y + z) for z in zs]))
-
-    def check(factor: float) -> None:
-        cone = whole(
-            lambda u: float(np.linalg.norm(u - y)), lambda u: (u - y) / np.linalg.norm(u - y)
-        )
-        assert cone == pytest.approx(factor * reach.mean(), rel=1e-9)
-        soft = whole(
-            lambda u: sqrt(0.01 + (u - y) @ (u - y)),
-            lambda u: (u - y) / sqrt(0.01 + (u - y) @ (u - y)),
-        )
-        assert soft <= factor * reach.mean()
-
-    holds(check, 1.0, 1.3, 0.8)
-
-
-def test_certificate_ball_nodes_have_the_second_moment_of_the_ball() -> None:
-    for dim in (1, 2):
-        second = sum(w * np.outer(b, b) for w, b in ball(dim))
-        np.testing.assert_allclose(second, np.eye(dim) / (dim + 2), atol=1e-14)
 
 
 @both

@@ -1,31 +1,18 @@
 """lem: unbiased: E_t[g_t] is the gradient at y_t of the smoothed, regularised loss f^_t.
 
 f~_t(u) = f_t(u) + lambda_t/2 |u|^2, f^_t(u) = E f~_t(u + H_t^(-1/2) b), b uniform in the unit ball.
-What the learners themselves add to their linear term is averaged over directions s, three ways:
-
-- Quadratic f~: exactly. g(s) = d (c + b.z + z'Az/2) H^(1/2) s with z = H^(-1/2) s. The terms with c
-  and A are odd in s and cancel between s and -s. The term with b is d H^(1/2) s s' H^(-1/2) b, and
-  s s' averages to I/d over any orthonormal basis. So the mean over both signs of the columns of any
-  orthogonal matrix is b, the gradient at y; smoothing a quadratic adds a constant and leaves it.
-- Any smooth f~ in one or two dimensions: to rounding, since equal angles integrate a smooth
-  periodic function with exponentially small error, and the disc is angles times Gauss-Legendre
-  nodes in the square of the radius.
-- The learner's own directions: Monte Carlo, by Bernstein's inequality with a stated false alarm.
+What a learner adds to its linear term is averaged over directions s, in one or two dimensions, to
+rounding: equal angles integrate a smooth periodic function with exponentially small error, and
+the disc is angles times Gauss-Legendre nodes in the square of the radius. In more dimensions
+`test_lifted_equals_shipped` compares g_t with the paper's.
 """
 
-import copy
-from collections.abc import Callable
-from functools import partial
-from math import exp, log, sqrt
-from typing import Any
+from math import exp, sqrt
 
 import numpy as np
 import pytest
 
-import dikin
-from dikin.learners.adaptive import Adaptive
 from paper.averages import (
-    Loss,
     ball,
     dense_hessian,
     estimate,
@@ -35,86 +22,10 @@ from paper.averages import (
     sphere,
     standing,
 )
-from paper.charts import CHARTS, Array, holds
-from paper.runs import ANSWERS, SETS, Record
+from paper.charts import Array, holds
+from paper.runs import SETS
 
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
-
-
-# --- exactly, for quadratics -------------------------------------------------------------------
-
-
-def quadratic(dim: int, seed: int) -> tuple[Loss, Callable[[Array], Array]]:
-    """c + b.u + u'Au/2 with |f| <= 1 on the unit ball, and its gradient."""
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(dim, dim))
-    a = root @ root.T
-    a *= 0.8 / np.linalg.norm(a, 2)
-    b = rng.normal(size=dim)
-    b *= 0.3 / np.linalg.norm(b)
-    return lambda u: float(-0.3 + b @ u + u @ a @ u / 2), lambda u: b + a @ u
-
-
-def check_quadratic(learner: Adaptive, weight: float) -> None:
-    """`weight` of lambda_t y_t in the gradient that is expected."""
-    dim, sigma = learner.domain.dim, 0.5 * learner.curvature_limit[0]
-    loss, gradient = quadratic(dim, dim)
-    y = standing(learner)
-    turn = np.linalg.qr(np.random.default_rng(dim).normal(size=(dim, dim)))[0]
-    columns = (plane(learner) @ turn).T
-    sides = [estimate(learner, side * s, loss, sigma) for s in columns for side in (1, -1)]
-    away = np.mean(sides, axis=0) - gradient(y) - weight * regularisation(learner, sigma) * y
-    # In the local norm, where |g| = d |f~|.
-    assert sqrt(away @ np.linalg.solve(dense_hessian(learner, y), away)) <= 1e-8
-
-
-def crossed(right: Any) -> Any:
-    """A geometry whose estimator uses another ellipsoid than its exploration."""
-    explore, size = right.explore, right.metric_size
-
-    class Crossed(type(right)):  # type: ignore[misc]
-        metric_size = 2 * size
-
-        def explore(
-            self, iterate: Array, kappa: float, shift: float, noise: Array, out: Array
-        ) -> Any:
-            explore(iterate, kappa, 1.5 * shift, noise.copy(), out[size:])
-            return explore(iterate, kappa, shift, noise, out[:size])
-
-        def point(self, iterate: Array, direction: Array, *rest: Any) -> Any:
-            return right.point(iterate, direction[:size], *rest)
-
-        def linear_update(self, iterate: Array, direction: Array, *rest: Any) -> Any:
-            return right.linear_update(iterate, direction[size:], *rest)
-
-    if isinstance(right, tuple):
-        return Crossed(*right)
-    twin = copy.copy(right)
-    twin.__class__, twin.metric_size = Crossed, 2 * size
-    return twin
-
-
-@both
-@pytest.mark.parametrize("name", [n for n in CHARTS if n not in ("ball-2", "box-2")])
-def test_lem_unbiased_exact_on_quadratics(kind: str, name: str) -> None:
-    """Two domains are too far away or too thin for 1e-8 in the user's coordinates."""
-
-    def check(variant: str) -> None:
-        learner = on_the_way(kind, CHARTS[name].domain)
-        if variant == "d + 1":
-            dim = learner.domain.dim + 1
-            schedule = type(learner._schedule)(learner._schedule, dim=dim)
-            learner._kernel = learner._kernel._replace(schedule=schedule)
-        if variant == "two ellipsoids":
-            geometry = crossed(learner.geometry)
-            learner._kernel = learner._kernel._replace(geometry=geometry)
-            learner._metric_form = geometry.metric_size, geometry.size
-        check_quadratic(learner, weight=0.0 if variant == "f, not f~" else 1.0)
-
-    holds(check, "right", "d + 1", "two ellipsoids", "f, not f~")
-
-
-# --- to rounding, for smooth losses in one and two dimensions ----------------------------------
 
 
 def bent(u: Array) -> float:
@@ -148,57 +59,3 @@ def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) ->
         assert sqrt(away @ np.linalg.solve(hessian, away)) <= 1e-9
 
     holds(check, 1.0, 0.0, 0.9, sqrt(dim / (dim + 2)))
-
-
-# --- the learner's own directions --------------------------------------------------------------
-
-DRAWS = 60_000
-FALSE_ALARM = 1e-9
-
-
-def quartic(a: Array, u: Array) -> float:
-    return float(0.3 * (a @ u) ** 4 + 0.7 * (a @ u))
-
-
-def draws(learner: Adaptive, loss: Loss, lam: float) -> Array:
-    """Rows: d f~(x) s, the estimates in the local norm, for the learner's own s."""
-    root = np.linalg.cholesky(dense_hessian(learner, learner.domain.locate(learner.center)))
-    rows = np.empty((DRAWS, learner.domain.dim))
-    for i in range(DRAWS):
-        query = learner.ask()
-        memo = learner._open[query.id][1]
-        value = learner.domain.dim * (loss(query.point) + lam / 2 * memo.asked[0])
-        rows[i] = 0.0
-        learner.geometry.linear_update(
-            memo.iterate, memo.metric, value * memo.asked[2], 0.0, rows[i]
-        )
-        learner.forget(query)
-    return np.linalg.solve(root, rows.T).T
-
-
-def test_lem_unbiased_by_monte_carlo() -> None:
-    """Along d orthonormal ways, the first of which is where the gradient should be.
-
-    |f~| <= F = 1.5, so an entry lies in [-F d, F d] and has a second moment of at most F^2 d.
-    Bernstein: P(|mean - E| > e) <= 2 exp(-n e^2 / (2 v + 2 M e / 3)); the three entries together
-    give a false alarm once in 10^9 seeds. The quartic is smoothed in closed form:
-    E (a.(y + w))^3 = (a.y)^3 + 3 (a.y) E(a.w)^2, E(a.w)^2 = a'H^-1 a/(d+2).
-    """
-    learner = dikin.AdaptiveSmooth(dikin.Ball(3), 0.0, seed=11)
-    learner = Record(learner).play(ANSWERS["outwards"], 12).learner
-    y, lam, most = learner.center, regularisation(learner, 0.0), 1.5
-    a, dim = y / np.linalg.norm(y), 3
-    hessian, level = dense_hessian(learner, y), float(a @ y)
-    second = float(a @ np.linalg.solve(hessian, a)) / (dim + 2)
-    slope = 1.2 * (level**3 + 3 * level * second) + 0.7
-    wanted = np.linalg.solve(np.linalg.cholesky(hessian), slope * a + lam * y)
-    ways = np.linalg.qr(np.column_stack([wanted, np.eye(dim)[:, 1:]]))[0]
-    rows = draws(learner, partial(quartic, a), lam) @ ways
-    assert np.abs(rows).max() <= most * dim
-    room = log(2 * dim / FALSE_ALARM) / DRAWS
-    error = sqrt(2 * most**2 * dim * room) + 2 / 3 * most * dim * room
-
-    def check(factor: float) -> None:
-        assert np.abs(factor * rows.mean(axis=0) - wanted @ ways).max() <= error
-
-    holds(check, 1.0, (dim + 1) / dim, (dim - 1) / dim, -1.0)

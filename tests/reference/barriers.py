@@ -18,7 +18,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 Array = NDArray[np.float64]
 
@@ -36,9 +35,6 @@ class UserBarrier(Protocol):
 
     def support(self, slope: Array) -> float:
         """max slope.x over the set."""
-
-    def farthest(self, point: Array) -> float:
-        """max |x - point| over the set."""
 
     def value(self, x: Array) -> float: ...
     def gradient(self, x: Array) -> Array: ...
@@ -66,9 +62,6 @@ class BallBarrier:
 
     def support(self, slope: Array) -> float:
         return float(slope @ self.center + self.radius * np.linalg.norm(slope))
-
-    def farthest(self, point: Array) -> float:
-        return float(np.linalg.norm(point - self.center) + self.radius)
 
     def slack(self, x: Array) -> float:
         distance = float(np.linalg.norm(x - self.center))
@@ -106,9 +99,6 @@ class BoxBarrier:
 
     def support(self, slope: Array) -> float:
         return float(np.maximum(slope * self.lower, slope * self.upper).sum())
-
-    def farthest(self, point: Array) -> float:
-        return float(np.linalg.norm(np.maximum(point - self.lower, self.upper - point)))
 
     def value(self, x: Array) -> float:
         below, above = x - self.lower, self.upper - x
@@ -150,9 +140,6 @@ class SimplexBarrier:
     def support(self, slope: Array) -> float:
         return float(slope.max())
 
-    def farthest(self, point: Array) -> float:
-        return float(np.linalg.norm(np.eye(self.n) - point, axis=1).max())
-
     def value(self, x: Array) -> float:
         return float(-np.log(x).sum()) if x.min() > 0 else inf
 
@@ -184,28 +171,6 @@ class EllipsoidBarrier:
 
     def support(self, slope: Array) -> float:
         return float(slope @ self.center + sqrt(slope @ self.shape @ slope))
-
-    def farthest(self, point: Array) -> float:
-        """With x = c + U(a w), |w| = 1, p = U'(c - point): a_i (a_i w_i + p_i) = m w_i, m >= a_1^2.
-
-        The multiplier m solves |w(m)| = 1. |w| falls in m, and at m = a_1^2 + |a p| it is at most
-        1, as m - a_i^2 >= |a p|. If |w| < 1 on all m > a_1^2, then p_1 = 0, m = a_1^2, and the
-        missing length lies along axis 1.
-        """
-        squares, frame = np.linalg.eigh(self.shape)
-        pull = frame.T @ (self.center - point)
-        scaled, most = np.sqrt(squares) * pull, float(squares[-1])
-
-        def excess(m: float) -> float:
-            return float(np.sum((scaled / (m - squares)) ** 2)) - 1
-
-        low, high = most * (1 + 1e-12), most + float(np.linalg.norm(scaled))
-        if low >= high or excess(low) <= 0:
-            w = np.append(scaled[:-1] / (most - squares[:-1]), 0.0)
-            w[-1] = sqrt(1 - w @ w)
-        else:
-            w = scaled / (brentq(excess, low, high, xtol=1e-15 * most, rtol=1e-15) - squares)
-        return float(np.linalg.norm(np.sqrt(squares) * w + pull))
 
     def pull(self, x: Array) -> Array:
         return np.asarray(np.linalg.solve(self.shape, x - self.center), dtype=np.float64)
@@ -265,13 +230,10 @@ class PolytopeBarrier:
         return np.array(found)
 
     def reach(self) -> float:
-        return self.farthest(self.analytic_center())
+        return float(np.linalg.norm(self.vertices() - self.analytic_center(), axis=1).max())
 
     def support(self, slope: Array) -> float:
         return float((self.vertices() @ slope).max())
-
-    def farthest(self, point: Array) -> float:
-        return float(np.linalg.norm(self.vertices() - point, axis=1).max())
 
     def value(self, x: Array) -> float:
         slack = self.bounds - self.rows @ x
@@ -312,10 +274,6 @@ class Normalised:
         """max slope.u over the normalised set."""
         turned = self.basis @ slope
         return (self.barrier.support(turned) - float(turned @ self.center)) / self.radius
-
-    def farthest(self, u: Array) -> float:
-        """max |v - u| over the normalised set."""
-        return self.barrier.farthest(self.to_user(u)) / self.radius
 
     def value(self, u: Array) -> float:
         return self.barrier.value(self.to_user(u))

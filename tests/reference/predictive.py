@@ -65,6 +65,8 @@ class Barrier(Protocol):
 
     nu: float
 
+    @property
+    def dim(self) -> int: ...
     def value(self, x: Array) -> float: ...
     def gradient(self, x: Array) -> Array: ...
     def hessian(self, x: Array) -> Array: ...
@@ -138,6 +140,20 @@ def cheapest(
     if min(prices) == inf:
         raise ValueError("neither a smoothness nor a Lipschitz constant: declare at least one")
     return min(prices)
+
+
+def on_ellipsoid(metric: Array, s: Array) -> Array:
+    """z with z'Hz = 1 in the direction C^-T s, H = CC' the Cholesky factors."""
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(metric).T, s / np.linalg.norm(s)))
+
+
+def inside(psi: Barrier, rng: np.random.Generator, depth: float = 0.6, steps: int = 2) -> Array:
+    """A point off the centre, by steps of local length `depth`."""
+    u = np.zeros(psi.dim)
+    for _ in range(steps):
+        direction = rng.normal(size=psi.dim)
+        u = u + depth * direction / sqrt(direction @ psi.hessian(u) @ direction)
+    return u
 
 
 class PredictiveReference:
@@ -235,11 +251,6 @@ class PredictiveReference:
         rest = answer.full_estimate - answer.estimate
         return self.model(answer, x) + float(rest @ x)
 
-    def left_out(self) -> Array:
-        """The slope of Psi - Phi."""
-        rest = [answer.full_estimate - answer.estimate for answer in self.answers]
-        return self.weights @ np.array(rest) if rest else np.zeros(self.dim)
-
     def start_divergence(self, x: Array) -> float:
         """psi_0(x)."""
         slope = self.psi.gradient(self.start)
@@ -263,8 +274,8 @@ class PredictiveReference:
     def objective_hessian(self, x: Array) -> Array:
         return self.S * np.eye(self.dim) + self.psi.hessian(x) / self.rate
 
-    def minimiser(self, slope_more: Array | float = 0.0) -> Array:
-        """The minimiser of Phi, or of Phi and a linear function.
+    def minimiser(self) -> Array:
+        """The minimiser of Phi.
 
         Damped Newton: eta Phi is self-concordant, so a step of 1/(1 + decrement) stays in X.
 
@@ -274,7 +285,7 @@ class PredictiveReference:
         x = before = self.center
         least = inf
         for _ in range(500):
-            slope = self.rate * (self.objective_gradient(x) + slope_more)
+            slope = self.rate * self.objective_gradient(x)
             step = -np.linalg.solve(self.rate * self.objective_hessian(x), slope)
             decrement = sqrt(max(float(-slope @ step), 0.0))
             if decrement >= least and least <= DECREMENT:
@@ -284,18 +295,6 @@ class PredictiveReference:
         raise ArithmeticError(f"Newton stopped at a decrement of {least}, wanted {DECREMENT}")
 
     # The certificate
-
-    def surplus(self) -> float:
-        """sum l_s(y_s) - Phi(centre): what the models lost against their regularised minimum."""
-        own = [self.model(a, a.query.center) for a in self.answers]
-        return self.discounted(own) - self.objective(self.center)
-
-    def full_surplus(self) -> float:
-        """sum L_s(y_s) - min Psi."""
-        own = [self.full_model(a, a.query.center) for a in self.answers]
-        more = self.left_out()
-        best = self.minimiser(more)
-        return self.discounted(own) - self.objective(best) - float(more @ best)
 
     def round_price(
         self, answer: Answer, smoothness: float | None, lipschitz: float | None

@@ -27,7 +27,8 @@ def functions(file: Path) -> set[str]:
     if not file.is_file():
         return set()
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return {node.name for node in tree.body if isinstance(node, kinds)}
 
 
 def test_the_tests_that_hold_a_promise_are_there() -> None:

@@ -36,7 +36,7 @@ from studies.postgres import Server
 PROCESSES = 2
 """Among which the clients are divided: one process of Python cannot make enough requests."""
 TITLES = {
-    "who": "",
+    "who": "server",
     "store": "store",
     "kills": "kill -9",
     "requests_a_second": "requests a second",

@@ -71,7 +71,7 @@ def test_a_silent_connection_costs_one_attempt(
     service: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The request goes out again over a new connection, and is asked once."""
-    monkeypatch.setattr(remote, "FIRST_ATTEMPT", 0.001)  # of ten minutes
+    monkeypatch.setattr(remote, "ATTEMPT", 1.0)
     with Silencing(service.port) as proxy:
         with shop(proxy.url, "silent", patience=600.0) as study:
             first = study.ask()
@@ -84,12 +84,12 @@ def test_a_silent_connection_costs_one_attempt(
 
 def test_a_service_that_is_silent_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several attempts, then an error."""
-    monkeypatch.setattr(remote, "SLOWEST", 0.4)
+    monkeypatch.setattr(remote, "ATTEMPT", 0.1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(errors.StoreError, match="timed out"):
-            dikin.Study(f"http://127.0.0.1:{silent.getsockname()[1]}", "x", patience=0.1)
+            dikin.Study(f"http://127.0.0.1:{silent.getsockname()[1]}", "x", patience=0.4)
         silent.settimeout(10)
         made = [silent.accept()[0] for _ in range(2)]  # there was more than one connection
         for each in made:

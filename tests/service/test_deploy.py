@@ -99,22 +99,6 @@ def test_no_password_is_in_the_files(compose: dict[str, Any]) -> None:
 # --- services and their names --------------------------------------------------------------------
 
 
-def test_prometheus_and_the_proxy_name_services_that_are_there(compose: dict[str, Any]) -> None:
-    (job,) = read("prometheus.yml")["scrape_configs"]
-    targets = job["static_configs"][0]["targets"]
-    assert targets == ["serve:8000", "serve2:8000"]
-    assert job.get("metrics_path", "/metrics") == "/metrics"
-    (secret,) = compose["services"]["prometheus"]["secrets"]
-    assert job["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
-    proxy = (DEPLOY / "Caddyfile").read_text(encoding="utf-8")
-    assert f"reverse_proxy {' '.join(targets)} {{" in proxy
-    for target in targets:
-        name, port = target.split(":")
-        command = compose["services"][name]["command"]
-        assert command[command.index("--port") + 1] == port
-    assert instructions("EXPOSE") == ["8000"]
-
-
 # --- commands ------------------------------------------------------------------------------------
 
 

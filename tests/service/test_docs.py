@@ -6,12 +6,13 @@ import csv
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dikin import errors, serialization
+from dikin import errors
 from dikin.service import limits
 from dikin.studies import operations, study
 from dikin.tuning import circumstances
@@ -55,7 +56,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "bytes of a body": (limits.LARGEST_REQUEST,),
     "keys of one object": (limits.MOST_KEYS,),
     "levels of nested lists and objects": (limits.DEEPEST_REQUEST,),
-    "digits of a whole number": (serialization.LONGEST_NUMBER,),
+    "digits of a whole number": (sys.int_info.default_max_str_digits,),
     "characters of the name of a study": (150,),
     "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
     "trials asked for at once": (operations.AT_ONCE,),
@@ -73,6 +74,8 @@ LIMITS: dict[str, tuple[float, ...]] = {
 def test_the_limits_on_the_page_are_those_of_the_service() -> None:
     said = PAGE.partition("## Limits")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\S.*?) \| ([^|]*?) \| [^|]*? \|$", said, re.M)
+    head, *rows = rows
+    assert head == ("limit", "at most")
     assert len(rows) == len(LIMITS)
     for (what, numbers), (begins, wanted) in zip(rows, LIMITS.items(), strict=True):
         assert what.startswith(begins)

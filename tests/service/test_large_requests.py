@@ -34,7 +34,7 @@ LARGE: list[tuple[str, Any, int, str]] = [
     ("POST tell", {"id": 0, "value": {"x": json.loads(keys(1001))}}, 422, "one has 1,001"),
     ("POST ask", json.loads(keys(900)), 422, "and 895 more"),
     ("POST ask", {"x" * 900_000: 1}, 422, "is not known in the body"),
-    ("POST ask", b'{"n": ' + b"9" * 900_000 + b"}", 400, "at most 1,000 digits"),
+    ("POST ask", b'{"n": ' + b"9" * 900_000 + b"}", 400, "digits"),
     ("POST ask", {"n": "x" * 900_000}, 422, "n must be a whole number"),
     ("POST ask", b'{"covariates": {"load": 1e999999}}', 422, "finite"),
     ("POST ask", [[]] * 200_000, 422, "[[], [], "),

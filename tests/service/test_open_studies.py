@@ -197,7 +197,7 @@ async def test_studies_that_wait_share_few_connections(
 
     def connected(studies: OpenStudies) -> list[str]:
         opened = [each for each in studies._studies.values() if each._study is not None]
-        return [e.name for e in opened if e._study._ledger.database._connection is not None]
+        return [e.name for e in opened if e._study._ledger.database.connection is not None]
 
     async with opened(file, *names) as studies:
         for name in names * 2:

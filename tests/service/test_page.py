@@ -95,6 +95,20 @@ def test_the_settings_of_each_context(show: Show, live: Serving) -> None:
     assert not other.get_by_role("heading", name="Settings by context").is_visible()
 
 
+def test_the_cursor_reads_one_round(show: Show, live: Serving) -> None:
+    """By keys, in all charts at once; and with the time of the place where the reader is."""
+    page = show(live.url, "/#/study/shop", timezone_id="Asia/Kolkata").page
+    chart = page.get_by_role("slider", name="Cursor in Value")
+    chart.press("Home")
+    page.get_by_text("Round 1 at").wait_for()
+    assert page.evaluate("new Date().getTimezoneOffset()") == -330
+    chart.press("ArrowRight")
+    page.get_by_text("Round 2 at").wait_for()
+    assert "value" in str(chart.get_attribute("aria-valuetext"))
+    page.get_by_role("combobox", name="Rounds").select_option("200")
+    page.get_by_text("Point at a chart").wait_for()
+
+
 def test_pause_and_resume(show: Show, live: Serving) -> None:
     page = show(live.url, "/#/study/shop").page
     with dikin.Study(live.url, "shop") as study:

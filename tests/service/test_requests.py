@@ -36,8 +36,7 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     told = {"id": asked["id"], "value": 512}
     first = service.send("POST", "/v1/studies/life/tell", told)
     again = service.send("POST", "/v1/studies/life/tell", told)
-    assert first.content == again.content
-    assert first.content["rounds"] == 1
+    assert first.content == again.content == {}
     listed = service.send("POST", "/v1/studies/life/ask", {"n": 2}).content["queries"]
     one, two = (each["id"] for each in listed)
     waiting = service.send("GET", "/v1/studies/life/open?limit=1").content
@@ -54,26 +53,13 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert service.send("POST", "/v1/studies/life/ask").content["id"] == 0
 
 
-def test_history_in_pages(service: Serving) -> None:
-    shop(service.store, "paged", rounds=25).close()
-    found, first = [], 1
-    while first is not None:
-        page = service.send("GET", f"/v1/studies/paged/history?first={first}&limit=10").content
-        found += page["rounds"]
-        first = page["next"]
-    assert [row["round"] for row in found] == list(range(1, 26))
-    assert set(found[0]["params"]) == {"price", "ads"}
-    with dikin.Study(service.url, "paged") as study:
-        assert [row["value"] for row in found] == study.history()["value"].tolist()
-
-
 def test_a_study_made_anew(service: Serving) -> None:
     """The service has the old one open; the new one begins at once."""
     for value in (1.0, 2.0, 3.0):
         assert service.send("PUT", "/v1/studies/anew", TUNER).status == 201
         assert service.send("POST", "/v1/studies/anew/ask").content["id"] == 0
         told = {"id": 0, "value": value}
-        assert service.send("POST", "/v1/studies/anew/tell", told).content["rounds"] == 1
+        assert service.send("POST", "/v1/studies/anew/tell", told).status == 200
         assert service.send("DELETE", "/v1/studies/anew").status == 204
     # By another process.
     service.send("PUT", "/v1/studies/anew", TUNER)
@@ -105,7 +91,7 @@ def test_a_request_sent_again_plays_once(service: Serving, name: str) -> None:
     assert other["id"] != first["id"]
     for _ in range(2):
         answer = service.send("POST", name + "/tell", {"id": first["id"], "value": 1.0})
-        assert answer.content["rounds"] == 1
+        assert answer.status == 200
     late = service.send("POST", name + "/ask", {}, Idempotency_Key="order 17").content
     assert (late["id"], late["point"]) == (first["id"], first["point"])
     assert service.send("GET", name + "/open").content["total"] == 1
@@ -373,13 +359,13 @@ def test_limits_failures_and_choices(service: Serving) -> None:
             cost = abs(asked["params"]["pool"] - 60) / 60 + (asked["params"]["codec"] != "lz4")
             told = {"id": asked["id"], "value": cost, "metrics": {"p99_ms": 150 + 10 * cost}}
         for _ in range(2):
-            assert service.send("POST", path + "/tell", told).content["rounds"] == number + 1
+            assert service.send("POST", path + "/tell", told).status == 200
     asked = service.send("POST", path + "/ask").content
     status, code, detail = service.problem("POST", path + "/tell", {"id": asked["id"], "value": 1})
     assert (status, code) == (422, "loss")
     assert "'p99_ms' has a limit and is missing" in detail
     seen = service.send("GET", path).content
-    assert (seen["limits"], seen["failed"]) == (SERVER["limits"], 4)
+    assert (seen["limits"], seen["failed"], seen["rounds"]) == (SERVER["limits"], 4, 40)
     assert seen["labels"] == [["lz4", "zstd", "none"], []]
     found = service.send("GET", path + "/recommend").content
     assert found["params"] == seen["best"]

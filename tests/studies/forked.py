@@ -3,28 +3,22 @@
 The parent closes its study, lets go of it without a word, or is killed, while its children ask and
 tell. Each writes what was acknowledged into a file. Then everything must be in the journal, and
 nothing twice.
-
-    python tests/studies/forked.py --games 100
 """
 
 from __future__ import annotations
 
-import argparse
 import fcntl
 import gc
 import multiprocessing
 import os
-import platform
 import random
 import signal
-import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,50 +137,10 @@ def by_preloading(place: Place, study: dikin.Study) -> Join:
     return lambda: [os.waitpid(child, 0) for child in children]
 
 
-def by_joblib(backend: str) -> Callable[[Place, dikin.Study], Join]:
-    def begin(place: Place, study: dikin.Study) -> Join:
-        import joblib
-
-        def work() -> None:
-            jobs = (joblib.delayed(play)(place.folder, rounds) for rounds in ROUNDS)
-            joblib.Parallel(len(ROUNDS), backend=backend)(jobs)
-
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        return thread.join
-
-    return begin
-
-
-def by_dask(place: Place, study: dikin.Study) -> Join:
-    import dask
-    import distributed
-
-    dask.config.set({"distributed.worker.multiprocessing-method": "fork"})
-    # Python asks a subprocess, once. Dask's scheduler would do so while a worker is forked, which
-    # then holds the other end of the pipe, and would wait for ever.
-    platform.processor()
-    cluster = distributed.LocalCluster(
-        n_workers=len(ROUNDS), threads_per_worker=1, dashboard_address=":0"
-    )
-    client = distributed.Client(cluster)
-    jobs = [client.submit(play, place.folder, rounds) for rounds in ROUNDS]
-
-    def join() -> None:
-        client.gather(jobs)
-        client.close()
-        cluster.close()
-
-    return join
-
-
 WAYS: dict[str, Callable[[Place, dikin.Study], Join]] = {
     "os.fork": by_fork,
     "multiprocessing": by_multiprocessing,
     "a server that preloads": by_preloading,
-    "joblib multiprocessing": by_joblib("multiprocessing"),
-    "joblib loky": by_joblib("loky"),
-    "Dask": by_dask,
 }
 
 
@@ -218,7 +172,6 @@ ENDS = {"closes": closes, "exits": exits, "is killed": is_killed}
 
 def parent(place: Place, way: str, end: str, pause: float) -> None:
     warnings.simplefilter("ignore")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what pools say of a parent that is gone
     study = dikin.Study(place.url, NAME, plain(), patience=60)
     step(place, study)
     expected = len(ROUNDS) + (way == "a server that preloads")
@@ -246,7 +199,6 @@ def game(way: str, end: str, pause: float) -> Count:
         child = os.fork()
         if not child:
             try:
-                os.setsid()
                 parent(place, way, end, pause)
             except BaseException as error:
                 place.say(f"error {type(error).__name__}: {error}")
@@ -254,8 +206,6 @@ def game(way: str, end: str, pause: float) -> Count:
                 os._exit(0)
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # its number stays taken
         place.wait_for_all()
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # workers that have outlived their pool
         os.waitpid(child, 0)
         assert not place.said("error"), place.said("error")
         return reckoned(place)
@@ -284,18 +234,3 @@ def games(way: str, count: int, seed: int = 1) -> Iterator[Count]:
 
 def total(counts: Iterator[Count]) -> Count:
     return Count(*map(sum, zip(*counts, strict=True)))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--way", choices=[*WAYS])
-    wanted = parser.parse_args()
-    for way in [wanted.way] if wanted.way else WAYS:
-        seen = total(games(way, wanted.games))
-        print(f"{way}: {wanted.games} games, {seen}", flush=True)
-        assert seen.lost == seen.twice == 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

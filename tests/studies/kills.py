@@ -212,7 +212,7 @@ def game(
 
 def rows_of(url: str) -> list[tuple[Any, ...]]:
     """Number, kind, trial and body of each row by plain SQL, without any code of the package."""
-    sql = "SELECT n, kind, coalesce(ask, n), body FROM dikin_row WHERE kind <> 'begin' ORDER BY n"
+    sql = "SELECT n, kind, coalesce(ask, n), body FROM dikin_row ORDER BY n"
     if url.startswith("postgresql"):
         import psycopg
 

@@ -74,11 +74,10 @@ def alone(tuner: dikin.Tuner, name: str = "a") -> Any:
 
 
 def state_of(player: Any) -> Any:
-    """A state without the best settings of its rounds: a tuner keeps those after a round, rows have
-    those before."""
-    state = player.state()
-    best = Round._fields.index("center")
-    return state | {"history": [row[:best] + row[best + 1 :] for row in state["history"]]}
+    """A state without what rows do not tell of early rounds: the best setting after each, which a
+    row has from before it, and which of their values were left out."""
+    state, kept = player.state(), Round._fields.index("left_out")
+    return state | {"history": [row[:kept] for row in state["history"]]}
 
 
 def folded(url: str, name: str = "a") -> Fold:
@@ -122,7 +121,7 @@ import sys, dikin
 from dikin.studies.database import open_database
 database = open_database(sys.argv[1], 5.0)
 database.begin()
-database.run("UPDATE dikin_study SET base = base")
+database.run("UPDATE dikin_study SET epoch = epoch")
 print("held", flush=True)
 sys.stdin.readline()
 database.rollback()

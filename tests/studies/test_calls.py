@@ -26,12 +26,12 @@ from studies.small import begin, folded, fresh, holder, rows_of, sharing, state_
 
 @pytest.mark.parametrize("inner", ["ask", "tell", "rounds", "add"])
 def test_a_handler_inside_a_call_is_refused_with_words(url: str, inner: str) -> None:
-    assert sum(interrupts.handlers(url, 41, "tell", inner)) > 10
+    assert sum(interrupts.handlers(url, 31, "tell", inner)) > 10
 
 
 @pytest.mark.parametrize("outer", sorted(interrupts.ACTS))
 def test_a_handler_inside_every_other_call(file: str, outer: str) -> None:
-    every = 13 if outer in ("rounds", "forget", "records") else 47
+    every = 7 if outer in ("rounds", "forget", "records") else 47
     assert sum(interrupts.handlers(file, every, outer, "tell")) > 3
 
 

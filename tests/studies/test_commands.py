@@ -110,7 +110,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
         (("--value-range", "0", "1"), "--value-range needs --param"),
         (
             ("--param", "a=1:2", "--value-range", "1", "0"),
-            "value_range is the smallest and the largest",
+            "value_range must be finite with low < high",
         ),
         ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
         (("--maximize",), "--maximize needs --param"),

@@ -15,7 +15,7 @@ import dikin
 from dikin import errors
 from studies.forked import WAYS
 from studies.small import fresh, sharing, step
-from studies.test_kills import TESTS, run
+from studies.test_kills import run
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here"),
@@ -26,7 +26,8 @@ pytestmark = [
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_acknowledged_is_lost_with_the_parent(way: str) -> None:
     """The parent closes its study, exits or is killed, once each; `make torture` plays more."""
-    game = run(str(TESTS / "studies" / "forked.py"), "--games", "3", "--way", way)
+    code = f"from studies import forked\nprint(forked.total(forked.games({way!r}, 3)))"
+    game = run("-c", code)
     assert game.returncode == 0, game.stderr
     assert "lost=0, twice=0" in game.stdout
 

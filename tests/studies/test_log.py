@@ -16,7 +16,7 @@ import pytest
 from dikin import errors
 from dikin.studies import log as logs
 from dikin.studies.database import Head, Record, Taken, digest_of, open_database, seal_after
-from dikin.studies.log import Damage, Log, Row, create_tables
+from dikin.studies.log import Damage, Log, Row, Snapshot, create_tables
 
 
 class Model:
@@ -50,7 +50,7 @@ def log(url: str) -> Iterator[Log]:
         log = Log(database, "a")
         with database.transaction():
             create_tables(database)
-            assert log.create('{"of": "a"}', "me", 1)
+            assert log.create('{"of": "a"}')
         yield log
 
 
@@ -98,7 +98,7 @@ def test_what_is_appended_is_read(log: Log) -> None:
                 outcomes.append("taken")
         assert outcomes[0] == outcomes[1], step
     assert read(log) == model.rows
-    assert log.head() == (model.n, model.epoch, -1)
+    assert log.head() == (model.n, model.epoch)
     assert len(model.rows) > 60
     for row in model.rows[::7]:
         assert log.row(row.n) == row
@@ -167,8 +167,8 @@ def test_a_study_that_is_gone_takes_no_rows(log: Log) -> None:
             call()
     assert logs.names(log.database) == []
     with log.database.transaction():
-        assert log.create("{}", "me", 2)
-        assert not log.create("{}", "me", 3)
+        assert log.create("{}")
+        assert not log.create("{}")
     mine.database.close()
     (again,) = log.database.run("SELECT id FROM dikin_study")
     assert again[0] == log.study > mine.study
@@ -216,7 +216,7 @@ def test_every_alteration_is_noticed_and_rewound(log: Log, damage: str) -> None:
 
 
 def test_a_beginning_that_was_altered_is_refused(log: Log) -> None:
-    log.database.run("UPDATE dikin_row SET body = replace(body, 'of', 'no') WHERE n = -1")
+    log.database.run("UPDATE dikin_snapshot SET state = replace(state, 'of', 'no')")
     with pytest.raises(errors.StateError, match="its beginning is missing or not the one"):
         log.beginning()
 
@@ -225,12 +225,12 @@ def test_a_trimmed_log_begins_later(log: Log) -> None:
     for i in range(6):
         log.append([ask()], Head(i - 1, 0))
     rows = read(log)
-    assert log.trim('{"of": "b"}', rows[3], -1) == 4
+    assert log.trim(Snapshot(3, rows[3].seal, '{"of": "b"}'), -1) == 4
     assert log.beginning().n == 3
     assert log.beginning().seal == rows[3].seal
     assert read(log) == rows[4:]
     with pytest.raises(errors.StateError, match="trimmed by another client meanwhile"):
-        log.trim("{}", rows[4], -1)
+        log.trim(Snapshot(4, rows[4].seal, "{}"), -1)
     assert read(log) == rows[4:]
 
 
@@ -239,7 +239,7 @@ def test_a_snapshot_is_replaced_by_a_newer_one_of_its_version(log: Log) -> None:
     later = another(log)
     later.version += 1
     for n, place in ((4, log), (8, log), (6, log), (3, later)):
-        place.save_snapshot(n, f"seal {n}", f"state {n}")
+        place.save_snapshot(Snapshot(n, f"seal {n}", f"state {n}"))
     assert log.snapshot() == (8, "seal 8", "state 8")
     assert later.snapshot() == (3, "seal 3", "state 3")
     assert (log.page(-1).saved, later.page(-1).saved) == (8, 3)

@@ -98,4 +98,4 @@ def test_on_the_command_line(file: str, clock: list[int]) -> None:
     refused = CliRunner().invoke(main, [*call, "0", "--older-than", "3600"])
     assert refused.exit_code == 2
     assert "got both" in refused.output
-    assert "got neither" in CliRunner().invoke(main, call).output
+    assert "the trial or its id, got None" in CliRunner().invoke(main, call).output

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from io import StringIO
-
-from rich.console import Console
 
 from studies import torture
 from studies.crowd import crowd
@@ -21,19 +18,9 @@ def test_a_trial_that_does_harm_is_counted() -> None:
     def harm(share: float) -> tuple[int, str]:
         raise AssertionError("a round was lost")
 
-    row = attempt(Trial("x", "here", 1.0, harm), 1.0)
+    row = attempt(Trial("x", "here", harm), 1.0)
     assert row.failed == 1
     assert re.fullmatch(r"test_torture.py:\d+: AssertionError: a round was lost", row.note)
-
-
-def test_without_a_terminal_each_trial_that_is_over_is_a_line() -> None:
-    log = StringIO()
-    trials = [Trial(what, "here", 1.0, lambda share: (3, "well")) for what in "ab"]
-    for _ in torture.play(trials, 1.0, Console(file=log)):
-        last = log.getvalue()
-    assert (
-        last == " 50%  a, here: 3 tried, 0 failed; well\n100%  b, here: 3 tried, 0 failed; well\n"
-    )
 
 
 def test_many_clients_at_once(url: str) -> None:

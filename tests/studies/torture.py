@@ -27,15 +27,9 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tests
 
 import dikin
-import forgery
-import strange
 from marks import into_page
 from service import adversity as service_adversity
 from service.serving import Serving
@@ -56,11 +50,10 @@ class Row(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One kind of harm, and about how many seconds it takes."""
+    """One kind of harm."""
 
     what: str
     where: str
-    seconds: float
     run: Callable[[float], tuple[int, str]]
     """Of the factor by which everything is shortened: how often it was tried, and a note."""
 
@@ -129,33 +122,28 @@ def killed(where: str, count: int, crashes: int = 0) -> Trial:
         )
 
     crashed = f" and {crashes} crashes of the server" if crashes else ""
-    seconds = 0.13 * count + 2.0 * crashes + 5
-    return Trial(f"kill -9 of clients{crashed}", where, seconds, run)
+    return Trial(f"kill -9 of clients{crashed}", where, run)
 
 
-def forking(way: str, count: int, seconds: float) -> Trial:
+def forking(way: str, count: int) -> Trial:
     def run(share: float) -> tuple[int, str]:
         games = max(len(forked.ENDS), int(share * count))
         seen = forked.total(forked.games(way, games))
         assert seen.lost == seen.twice == 0, seen
         return games, f"{seen.acknowledged:,} acknowledged, 0 lost, 0 twice"
 
-    return Trial(f"the parent ends after a fork by {way}", "SQLite", seconds, run)
+    return Trial(f"the parent ends after a fork by {way}", "SQLite", run)
 
 
 def interrupted(
-    what: str,
-    where: str,
-    seconds: float,
-    act: Callable[[str, int], Iterator[bool]],
-    every: int,
+    what: str, where: str, act: Callable[[str, int], Iterator[bool]], every: int
 ) -> Trial:
     def run(share: float) -> tuple[int, str]:
         with place(where) as at:
             count = sum(act(at.url, max(1, round(every / share))))
         return count, "usable, nothing acknowledged lost"
 
-    return Trial(f"Ctrl-C {what}", where, seconds, run)
+    return Trial(f"Ctrl-C {what}", where, run)
 
 
 def inside(*places: str) -> list[Trial]:
@@ -176,7 +164,7 @@ def inside(*places: str) -> list[Trial]:
         return count, "nothing acknowledged lost, nothing twice"
 
     return [
-        Trial(what, where, 60.0, partial(run, where))
+        Trial(what, where, partial(run, where))
         for where in places
         for what, run in (("a handler inside a call", handled), ("a statement fails", failed))
     ]
@@ -191,7 +179,7 @@ def damaged_file(
             content = Path(file).read_bytes()
             return noticed(damage.damaged_files(file, contents(content, int(share * count) + 1, 1)))
 
-    return Trial(f"database, {what}", "SQLite", 0.015 * count + 1, run)
+    return Trial(f"database, {what}", "SQLite", run)
 
 
 def frozen(share: float) -> tuple[int, str]:
@@ -204,40 +192,21 @@ def frozen(share: float) -> tuple[int, str]:
     )
 
 
-def served(
-    what: str, seconds: float, harm: Callable[[int], service_adversity.Seen], count: int
-) -> Trial:
+def served(what: str, harm: Callable[[int], service_adversity.Seen], count: int) -> Trial:
     def run(share: float) -> tuple[int, str]:
         tried = max(20, int(share * count))
         return tried, f"beside them {service_adversity.CLIENTS} clients: {harm(tried)}"
 
-    return Trial(what, "service", seconds, run)
+    return Trial(what, "service", run)
 
 
-def harmed(what: str, seconds: float, harm: adversity.Harm, count: int, note: str) -> Trial:
-    def run(share: float) -> tuple[int, str]:
-        return sum(1 for _ in harm(max(2, int(share * count)), 7)), note
-
-    return Trial(what, "SQLite", seconds, run)
+def full_disks(share: float) -> tuple[int, str]:
+    tried = sum(1 for _ in adversity.full_disks(max(2, int(share * 100)), 7))
+    return tried, "nothing acknowledged lost, and it goes on"
 
 
 def exchanged(content: bytes, count: int, seed: int) -> Iterator[bytes]:
     return damage.exchanged_pages(content)
-
-
-def values(share: float) -> tuple[int, str]:
-    calls = strange.calls()
-    for maker, act, value in calls:
-        strange.refuse_value(maker, act, value)
-    built = strange.constructions()
-    for constructor, value in built:
-        strange.refuse_argument(constructor, value)
-    return len(calls) + len(built), "refused in a few words, nothing changed"
-
-
-def forged(share: float) -> tuple[int, str]:
-    found = list(forgery.trials(max(20, int(share * 2000)), seed=11))
-    return len(found), f"refused {sum(found):,}, played {len(found) - sum(found):,}"
 
 
 def long_history(share: float) -> tuple[int, str]:
@@ -301,7 +270,7 @@ def crowded(where: str) -> Trial:
             "0 lost, 0 twice"
         )
 
-    return Trial("8, then 64 clients at once", where, 128.0, run)
+    return Trial("8, then 64 clients at once", where, run)
 
 
 def _crowd(where: str, clients: int, seconds: float) -> Crowd:
@@ -312,30 +281,21 @@ def _crowd(where: str, clients: int, seconds: float) -> Crowd:
 TRIALS = [
     killed("SQLite", 100),
     killed("PostgreSQL", 100, crashes=2),
-    forking("os.fork", 100, 20),
-    forking("multiprocessing", 100, 20),
-    forking("a server that preloads", 100, 30),
-    forking("joblib multiprocessing", 100, 50),
-    forking("joblib loky", 100, 250),
-    forking("Dask", 100, 125),
-    interrupted("in ask and tell, every call", "SQLite", 15, interrupts.calls, 1),
-    interrupted("in ask and tell, every call", "PostgreSQL", 25, interrupts.calls, 1),
-    interrupted("with shared commits", "SQLite", 8, interrupts.waiting_commits, 1),
-    interrupted("with shared commits", "PostgreSQL", 8, interrupts.waiting_commits, 1),
+    *(forking(way, 100) for way in forked.WAYS),
+    interrupted("in ask and tell, every call", "SQLite", interrupts.calls, 1),
+    interrupted("in ask and tell, every call", "PostgreSQL", interrupts.calls, 1),
+    interrupted("with shared commits", "SQLite", interrupts.waiting_commits, 1),
+    interrupted("with shared commits", "PostgreSQL", interrupts.waiting_commits, 1),
     *inside("SQLite", "PostgreSQL"),
-    interrupted("in opening, each 50th call", "SQLite", 12, interrupts.openings, 50),
-    Trial("the server freezes", "PostgreSQL", 60, frozen),
-    harmed(
-        "full disks", 60, adversity.full_disks, 100, "nothing acknowledged lost, and it goes on"
-    ),
-    served("silent connections", 40, service_adversity.silent_connections, 20_000),
-    served("requests of 990 kB", 90, service_adversity.enormous_requests, 500),
+    interrupted("in opening, each 50th call", "SQLite", interrupts.openings, 50),
+    Trial("the server freezes", "PostgreSQL", frozen),
+    Trial("full disks", "SQLite", full_disks),
+    served("silent connections", service_adversity.silent_connections, 20_000),
+    served("requests of 990 kB", service_adversity.enormous_requests, 500),
     damaged_file("a bit flipped", damage.flipped, 3000),
     damaged_file("cut", damage.cut, 300),
     damaged_file("two pages exchanged", exchanged, 60),
-    Trial("strange values and arguments", "learners, tuner", 2, values),
-    Trial("forged states", "files", 35, forged),
-    Trial("long histories, rounds", "SQLite", 35, long_history),
+    Trial("long histories, rounds", "SQLite", long_history),
     crowded("SQLite"),
     crowded("PostgreSQL"),
 ]
@@ -344,7 +304,7 @@ TRIALS = [
 def ctrl_c(what: str, act: Callable[..., Iterator[bool]], places: dict[str, int]) -> list[Trial]:
     """At each n-th call, n by the place."""
     return [
-        interrupted(what, where, 10, partial(act, made=kills.tuner), every)
+        interrupted(what, where, partial(act, made=kills.tuner), every)
         for where, every in places.items()
     ]
 
@@ -383,41 +343,14 @@ def attempt(trial: Trial, share: float) -> Row:
     return Row(trial.what, trial.where, tried, 0, note)
 
 
-def play(trials: list[Trial], share: float, console: Console) -> Iterator[Row]:
-    """One trial after the other, with a bar that knows about how long each takes.
-
-    Where there is no terminal for a bar, a line for each trial that is over.
-    """
-    total, over = sum(trial.seconds for trial in trials), 0.0
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=total)
-        for trial in trials:
-            bar.update(task, description=f"{trial.what}, {trial.where}", refresh=True)
-            row = attempt(trial, share)
-            over += trial.seconds
-            bar.update(task, completed=over, refresh=True)
-            if not console.is_terminal:
-                console.print(line(row, over / total), soft_wrap=True, highlight=False)
-            yield row
-
-
-def line(row: Row, over: float) -> str:
+def line(row: Row) -> str:
     """A trial that is over, as a line of a log."""
-    counts = f"{row.tried:,} tried, {row.failed} failed"
-    return f"{over:4.0%}  {row.what}, {row.where}: {counts}; {row.note}"
-
-
-def shown(rows: list[Row]) -> Table:
-    table = Table("what", "where", "tried", "failed", "", title="what was tried")
-    for row in rows:
-        table.add_row(row.what, row.where, f"{row.tried:,}", str(row.failed), row.note)
-    return table
+    return f"{row.what}, {row.where}: {row.tried:,} tried, {row.failed} failed; {row.note}"
 
 
 def markdown(rows: list[Row]) -> str:
     """The table for a page."""
-    head = ["| what | where | tried | failed | |", "|---|---|---:|---:|---|"]
+    head = ["| what | where | tried | failed | note |", "|---|---|---:|---:|---|"]
     body = [f"| {r.what} | {r.where} | {r.tried:,} | {r.failed} | {r.note} |" for r in rows]
     return "\n".join([*head, *body]) + "\n"
 
@@ -445,18 +378,15 @@ def main() -> int:
 
 
 def played(trials: list[Trial], share: float, out: Path) -> list[Row]:
-    """Try everything, and print and write the table of it."""
+    """Try everything, print a line of each, and write the table."""
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    start, rows = time.monotonic(), list[Row]()
-    for row in play(trials, share, Console(stderr=True)):
-        rows.append(row)
+    rows = list[Row]()
+    for trial in trials:
+        rows.append(attempt(trial, share))
+        print(line(rows[-1]), flush=True)
         write(rows, out)
-    Console().print(shown(rows))
-    print(
-        f"{sum(row.tried for row in rows):,} tried, {sum(row.failed for row in rows)} failed, in "
-        f"{(time.monotonic() - start) / 60:.1f} minutes; {out}"
-    )
+    print(f"{sum(row.tried for row in rows):,} tried, {sum(row.failed for row in rows)} failed")
     return rows
 
 

@@ -39,7 +39,7 @@ logger = logging.getLogger("dikin")
 
 
 class TunerSampler(BaseSampler):  # type: ignore[misc]
-    """Sample by a tuner, which explores little and follows what drifts.
+    """Sample by a tuner, which explores little and follows drift.
 
     Floats and whole numbers are tuned, with `log` and `step`, and categories of at most 16 values.
     The first trial that completes fixes the search space, and its setting is where tuning begins:

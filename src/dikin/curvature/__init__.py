@@ -7,6 +7,6 @@ extreme eigenvalues of weighted Gram matrices of the contexts in the domain's ow
 bound is rigorous, rounding included. Understating curvature is safe, overstating it is not.
 """
 
-from dikin.curvature.contexts import Curvature, eigenvalues, of_contexts
+from dikin.curvature.contexts import Curvature, of_contexts
 
-__all__ = ["Curvature", "eigenvalues", "of_contexts"]
+__all__ = ["Curvature", "of_contexts"]

@@ -139,43 +139,6 @@ def row_error(domain: Domain) -> float:
     return sqrt(domain.dim) * gamma(domain.center.size + 3)
 
 
-def eigenvalues(contexts: ArrayLike, weights: ArrayLike = 1.0) -> tuple[float, float]:
-    """Bounds on the eigenvalues of sum_i w_i c_i c_i', in the whole space of the contexts.
-
-    A holder of private contexts can reveal the lower one.
-
-    Parameters
-    ----------
-    contexts : array_like
-        The rows c_i, of equal length. A single row may be a vector.
-    weights : array_like, default 1.0
-        The weights w_i: one number for all rows, or one for each, not negative.
-
-    Returns
-    -------
-    least : float
-        At most the smallest eigenvalue, rounding included, or 0 where it may be 0.
-    greatest : float
-        At least the greatest eigenvalue, rounding included.
-
-    Raises
-    ------
-    DomainError
-        If contexts are not rows of numbers, or weights do not fit them.
-    ParameterError
-        If a number is not finite, or a weight negative.
-
-    Examples
-    --------
-    >>> round(eigenvalues([[1.0, 0.2], [0.1, 0.9], [0.5, -0.4]])[0], 6)
-    0.980971
-    """
-    rows = context_rows(contexts, None)
-    gram = Gram(rows.shape[1])
-    gram.add(rows, one_per_row(weights, len(rows), "weights"), np.sum(rows**2, axis=1))
-    return gram.least(), gram.greatest()
-
-
 class Gram:
     """sum_i w_i r_i r_i' for contexts c_i projected to r_i, each by an error `row_error` |c_i|."""
 
@@ -218,7 +181,7 @@ class Gram:
         return error if isfinite(error) else inf
 
 
-def context_rows(contexts: Any, entries: int | None) -> Array:
+def context_rows(contexts: Any, entries: int) -> Array:
     """Rows of finite numbers among the arguments. A single row may be a vector."""
     try:
         rows = np.atleast_2d(np.asarray(contexts, dtype=float))
@@ -226,7 +189,7 @@ def context_rows(contexts: Any, entries: int | None) -> Array:
         raise DomainError(f"contexts must be rows of numbers, got {contexts!r}") from reason
     if rows.ndim != 2 or rows.size == 0:
         raise DomainError(f"contexts must be rows of numbers, got shape {rows.shape}")
-    if entries is not None and rows.shape[1] != entries:
+    if rows.shape[1] != entries:
         raise DomainError(
             f"a context must have {entries} numbers, as many as a point of the domain, "
             f"got rows of {rows.shape[1]}"

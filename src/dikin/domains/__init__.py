@@ -4,7 +4,6 @@ from dikin.domains.affine import Affine
 from dikin.domains.ball import Ball
 from dikin.domains.box import Box
 from dikin.domains.ellipsoid import Ellipsoid
-from dikin.domains.frombarrier import FromBarrier
 from dikin.domains.intersection import Intersection
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
@@ -16,7 +15,6 @@ __all__ = [
     "Ball",
     "Box",
     "Ellipsoid",
-    "FromBarrier",
     "Intersection",
     "Polytope",
     "Product",

@@ -16,7 +16,7 @@ from dikin.arguments import frozen as frozen
 from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.geometry import Geometry as Geometry
-from dikin.errors import DomainError, NotSavableError, shown
+from dikin.errors import DomainError, shown
 from dikin.registry import Registry
 from dikin.vectors import Array as Array
 
@@ -221,11 +221,7 @@ class Domain(ABC):
     def require_registered(self) -> None:
         """Raise an error if the class of the domain, or of one of its parts, is unknown."""
         DOMAINS.require(type(self))
-        try:
-            arguments = self.arguments()
-        except NotSavableError:  # made of functions: passed again when loading
-            return
-        for value in arguments.values():
+        for value in self.arguments().values():
             for part in value if isinstance(value, tuple) else (value,):
                 if isinstance(part, Domain):
                     part.require_registered()

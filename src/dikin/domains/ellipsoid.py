@@ -190,6 +190,10 @@ class RotatedEllipsoid(Rotated, EllipsoidGeometry):
 class RotatedBall(Rotated, BallGeometry):
     """An ellipsoid with unequal axes as a ball."""
 
+    @property
+    def squares(self) -> Array:
+        return np.asarray(np.sum(self.axes**2, axis=0))
+
 
 def _secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
     inside = slope = 0.0

@@ -221,10 +221,6 @@ class Rotated(Geometry):
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes)
 
-    @property
-    def squares(self) -> Array:
-        return np.asarray(np.sum(self.axes**2, axis=0))
-
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
     for i in range(x.size):

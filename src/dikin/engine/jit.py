@@ -25,28 +25,27 @@ from dikin.engine.loop import play_rounds
 from dikin.environments.base import LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
-from dikin.learners.adaptive import Schedule
-from dikin.learners.kernel_learner import LearnerKernel
+from dikin.learners.adaptive import BarrierKernel, Schedule
 
 COMPILE_FROM = 20_000
 """Rounds from which on a game is compiled.
 
-Compiling takes 5 seconds, once for all later processes; loading machine code from disk takes half a
+Compiling takes 5 seconds, once for all later processes. Loading machine code from disk takes half a
 second. A round takes 20 to 120 microseconds in plain Python and less than one compiled. Only the
-length of a game decides, never what was compiled before: a seed always gives the same last digit.
+length of a game decides, never an earlier compilation: a seed always gives the same last digit.
 """
 
 ORDER_FREE = {"reassoc", "contract", "nsz"}
-"""What a compiler may do to a sum whose order is free; NaN and infinity keep their meaning."""
+"""Liberties of a compiler with a sum whose order is free. NaN and infinity keep their meaning."""
 OPTIONS = {"error_model": "numpy", "forceinline": True}
-"""No checks for division by zero; one function in the end, in which nothing is passed around."""
-PROTOCOLS = (Geometry, Schedule, LearnerKernel, LossKernel, Pattern)
-"""What kernels are. Compiled code calls a kernel's method by a name that one of these declares."""
+"""No checks for division by zero, and a single function in the end, without calls inside."""
+PROTOCOLS = (Geometry, Schedule, BarrierKernel, LossKernel, Pattern)
+"""The kinds of kernels. Compiled code calls methods of kernels by names declared here."""
 ROOT = Path(__file__).parents[1]
 
 
 def worth_compiling(rounds: int, games: int) -> bool:
-    """Whether that many games of that length are played compiled."""
+    """Return whether that many games of that length are played compiled."""
     if rounds * games < COMPILE_FROM:
         return False
     if not extras.installed("numba"):
@@ -73,7 +72,7 @@ def compiled_loop(*kernels: Any) -> Callable[..., None]:
 
 @cache
 def _loop(kept: bool) -> Any:
-    """The loop of this process; machine code is kept for kernels of this package alone.
+    """Return the loop of this process. Machine code is kept for kernels of this package alone.
 
     A class of a user's script cannot be imported by another process.
     """
@@ -110,7 +109,7 @@ def source_digest() -> str:
 
 
 def _ours(kernel: Any) -> bool:
-    """Whether a kernel is of this package, down to its fields."""
+    """Return whether a kernel is of this package, down to its fields."""
     if not isinstance(kernel, tuple):
         return not hasattr(kernel, "py_func")
     return type(kernel).__module__.startswith("dikin.") and all(map(_ours, kernel))
@@ -120,7 +119,7 @@ _declared: set[Callable[..., object]] = set()
 
 
 def _declare_functions() -> None:
-    """Tell Numba about marked functions; a user's module may have marked more meanwhile."""
+    """Declare marked functions to Numba. A user's module may have marked more meanwhile."""
     from numba.extending import overload
 
     for function in FUNCTIONS.keys() - _declared:
@@ -133,7 +132,7 @@ def _declare_functions() -> None:
 
 
 def _declare_methods() -> None:
-    """Tell Numba what a method call on a kernel means: the plain method of the kernel's class."""
+    """Declare to Numba that a method call on a kernel is the plain method of its class."""
     from numba import types
     from numba.extending import overload_method
 

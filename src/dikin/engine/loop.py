@@ -34,14 +34,14 @@ class Workspace(NamedTuple):
 
 
 class UnitConversion(NamedTuple):
-    """From the user's units to the learner's, as plain numbers."""
+    """Conversion of the user's units to the learner's, as plain numbers."""
 
     center: Array
     radius: float
     loss_offset: float
     loss_scale: float
     curvature_scale: float
-    """What a strong convexity of 1 is in working units."""
+    """A strong convexity of 1 in working units."""
     curvature_limit: float
     """The largest curvature that is told in a round: understating is safe."""
 

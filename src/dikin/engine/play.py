@@ -1,6 +1,6 @@
 """The game. Read `plain_rounds` first: a round is ask, answer, tell.
 
-`play` compiles a long game automatically if learner and environment both have kernels; the formulas
+`play` compiles a long game automatically if learner and environment both have kernels. The formulas
 are the same, and so are the results, to a few units in the last place.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dikin.arguments import is_whole
-from dikin.domains.base import Array, Domain
+from dikin.domains.base import Array
 from dikin.engine.jit import compiled_loop, worth_compiling
 from dikin.engine.loop import UnitConversion, Workspace
 from dikin.engine.progress import Progress
 from dikin.environments.base import Environment
-from dikin.errors import CertificateWarning, NotSavableError, ParameterError, shown
+from dikin.errors import CertificateWarning, ParameterError, shown
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import KernelLearner
@@ -60,24 +60,24 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
 
 @dataclass(frozen=True)
 class Run:
-    """What happened, at log-spaced checkpoints. Losses and regret are in the user's units.
+    """Result of a game, at log-spaced checkpoints. Losses and regret are in the user's units.
 
     Parameters
     ----------
     checkpoints : numpy.ndarray of int
-        The rounds after which regret, certificate and loss were taken; the last is the end.
+        The rounds after which regret, certificate and loss were taken, up to the last round.
     regret : numpy.ndarray
         Loss suffered minus that of the best fixed point for the rounds so far.
     certificate : numpy.ndarray
-        The bound on the expected regret; NaN for a learner that has none.
+        The bound on the expected regret, NaN for a learner without a bound.
     cumulative_losses : numpy.ndarray
         Loss suffered in all rounds so far.
     comparator : numpy.ndarray
         The best fixed point for all rounds.
     compiled : bool
-        Whether the compiled loop was used.
+        True if the compiled loop was used.
     seconds : float
-        How long the game took, compiling included.
+        Duration of the game, compiling included.
     """
 
     checkpoints: NDArray[np.int64]
@@ -114,15 +114,15 @@ def play(
     Parameters
     ----------
     learner : Learner
-        The learner that plays; it has played as many rounds as the environment.
+        The learner, after as many rounds as the environment.
     environment : Environment
         The environment that answers, on the same domain.
     rounds : int
-        How many rounds to play; at least 1.
+        Number of rounds, at least 1.
     checkpoints : int, default 20
-        How many checkpoints there are for every factor of ten in the rounds.
+        Number of checkpoints for every factor of ten in the rounds.
     progress : bool, default True
-        Whether a progress bar may appear, on a terminal, after two seconds.
+        Allow a progress bar, on a terminal, after two seconds.
 
     Returns
     -------
@@ -184,15 +184,15 @@ def play_game(
 
 
 def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
-    """Whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
+    """Return whole numbers from 1 to `rounds`, evenly spaced on a logarithmic scale."""
     count = max(2, round(np.log10(rounds) * per_decade) + 1)
     return np.unique(np.geomspace(1, rounds, count).round().astype(np.int64))
 
 
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
-    """What `plain_rounds` does, in machine code.
+    """Return the same as `plain_rounds`, in machine code.
 
-    None if learner or environment has no kernel that compiles, if a query is open, or if
+    None if learner or environment lacks a kernel that compiles, if a query is open, or if
     a loss may restart the learner.
     """
     losses = environment.kernel
@@ -232,7 +232,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
 
 
 def compiles(losses: Any) -> bool:
-    """Whether an environment's kernel can be compiled: plain Python inside it cannot."""
+    """Return whether an environment's kernel can be compiled: plain Python inside it cannot."""
     if isinstance(losses, tuple) and hasattr(losses, "_fields"):
         return all(map(compiles, losses))
     return isinstance(losses, int | float | np.ndarray) or hasattr(losses, "py_func")
@@ -248,10 +248,11 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
         )
     if not isinstance(learner, Learner):
         raise ParameterError(f"play needs a learner such as FKM(domain, ...), got {shown(learner)}")
-    if not _same(learner.domain, environment.domain):
+    ours, theirs = learner.domain, environment.domain
+    if ours is not theirs and ours.spec() != theirs.spec():
         raise ParameterError(
-            f"the learner plays on {learner.domain} and the environment on another domain, "
-            f"{environment.domain}: give both the same"
+            f"the learner plays on {ours} and the environment on another domain, {theirs}: "
+            "give both the same"
         )
     if learner.rounds != environment.rounds:
         raise ParameterError(
@@ -280,12 +281,3 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
                 CertificateWarning,
                 stacklevel=4,  # where `play` was called
             )
-
-
-def _same(one: Domain, two: Domain) -> bool:
-    if one is two:
-        return True
-    try:
-        return one.spec() == two.spec()
-    except NotSavableError:
-        return False

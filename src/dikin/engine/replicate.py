@@ -38,24 +38,24 @@ def replicate(
     make_environment : callable
         A new environment from a seed.
     rounds : int
-        How many rounds each game has.
+        Number of rounds of each game.
     seeds : int or iterable of int
         The number of games, with seeds 0, 1, ..., or the seeds themselves.
     workers : int or None, default 1
-        How many processes share the work, -1 for all cores; with None the backend chosen by
+        Number of processes that share the work, -1 for all cores. With None the backend chosen by
         `joblib.parallel_config` decides, such as a Dask cluster.
     checkpoints : int, default 20
-        How many checkpoints there are for every factor of ten in the rounds.
+        Number of checkpoints for every factor of ten in the rounds.
 
     Returns
     -------
     list of Run
-        One for each seed, in the order of the seeds; the same for any number of workers.
+        A run for each seed, in their order, the same for any number of workers.
 
     Raises
     ------
     ParameterError
-        If there are no seeds, `workers` is 0, or a maker is not a function.
+        If `seeds` is empty, `workers` is 0, or a maker is not a function.
 
     Examples
     --------

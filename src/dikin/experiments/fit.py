@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from dikin.vectors import Array
 
 Result = dict[str, Any]
-"""Of a game: seed, regret and certificate in units of half the range of the losses, seconds,
-compiled."""
+"""Seed, regret and certificate (in units of half the range of the losses), seconds, compiled."""
 INTERVAL = 0.95
 
 
@@ -52,7 +51,7 @@ class Curve:
     regrets: Array
     """A row per size, a column per game."""
     fitted: int | None = None
-    """How many of the largest sizes the power is fitted to; None for all."""
+    """Number of the largest sizes to which the power is fitted, None for all."""
     proved: float = nan
     """The exponent that a theorem has."""
 

@@ -34,7 +34,6 @@ where beta is 0 for Lipschitz losses and L is 0 for smooth ones.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple, Self
@@ -61,7 +60,7 @@ EARLIEST = 3.0
 
 
 class Schedule(NamedTuple):
-    """The constants of lines 1 to 7 and of a_t; without a target lambda_t = 0, eta_t = cap."""
+    """The constants of lines 1 to 7 and of a_t. Without a target lambda_t = 0 and eta_t = cap."""
 
     dim: float
     cap: float  # the largest rate: sharp constants keep eta_t |g_t|* at most 1/2 by it
@@ -165,9 +164,9 @@ class BarrierFTRL(KernelLearner):
     def _certificate_part(self) -> Part | None:
         """The account of the rounds, or None if the centre is not known accurately enough.
 
-        `spent` is the sum over the rounds minus the least value of what y_{t+1} minimises.
+        `spent` is the sum over the rounds minus the least value of the objective of line 7.
         """
-        geometry, right, (numbers, linear, iterate, _) = self.geometry, self._schedule, self._state
+        geometry, right, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not geometry.converged(iterate):
             warn(
                 "the centre is so close to the boundary that rounding decides where it is: the "
@@ -187,45 +186,30 @@ class BarrierFTRL(KernelLearner):
 def sharp_schedule(
     order: int, dim: int, nu: float, constant: float, horizon: int | None
 ) -> Schedule:
-    """The constants of docs/mathematics.md."""
-    common = _common(order, dim, constant)
-    floor = anytime = 0.0
-    if order == SMOOTH:
-        floor = nu * log(horizon) / horizon if horizon else 0.0
-        anytime = 0.0 if horizon else nu
-    return common._replace(cap=1.0 / (3.0 * dim), floor=floor, anytime=anytime)
+    """The constants of docs/mathematics.md, from beta or L in the paper's units."""
+    d, coefficient = float(dim), (constant + 1.0) ** (order - 1)
+    target, cap = schedules.target(order, dim, constant), 1.0 / (3.0 * dim)
+    common = Schedule(d, cap, order=order, target=target, first=target, coefficient=coefficient)
+    if order == schedules.LIPSCHITZ:
+        return common._replace(lipschitz=constant, scale=d ** (-4.0 / 3.0))
+    right = common._replace(smoothness=constant, scale=0.5 / d)
+    if horizon is None:
+        return right._replace(anytime=nu)
+    return right._replace(floor=nu * log(horizon) / horizon)
 
 
-def paper_schedule(
-    order: int, dim: int, nu: float, constant: float, horizon: int, lambda_0: float
-) -> Schedule:
-    """The constants of the paper's algorithm boxes, and the least lambda_0 that they require."""
-    common = _common(order, dim, constant)
-    floor = nu / (horizon * log(horizon)) if order == SMOOTH else common.coefficient / horizon
-    return common._replace(first=max(lambda_0, common.target), floor=floor, kappa=400.0)
-
-
-def _common(order: int, dim: int, constant: float) -> Schedule:
-    target = schedules.target(order, dim, constant)
-    coefficient = (constant + 1.0) ** (order - 1)
-    if order == SMOOTH:
-        return Schedule(
-            float(dim), inf, constant, 0.0, order, target, target, coefficient, 0.5 / dim
-        )
-    scale = dim ** (-4.0 / 3.0)
-    return Schedule(float(dim), inf, 0.0, constant, order, target, target, coefficient, scale)
-
-
-def smooth_rho(nu: float) -> float:
-    """The paper's rho = 512 nu (1 + 32 sqrt nu)^2, the round from which its theorem holds."""
-    return 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
-
-
-def lipschitz_rho(dim: int, nu: float, lipschitz: float) -> float:
-    """The paper's rho' = 2^16 (16 sqrt(nu) d^(1/3) (4L+1)^(1/3) + (L+1)^(2/3))^3 / d."""
-    steep = 16.0 * sqrt(nu) * (dim * (4.0 * lipschitz + 1.0)) ** (1.0 / 3.0)
-    needed: float = 2.0**16 * (steep + (lipschitz + 1.0) ** (2.0 / 3.0)) ** 3 / dim
-    return needed
+def paper_schedule(sharp: Schedule, nu: float, horizon: int) -> tuple[Schedule, float]:
+    """The constants of the paper's algorithm boxes, and the round from which its theorem holds."""
+    d, beta, lipschitz = sharp.dim, sharp.smoothness, sharp.lipschitz
+    if sharp.order == SMOOTH:
+        rho = 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
+        lambda_0, floor = (beta + 1.0) * rho / nu, nu / (horizon * log(horizon))
+    else:  # rho'
+        steep = 16.0 * sqrt(nu) * (d * (4.0 * lipschitz + 1.0)) ** (1.0 / 3.0)
+        rho = 2.0**16 * (steep + (lipschitz + 1.0) ** (2.0 / 3.0)) ** 3 / d
+        lambda_0, floor = rho, sharp.coefficient / horizon
+    first = max(lambda_0, sharp.target)
+    return sharp._replace(cap=inf, kappa=400.0, first=first, floor=floor, anytime=0.0), rho
 
 
 class Adaptive(BarrierFTRL):
@@ -242,47 +226,45 @@ class Adaptive(BarrierFTRL):
     )
 
     def _begin(self) -> None:
-        self._warn_of_unequal_sides()
-        dim, nu, constant = self.domain.dim, self.domain.nu, self._constant()
-        if self.constants == "sharp":
-            self._follow(sharp_schedule(self.order, dim, nu, constant, self.horizon))
-            return
-        if self.horizon is None or self.horizon < 2:
-            raise ParameterError(
-                "constants='paper' contain ln T and need horizon=T, at least 2, "
-                f"got {shown(self.horizon)}; the default constants='sharp' need none"
-            )
-        lambda_0, needed = self._paper_start()
-        if self.horizon < needed:
-            warn(
-                f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
-                f"{self.horizon}: below that, its constants allow hardly any learning, and the "
-                "certificate grows like T. The default constants='sharp' hold for every T.",
-                SlowLearnerWarning,
-                stacklevel=3,
-            )
-        self._follow(paper_schedule(self.order, dim, nu, constant, self.horizon, lambda_0))
-
-    @abstractmethod
-    def _constant(self) -> float:
-        """beta or L in the paper's units."""
-
-    @abstractmethod
-    def _paper_start(self) -> tuple[float, float]:
-        """The least lambda_0 of the paper, and the round from which its theorem holds."""
-
-    def _warn_of_unequal_sides(self) -> None:
         rounded = self.domain.equal_sided_geometry(self.units.radius)
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
-            name = type(self).__name__
             warn(
-                f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and {name} "
-                "measures plain lengths, as in the paper: it learns little along short sides. "
-                "Use Predictive, which makes sides equal, or choose units in which they are",
+                f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and "
+                f"{type(self).__name__} measures plain lengths, as in the paper: it learns little "
+                "along short sides. Use Predictive, which makes sides equal, or choose units in "
+                "which they are",
                 SlowLearnerWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
+        constant = self._in_units("smoothness" if self.order == SMOOTH else "lipschitz")
+        dim, nu, horizon = self.domain.dim, self.domain.nu, self.horizon
+        right = sharp_schedule(self.order, dim, nu, constant, horizon)
+        if self.constants == "paper":
+            if horizon is None or horizon < 2:
+                raise ParameterError(
+                    "constants='paper' contain ln T and need horizon=T, at least 2, "
+                    f"got {shown(horizon)}; the default constants='sharp' need none"
+                )
+            right, needed = paper_schedule(right, nu, horizon)
+            if horizon < needed:
+                warn(
+                    f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
+                    f"{horizon}: below that, its constants allow hardly any learning, and the "
+                    "certificate grows like T. The default constants='sharp' hold for every T.",
+                    SlowLearnerWarning,
+                    stacklevel=3,
+                )
+        self._follow(right)
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        make: Any = cls
+        # beta or L is 1 in the paper's units, for losses in [-1, 1].
+        unit = domain.radius**-2 if cls.order == SMOOTH else 1.0 / domain.radius
+        yield make(domain, unit, seed=seed)
+        yield make(domain, (20 if cls.order == SMOOTH else 5) * unit, horizon=1000, seed=seed)
+        yield make(domain, unit, loss_range=(3, 11), seed=seed)
 
 
 class AdaptiveSmooth(Adaptive):
@@ -308,20 +290,6 @@ class AdaptiveSmooth(Adaptive):
     order = schedules.SMOOTH
     smoothness: float = parameters.smoothness()
 
-    def _constant(self) -> float:
-        return self._in_units("smoothness")
-
-    def _paper_start(self) -> tuple[float, float]:
-        nu = self.domain.nu
-        return (self._constant() + 1.0) * smooth_rho(nu) / nu, smooth_rho(nu)
-
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        unit = 1.0 / domain.radius**2  # beta = 1 in the paper's units, for losses in [-1, 1]
-        yield cls(domain, unit, seed=seed)
-        yield cls(domain, 20 * unit, horizon=1000, seed=seed)
-        yield cls(domain, unit, loss_range=(3, 11), seed=seed)
-
 
 class AdaptiveLipschitz(Adaptive):
     """Learner for losses that are `lipschitz`-Lipschitz on the domain, in the user's units.
@@ -345,17 +313,3 @@ class AdaptiveLipschitz(Adaptive):
 
     order = schedules.LIPSCHITZ
     lipschitz: float = parameter(LIPSCHITZ, nonnegative)
-
-    def _constant(self) -> float:
-        return self._in_units("lipschitz")
-
-    def _paper_start(self) -> tuple[float, float]:
-        needed = lipschitz_rho(self.domain.dim, self.domain.nu, self._constant())
-        return needed, needed
-
-    @classmethod
-    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
-        unit = 1.0 / domain.radius  # L = 1 in the paper's units, for losses in [-1, 1]
-        yield cls(domain, unit, seed=seed)
-        yield cls(domain, 5 * unit, horizon=1000, seed=seed)
-        yield cls(domain, unit, loss_range=(3, 11), seed=seed)

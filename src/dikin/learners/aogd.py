@@ -1,7 +1,7 @@
 """Adaptive online gradient descent (Bartlett, Hazan and Rakhlin, NIPS 2007): learns from gradients.
 
-The full-information reference of the paper: it does with gradients what the paper's two algorithms
-do with values. With |u| <= 1, G_t the length of the gradient and H_t the curvature told,
+The full-information reference of the paper: it uses gradients where the paper's two algorithms
+use values. With |u| <= 1, G_t the length of the gradient and H_t the curvature told,
 
     S_t      = H_{1:t} + lambda_{1:t-1}
     lambda_t = (sqrt(S_t^2 + 8 G_t^2/3) - S_t)/2,    so (3/2) lambda_t = G_t^2/(S_t + lambda_t)
@@ -60,8 +60,7 @@ class AOGD(Learner):
     @property
     def center(self) -> Array:
         """The point that it will play next."""
-        u, square, _ = self._propose()
-        return self._placed(u, square)
+        return self._inside(self._propose()[0])
 
     def _propose(self) -> tuple[Array, float, Array]:
         u = self.geometry.vector(self._iterate)

@@ -8,14 +8,14 @@ Sigma^-1 = A = C C', losses Z in place of f (below) and D the change from the la
 
 eta = sqrt(d/T)/(1 + L/d), lambda = 1/d: the authors' practical choice, without the truncations of
 their theorem. It starts at the centre with Sigma = (2/d^2) Hessian(psi)(centre)^-1. On a ball of
-radius r this is the paper's (r/d)^2 I; on any other set it follows the proportions of the set.
+radius r this is the paper's (r/d)^2 I. It follows the proportions of any other set.
 
 The paper's losses are defined everywhere. Here the convex extension through the gauge of the set
 (Fokkema, van der Hoeven, Lattimore and Mayo, COLT 2024) takes their place: for f in [0, 1],
 
     P = max{1, gauge(X)/(1 - eps)},   play X/P,   Z = P f(X/P) + c (P - 1),   c = min{1/eps, L},
 
-convex as f(z) - f'(z).z is at least -L and, in (1 - eps) X, at least -1/eps; eps = 1/sqrt(T).
+convex as f(z) - f'(z).z is at least -L and, in (1 - eps) X, at least -1/eps, with eps = 1/sqrt(T).
 
 Regret of order (1 + L/d) (d^(3/2) sqrt(T) + d^3) up to logarithms, with high probability, for
 independent losses of one convex mean, L in units of the radius. For some 16 d^5 (1 + L/d)^2/q^2
@@ -23,7 +23,7 @@ rounds, q the curvature of losses in [0, 1], it looks linear. If no horizon is g
 round replaces T, without a proof.
 
 Two guards, which sound losses do not reach: a new A is dropped if Sigma would be more than four
-times what it was at the start or if A has lost its digits, and mu stays in 2 X.
+times the first one or if A has lost its digits, and mu stays in 2 X.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class BanditNewton(Learner):
     Notes
     -----
     Published: the update of mean and covariance with the authors' practical choice of eta and
-    lambda, by Lattimore and Gyorgy, for losses on the whole space; and the extension through the
-    gauge of a set, by Fokkema and others, for another form of the method.
+    lambda, by Lattimore and Gyorgy, for losses on the whole space. The extension through the gauge
+    of a set, by Fokkema and others, for another form of the method.
 
-    Ours: putting the two together, which no published theorem covers; the constant min{1/eps, L} of
-    the extension; the first covariance; the current round in place of a horizon; and the guards.
+    Ours: both together, which no published theorem covers, the constant min{1/eps, L} of the
+    extension, the first covariance, the current round in place of a horizon, and the guards.
 
     References
     ----------
@@ -93,7 +93,7 @@ class BanditNewton(Learner):
         return 1.0 if inside else max(1.0, self.domain.gauge(v))
 
     def _clock(self) -> float:
-        """T, or the current round if no horizon is known; at least 2, so that eps is below 1."""
+        """T, or the current round if no horizon is known. At least 2, which keeps eps below 1."""
         return float(self.horizon or max(2, self.rounds - self._earlier + 1))
 
     @property

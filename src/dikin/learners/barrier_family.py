@@ -63,8 +63,8 @@ class Scrible(FixedRateFTRL):
     ellipsoid, and regret of order d sqrt(nu T ln T).
 
     Ours: the directions, uniform on the sphere in place of a random eigenvector, with the same
-    second moment; and the rate, which balances the bound proved in docs/mathematics.md. As far as
-    we know that of 2008 is sqrt(nu ln T/T)/(4 d); it was not compared with the printed paper.
+    second moment. The rate, which balances the bound proved in docs/mathematics.md. That of 2008 is
+    probably sqrt(nu ln T/T)/(4 d).
 
     References
     ----------
@@ -76,8 +76,6 @@ class Scrible(FixedRateFTRL):
     >>> from dikin import Ball
     >>> learner = Scrible(Ball(2), horizon=1000, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
     smoothness: ClassVar[float] = 0.0
@@ -92,7 +90,7 @@ class Scrible(FixedRateFTRL):
 
 
 class SahaTewari(FixedRateFTRL):
-    """Learner for `smoothness`-smooth losses over a known number of rounds; ignores curvature.
+    """Learner for `smoothness`-smooth losses over a known number of rounds. Ignores curvature.
 
     Notes
     -----
@@ -113,8 +111,6 @@ class SahaTewari(FixedRateFTRL):
     >>> from dikin import Ball
     >>> learner = SahaTewari(Ball(2), horizon=1000, smoothness=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
     smoothness: float = parameters.smoothness()
@@ -133,7 +129,7 @@ class SahaTewari(FixedRateFTRL):
 
 
 class LipschitzBarrier(FixedRateFTRL):
-    """Learner for `lipschitz` losses over a known number of rounds; ignores curvature.
+    """Learner for `lipschitz` losses over a known number of rounds. Ignores curvature.
 
     Notes
     -----
@@ -153,8 +149,6 @@ class LipschitzBarrier(FixedRateFTRL):
     >>> from dikin import Ball
     >>> learner = LipschitzBarrier(Ball(2), horizon=1000, lipschitz=1.0, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
     lipschitz: float = parameters.lipschitz()
@@ -178,7 +172,7 @@ class HazanLevy(FixedRateFTRL):
     Published: the algorithm and its rate eta, which was checked against the quotation in Luo, Zhang
     and Zhao (COLT 2022) and not against the printed paper.
 
-    Ours: the limit 1/(2 d) on eta; and the constants of the bound, by a proof that does not assume
+    Ours: the limit 1/(2 d) on eta, and the constants of the bound, by a proof that does not assume
     smooth bounded losses to be Lipschitz.
 
     References
@@ -190,8 +184,6 @@ class HazanLevy(FixedRateFTRL):
     >>> from dikin import Ball
     >>> learner = HazanLevy(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
     """
 
     smoothness: float = parameters.smoothness()
@@ -232,7 +224,7 @@ class Discard(HazanLevy):
     --------
     >>> from dikin import Ball
     >>> learner = Discard(Ball(2), horizon=1000, smoothness=1.0, curvature=0.5, seed=1)
-    >>> learner.tell(learner.ask(), 0.3)  # no curvature told: thrown away
+    >>> learner.tell(learner.ask(), 0.3)  # without curvature: thrown away
     >>> learner.center
     array([0., 0.])
     """

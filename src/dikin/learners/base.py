@@ -24,7 +24,6 @@ from dikin.errors import (
     FeedbackError,
     LossError,
     LossRangeError,
-    NotSavableError,
     NumericalError,
     ParameterError,
     StateError,
@@ -64,18 +63,12 @@ class Learner(Declared, Player[Query]):
     ----------
     kind
         The name in saved states and on the command line: that of the class in lower case.
-    geometry
-        The working form of the domain (`dikin.domains.geometry`).
-    units
-        Lengths and losses as the learner measures them: `units.loss_range` is the current range.
     feedback
         The kind of answer to a query.
-    parameters
-        The declared arguments, by name.
     kept
         The names of the attributes that make up the state.
-    measures_range
-        True if the learner measures an unknown range without restarts.
+    units
+        Lengths and losses as the learner measures them: `units.loss_range` is the current range.
     rounds
         Number of rounds answered so far.
 
@@ -87,7 +80,7 @@ class Learner(Declared, Player[Query]):
 
     feedback: ClassVar[Feedback] = Feedback.VALUE
     kept: ClassVar[tuple[str, ...]] = ()
-    measures_range: ClassVar[bool] = False
+    measures_range: ClassVar[bool] = False  # True if an unknown range needs no restarts
     domain: Domain = parameter("The set to play on.", _domain)
     loss_range: LossRange = parameter(
         "The least and the largest possible loss. None if they are not known: the learner finds "
@@ -166,7 +159,9 @@ class Learner(Declared, Player[Query]):
                 u, square, memo = self._propose()
             else:
                 u, square, memo = self._propose_knowing(context, forecast)
-            id, point = queries.next_id, self._placed(u, square)
+            id, point = queries.next_id, u if self._same_units else self._point(u)
+            if square > self._surely_inside:
+                point = self._inside(u, point)
             point.setflags(write=False)
             query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
@@ -232,7 +227,7 @@ class Learner(Declared, Player[Query]):
 
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
-        """Learn from an answer in the paper's units; on an exception nothing has changed.
+        """Learn from an answer in the paper's units. On an exception nothing has changed.
 
         Formulas take the number of the round from `rounds - _earlier`, which starts again with
         every restart. The round is counted afterwards.
@@ -257,7 +252,7 @@ class Learner(Declared, Player[Query]):
         """
 
     def _certificate_part(self) -> Part | None:
-        """What the rounds since the last restart add to the certificate; None if not known."""
+        """The share of the rounds since the last restart in the certificate. None if not known."""
         return None
 
     @property
@@ -302,15 +297,10 @@ class Learner(Declared, Player[Query]):
         self.geometry.write_point(u, self._flat_center, self.units.radius, x)
         return x.reshape(self.domain.point_shape)
 
-    def _placed(self, u: Array, square: float) -> Array:
-        """The point of a working vector, guaranteed to be inside."""
-        point = u if self._same_units else self._point(u)
-        return point if square <= self._surely_inside else self._inside(u, point)
-
     def _inside(self, u: Array, point: Array | None = None) -> Array:
         """The point of a working vector, pulled towards the centre by as many ulps as it takes.
 
-        Dikin's ellipsoid keeps u inside; adding c and rounding may put it a hair outside.
+        Dikin's ellipsoid keeps u inside. Adding c and rounding may put it a hair outside.
         """
         shrink, point = 1e-15, self._point(u) if point is None else point
         while not self.domain.margin(point) >= 0.0:
@@ -373,7 +363,7 @@ class Learner(Declared, Player[Query]):
             return 1.0 if f > 0 else -1.0
         low, high = self.units.loss_range
         raise LossRangeError(
-            f"the loss {value:g} lies outside loss_range=({low:g}, {high:g}); build the learner "
+            f"the loss {value:g} lies outside loss_range=({low:g}, {high:g}). Build the learner "
             "with a range that contains every loss, or None. Nothing was changed."
         )
 
@@ -445,32 +435,21 @@ class Learner(Declared, Player[Query]):
         dict
             The argument of `dikin.restore`, which makes the same learner from it.
         """
-        state = {
+        state: dict[str, Any] = {
             "learner": self.kind,
-            "domain": self._domain_spec(),
+            "domain": self.domain.spec(),
             "size": self.geometry.size,
             "arguments": self.arguments(),
             "rounds": self.rounds,
             "next": self._open.next_id,
             "generator": self._noise.state(),
             "numbers": serialization.encode(self._numbers()),
-            "open": [
-                serialization.encode((id, query.point, *self._written(memo)))
-                for id, (query, memo) in self._open.items()
-            ],
+            "open": [],
         }
+        for id, (query, memo) in self._open.items():
+            known = () if memo is range_search.STALE else (self._memo_state(memo),)
+            state["open"].append(serialization.encode((id, query.point, *known)))
         return state if self._search is None else state | self._search.state(self)
-
-    def _written(self, memo: Memo) -> tuple[Any, ...]:
-        """The memo's state, or nothing where it is not learnt from."""
-        return () if memo is range_search.STALE else (self._memo_state(memo),)
-
-    def _domain_spec(self) -> dict[str, Any] | None:
-        """None for a domain made of Python functions: it must be given again with the state."""
-        try:
-            return self.domain.spec()
-        except NotSavableError:
-            return None
 
     @classmethod
     def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
@@ -493,12 +472,14 @@ class Learner(Declared, Player[Query]):
         StateError
             If the state is of another domain.
         """
-        arguments = state["arguments"] | range_search.known_range(state)
+        searches = "range" in state  # for the time being it is built for its present range
+        arguments = state["arguments"] | ({"loss_range": state["range"]} if searches else {})
         with silence():  # it was warned of when it was built
             learner = cls(domain, **arguments)
         if state["size"] != learner.geometry.size:
             raise StateError(f"the state was saved on another domain than {domain}")
-        range_search.restore(learner, state)
+        if searches:
+            range_search.restore(learner, state)
         learner.rounds, learner._open.next_id = int(state["rounds"]), int(state["next"])
         learner._noise.restore(state["generator"])
         if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes

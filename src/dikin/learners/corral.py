@@ -10,8 +10,8 @@ T), p_1 = 1/M, eta_{1,i} = eta and rho_{1,i} = 2M:
     base i_t learns from f_t/pbar_i, the others from 0 at the points that they proposed
     if 1/pbar_j > rho_j:  rho_j = 2/pbar_j,  eta_j <- b eta_j,  base j starts anew for range rho_j
 
-Each base is told the curvature of every round: the losses that it learns from are sigma_t-strongly
-convex on average. Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta +
+Each base learns the curvature of every round: its losses are sigma_t-strongly convex on average.
+Regret, up to logarithms and for every base i: M/eta + T eta - E[rho_i]/eta +
 E[rho_i^alpha] R_i, where base i alone has the regret R_i, and E[rho^alpha] R_i when its losses are
 weighted: alpha is 1 for methods of rate sqrt(T), 2/3 for SahaTewari and 1/2 for FKM. For alpha = 1
 the theorem requires eta = 1/(40 R_i ln T). The default sqrt(M/T) suits M fixed points.
@@ -19,6 +19,7 @@ the theorem requires eta = 1/(40 R_i ln T). The default sqrt(M/T) suits M fixed 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from math import erfc, exp, log, sqrt
 from typing import Any, NamedTuple, Self
@@ -41,11 +42,11 @@ from dikin.silence import silence
 
 
 class Proposed(NamedTuple):
-    """What the learner remembers about a query."""
+    """The memory of a query."""
 
     played: int  # the base whose point it is
     weight: float  # 1/pbar of that base
-    restarts: tuple[int, ...]  # of each base: one restarted since then does not learn from it
+    lives: Array  # of each base: one restarted since then does not learn from it
     memos: tuple[Memo, ...]  # of each base's proposal
 
 
@@ -66,15 +67,14 @@ class Corral(Learner):
     Raises
     ------
     ParameterError
-        If a base plays on another domain, must be told more than a value, or is not a learner.
+        If a base plays on another domain, needs more than a value, or is not a learner.
 
     Notes
     -----
     Published: the mirror descent on the shares, the thresholds, the rising rates, and the bound.
 
-    Ours: bases are told f_t/pbar, which has half the range of the paper's l_t/pbar; the curvature
-    that they are told; a base that is restarted is built again for its wider range; and the default
-    of eta.
+    Ours: bases learn from f_t/pbar, which has half the range of the paper's l_t/pbar, and from the
+    curvature. A base that is restarted is built again for its wider range. The default of eta.
 
     References
     ----------
@@ -96,52 +96,35 @@ class Corral(Learner):
     )
     horizon: int = parameters.horizon(2, "the rates contain ln T")
     eta: float | None = parameter(
-        "The first step of the mirror descent on the shares; sqrt(M/T) for None.",
+        "The first step of the mirror descent on the shares. None for sqrt(M/T).",
         optional(positive),
         default=None,
         kw_only=True,
     )
 
+    kept = ("_inverse", "_etas", "_rhos", "_lives")
+
     def _begin(self) -> None:
         learners = [self._checked_base(base) for base in self.bases]
         self._blueprints = [(type(base), base.arguments()) for base in learners]
-        count = len(learners)
-        eta = self.eta or sqrt(count / self.horizon)
         self._limits = [base.curvature_limit for base in learners]
         self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), 1)
-        self._inverse = [float(count)] * count
-        """1/p."""
-        self._etas, self._rhos = [eta] * count, [2.0 * count] * count
-        self._base_restarts = [0] * count
-        self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
-
-    @property
-    @locked
-    def shares(self) -> Array:
-        """The probabilities pbar with which the bases are played."""
-        gamma, count = 1.0 / self.horizon, len(self._bases)
-        return np.array([(1.0 - gamma) / each + gamma / count for each in self._inverse])
-
-    @property
-    @locked
-    def center(self) -> Array:
-        """The centre of the base with the largest share."""
-        return self._bases[int(np.argmin(self._inverse))].center
-
-    def _declared_limit(self) -> tuple[float, str]:
-        """The largest limit of a base, for each of which a larger curvature is clipped."""
-        return max(self._limits)
+        count = len(learners)
+        self._inverse = np.full(count, float(count))  # 1/p
+        self._etas = np.full(count, self.eta or sqrt(count / self.horizon))
+        self._rhos, self._lives = 2.0 * self._inverse, np.ones(count)
+        self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos.tolist())]
 
     def _checked_base(self, base: Learner | dict[str, Any]) -> Learner:
         """A base, which a saved state names by its class and its arguments."""
         if isinstance(base, dict):
             return LEARNERS.find(base["learner"])(self.domain, **base["arguments"])
-        name, spec = type(base).__name__, self._domain_spec()
+        name, spec = type(base).__name__, self.domain.spec()
         if base.feedback is not Feedback.VALUE:
             raise ParameterError(
                 f"{name} must be told {base.feedback.value}; Corral passes on one loss per round"
             )
-        if base.domain is not self.domain and (spec is None or base._domain_spec() != spec):
+        if base.domain is not self.domain and base.domain.spec() != spec:
             raise ParameterError(
                 f"{name} plays on {base.domain} and Corral on another domain, {self.domain}: give "
                 "both the same"
@@ -160,59 +143,64 @@ class Corral(Learner):
         """A uniform number, from the normal one that the learner's stream gives."""
         return 0.5 * erfc(float(self._noise.draw()[0]) / sqrt(2.0))
 
-    # --- a round -------------------------------------------------------------------------------
+    @property
+    @locked
+    def shares(self) -> Array:
+        """The probabilities pbar with which the bases are played."""
+        return self._mixed(self._inverse)
+
+    def _mixed(self, inverse: Array) -> Array:
+        gamma = 1.0 / self.horizon
+        return (1.0 - gamma) / inverse + gamma / inverse.size
+
+    @property
+    @locked
+    def center(self) -> Array:
+        """The centre of the base with the largest share."""
+        return self._bases[int(np.argmin(self._inverse))].center
+
+    def _declared_limit(self) -> tuple[float, str]:
+        """The largest limit of a base. A larger curvature than its own is clipped for each."""
+        return max(self._limits)
 
     def _propose(self) -> tuple[Array, float, Proposed]:
         shares = self.shares
         played = min(int(np.searchsorted(shares.cumsum(), self._chance())), shares.size - 1)
         proposals = [base._propose() for base in self._bases]
-        point = self._bases[played]._placed(*proposals[played][:2])
+        point = self._bases[played]._inside(proposals[played][0])
         memos = tuple(memo for _, _, memo in proposals)
-        weight = 1.0 / float(shares[played])
-        return point, 0.0, Proposed(played, weight, tuple(self._base_restarts), memos)
+        return point, 0.0, Proposed(played, 1.0 / float(shares[played]), self._lives, memos)
 
-    def _placed(self, u: Array, square: float) -> Array:
+    def _point(self, u: Array) -> Array:
         return u  # only the bases use working vectors
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
         suffered = 0.5 * (1.0 + loss) * memo.weight
         inverse = mirror_step(self._inverse, self._etas, memo.played, suffered)
-        anew = self._outgrown(inverse)
-        self._teach_bases(memo, loss, curvature, anew.keys())
-        self._inverse = inverse
-        for i, (rho, base) in anew.items():
-            self._rhos[i], self._bases[i] = rho, base
-            self._etas[i] *= exp(1.0 / log(self.horizon))
-            self._base_restarts[i] += 1
-
-    def _outgrown(self, inverse: list[float]) -> dict[int, tuple[float, Learner]]:
-        """The bases whose weight would leave their range, restarted, with their new ranges."""
-        gamma, count = 1.0 / self.horizon, len(inverse)
-        weights = [1.0 / ((1.0 - gamma) / each + gamma / count) for each in inverse]
-        return {
-            i: (2.0 * weight, self._started(i, 2.0 * weight))
-            for i, (weight, rho) in enumerate(zip(weights, self._rhos, strict=True))
-            if weight > rho
-        }
-
-    def _teach_bases(self, memo: Proposed, loss: float, curvature: float, outgrown: Any) -> None:
-        """Every base learns from its share of the answer; if one cannot, none does."""
+        weights = 1.0 / self._mixed(inverse)
+        outgrown = weights > self._rhos
+        rhos = np.where(outgrown, 2.0 * weights, self._rhos)
+        bases = [
+            self._started(i, float(rho)) if outgrown[i] else self._bases[i]
+            for i, rho in enumerate(rhos)
+        ]
         before = [dict(vars(base)) for base in self._bases]
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
-                for i, base in enumerate(self._bases):
-                    if memo.restarts[i] != self._base_restarts[i] or i in outgrown:
-                        continue
-                    rho = self._rhos[i]
+                for i in np.flatnonzero((memo.lives == self._lives) & ~outgrown):
+                    base, rho = bases[i], float(rhos[i])
                     f = loss * memo.weight / rho if i == memo.played else 0.0
                     most = base.units.curvature(base.curvature_limit[0])
                     base._learn(memo.memos[i], f, min(curvature / rho, most))
                     base.rounds += 1
-        except BaseException:
+        except BaseException:  # if one cannot learn, none does
             for base, attributes in zip(self._bases, before, strict=True):
                 base.__dict__ = attributes
             raise
+        self._inverse, self._rhos, self._bases = inverse, rhos, bases
+        self._etas = np.where(outgrown, exp(1.0 / log(self.horizon)), 1.0) * self._etas
+        self._lives = self._lives + outgrown
 
     # --- state ---------------------------------------------------------------------------------
 
@@ -226,48 +214,25 @@ class Corral(Learner):
             base.require_registered()
 
     def _numbers(self) -> dict[str, Any]:
-        return {
-            "inverse": tuple(self._inverse),
-            "etas": tuple(self._etas),
-            "rhos": tuple(self._rhos),
-            "starts": tuple(self._base_restarts),
-            "bases": tuple(
-                {
-                    "rounds": base.rounds,
-                    "generator": base._noise.state(),
-                    "numbers": base._numbers(),
-                }
-                for base in self._bases
-            ),
-        }
+        bases = tuple(json.dumps(base.state()) for base in self._bases)
+        return super()._numbers() | {"bases": bases}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        self._inverse, self._etas = list(numbers["inverse"]), list(numbers["etas"])
-        self._rhos, self._base_restarts = list(numbers["rhos"]), list(numbers["starts"])
-        before = self._noise.state()
-        self._bases = [self._started(i, rho) for i, rho in enumerate(self._rhos)]
-        self._noise.restore(before)  # as if no seeds had been drawn for them
-        for base, state in zip(self._bases, numbers["bases"], strict=True):
-            base.rounds = state["rounds"]
-            base._noise.restore(state["generator"])
-            base._set_numbers(state["numbers"])
+        super()._set_numbers(numbers)
+        pairs = zip(self._bases, map(json.loads, numbers["bases"]), strict=True)
+        self._bases = [base.restore(self.domain, state) for base, state in pairs]
 
-    def _memo_state(self, memo: Proposed) -> tuple[Any, ...]:
-        memos = tuple(
-            base._memo_state(part) if then == now else None
-            for base, part, then, now in zip(
-                self._bases, memo.memos, memo.restarts, self._base_restarts, strict=True
-            )
-        )
-        return memo.played, memo.weight, memo.restarts, memos
+    def _memo_state(self, memo: Proposed) -> Proposed:
+        same = memo.lives == self._lives
+        rows = zip(self._bases, memo.memos, same, strict=True)
+        parts = tuple(base._memo_state(part) if now else None for base, part, now in rows)
+        return memo._replace(memos=parts)
 
-    def _memo_from(self, state: tuple[Any, ...]) -> Proposed:
-        played, weight, restarts, parts = state
-        memos = tuple(
-            None if part is None else base._memo_from(part)
-            for base, part in zip(self._bases, parts, strict=True)
-        )
-        return Proposed(played, weight, restarts, memos)
+    def _memo_from(self, state: Any) -> Proposed:
+        *rest, parts = state
+        pairs = zip(self._bases, parts, strict=True)
+        memos = tuple(part if part is None else base._memo_from(part) for base, part in pairs)
+        return Proposed._make((*rest, memos))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -280,21 +245,22 @@ class Corral(Learner):
         yield cls(domain, bases, 50, eta=5.0, loss_range=(3, 11), seed=seed)
 
 
-def mirror_step(inverse: list[float], etas: list[float], played: int, loss: float) -> list[float]:
+def mirror_step(inverse: Array, etas: Array, played: int, loss: float) -> Array:
     """1/p after a step of mirror descent with the log barrier, from a loss >= 0 of one base.
 
     Here lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No
     new p exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there
     no denominator is below one: Newton's method falls from that point monotonically onto the root.
     """
-    most = [(a - 1.0) / eta for a, eta in zip(inverse, etas, strict=True)]
-    lam = min(loss, *most[:played], *most[played + 1 :])
+    most = (inverse - 1.0) / etas
+    most[played] = loss
+    lam = most.min()
     while True:
-        moved = [a - eta * lam for a, eta in zip(inverse, etas, strict=True)]
+        moved = inverse - etas * lam
         moved[played] += etas[played] * loss
-        excess = sum(1.0 / a for a in moved) - 1.0
-        slope = sum(eta / a**2 for a, eta in zip(moved, etas, strict=True))
-        below = lam - excess / slope
+        excess = (1.0 / moved).sum() - 1.0
+        below = lam - excess / (etas / moved**2).sum()
         if not below < lam:  # the root up to rounding, which the last factor corrects
-            return [max(a * (1.0 + excess), 1.0) for a in moved]
+            found: Array = np.maximum(moved * (1.0 + excess), 1.0)
+            return found
         lam = below

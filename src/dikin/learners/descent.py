@@ -1,6 +1,6 @@
 """Gradient descent with projections: five learners without a barrier that differ in their pace.
 
-In the paper's units, with r the inradius, so that a step of delta from (1 - delta/r) X stays in X:
+A step of delta from (1 - delta/r) X stays in X, where r is the inradius. In the paper's units,
 
     x_t     = y_t + delta_t s_t,      s_t uniform on the unit sphere of the set's plane
     g_t     = (d/delta_t) (f_t(x_t) - b_t) s_t
@@ -176,19 +176,6 @@ class FKM(Descent):
         yield cls(domain, 5000, 2.0 / domain.radius, loss_range=(3, 11), seed=seed)
 
 
-def one_point_pace(dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float) -> Pace:
-    """The tuning of AgarwalDekelXiao.
-
-    delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2, with S = min{2, L}/r the price
-    of the shrunk comparator by convexity or by the slope;
-    regret <= d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T.
-    """
-    drift = 3.0 * lipschitz + min(2.0, lipschitz) / inradius
-    reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
-    reach = min(reach, inradius / 2.0)
-    return Pace(dim, reach, 1.0 - reach / inradius, 1.0 / sigma, power=1.0)
-
-
 class AgarwalDekelXiao(Descent):
     """Learner for `lipschitz` losses that are all `curvature`-strongly convex.
 
@@ -199,8 +186,8 @@ class AgarwalDekelXiao(Descent):
     -----
     Published: the one-point estimate, steps of 1/(sigma t), the shrunk set, and the rate T^(2/3).
 
-    Ours: the constant in delta and the constants of the bound, derived independently; the price S
-    of the shrunk comparator; and the limit r/2 on delta.
+    Ours: the constant in delta and the constants of the bound, derived independently, the price S
+    of the shrunk comparator, and the limit r/2 on delta.
 
     References
     ----------
@@ -219,30 +206,23 @@ class AgarwalDekelXiao(Descent):
     curvature: float = parameters.curvature()
 
     def _choose_pace(self) -> Pace:
+        """The exploration delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2.
+
+        S = min{2, L}/r is the price of the shrunk comparator by convexity or by the slope. The
+        regret is at most d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T.
+        """
         slope, sigma = self._in_units("lipschitz"), assumed_curvature(self, self.curvature)
-        return one_point_pace(self.domain.dim, self._inradius, self.horizon, slope, sigma)
+        dim, inradius, horizon = self.domain.dim, self._inradius, self.horizon
+        drift = 3.0 * slope + min(2.0, slope) / inradius
+        reach = (dim**2 * (1.0 + log(horizon)) / (sigma * drift * horizon)) ** (1.0 / 3.0)
+        reach = min(reach, inradius / 2.0)
+        return Pace(dim, reach, 1.0 - reach / inradius, 1.0 / sigma, power=1.0)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         unit = 1.0 / domain.radius
         yield cls(domain, 1000, unit, 0.5 * unit**2, seed=seed)
         yield cls(domain, 10**6, 20 * unit, 4 * unit**2, loss_range=(3, 11), seed=seed)
-
-
-def two_point_pace(
-    dim: int, inradius: float, horizon: int, lipschitz: float, sigma: float | None
-) -> Pace:
-    """The tunings of TwoPoint: as the estimate does not grow when delta falls, it is almost zero.
-
-    convex:           eta   = 1/(L sqrt(d T)),  delta = 1/T,      regret of order L sqrt(d T)
-    strongly convex:  eta_t = 1/(sigma t),      delta = ln T/T,
-                      regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
-    """
-    reach = min((1.0 if sigma is None else log(horizon)) / horizon, inradius / 2.0)
-    shrink = 1.0 - reach / inradius
-    if sigma is None:
-        return Pace(dim, reach, shrink, 1.0 / (lipschitz * sqrt(dim * horizon)))
-    return Pace(dim, reach, shrink, 1.0 / sigma, power=1.0)
 
 
 class TwoPoint(Descent):
@@ -256,8 +236,8 @@ class TwoPoint(Descent):
     -----
     Published: the estimate from two points, the steps, and the rates.
 
-    Ours: the constants, derived independently; the step 1/(L sqrt(d T)), which uses the smaller
-    second moment of Shamir (JMLR 2017); and the limit r/2 on delta.
+    Ours: the constants, derived independently, the step 1/(L sqrt(d T)), which uses the smaller
+    second moment of Shamir (JMLR 2017), and the limit r/2 on delta.
 
     References
     ----------
@@ -282,11 +262,23 @@ class TwoPoint(Descent):
     )
 
     def _choose_pace(self) -> Pace:
-        slope = self._in_units("lipschitz")
-        sigma = None if self.curvature is None else assumed_curvature(self, self.curvature)
-        return two_point_pace(self.domain.dim, self._inradius, self.horizon, slope, sigma)
+        """The exploration is almost zero, as the estimate does not grow when delta falls.
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+        convex:           eta   = 1/(L sqrt(d T)),  delta = 1/T,      regret of order L sqrt(d T)
+        strongly convex:  eta_t = 1/(sigma t),      delta = ln T/T,
+                          regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
+        """
+        dim, inradius, horizon = self.domain.dim, self._inradius, self.horizon
+        slope = self._in_units("lipschitz")
+        if self.curvature is None:
+            reach = min(1.0 / horizon, inradius / 2.0)
+            shrink, eta = 1.0 - reach / inradius, 1.0 / (slope * sqrt(dim * horizon))
+            return Pace(dim, reach, shrink, eta)
+        reach = min(log(horizon) / horizon, inradius / 2.0)
+        eta = 1.0 / assumed_curvature(self, self.curvature)
+        return Pace(dim, reach, 1.0 - reach / inradius, eta, power=1.0)
+
+    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
         """Propose two vectors, one in each row, with the larger of their squares."""
         one, square, memo = super()._propose()
         pace, two = self._pace, np.empty_like(one)
@@ -294,11 +286,14 @@ class TwoPoint(Descent):
         other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, far, two)
         return np.stack([one, pace.shrink * two]), max(square, other), memo
 
-    def _placed(self, u: Array, square: float) -> Array:
-        return np.stack([super(TwoPoint, self)._placed(each, square) for each in u])
+    def _point(self, u: Array) -> Array:
+        return super()._point(u) if u.ndim == 1 else np.stack(list(map(super()._point, u)))
+
+    def _inside(self, u: Array, point: Array | None = None) -> Array:
+        return super()._inside(u, point) if u.ndim == 1 else np.stack(list(map(super()._inside, u)))
 
     def _scaled_answer(self, answer: Any) -> float:
-        """Half the difference of the two losses: what one loss is to the one-point estimate."""
+        """Half the difference of the two losses, in place of the one loss of other learners."""
         one, two = (super(TwoPoint, self)._scaled_answer(each) for each in two_parts(self, answer))
         return float(one - two) / 2.0
 
@@ -315,7 +310,7 @@ class PseudoLine(Descent):
     `ask(z)` takes z_t as an array of the shape of a point, in the user's coordinates: z.x is the
     sum of the products of their entries. Only that line is explored: this is `FKM` with d = 1, and
     has its tuning and its bound, 2 T^(3/4) sqrt(3 (L + 1/r)) for any d, with L the constant of the
-    losses on the domain. Where z.x is the same on the whole domain the centre itself is played.
+    losses on the domain. The centre itself is played where z.x is the same on the whole domain.
 
     Notes
     -----
@@ -349,7 +344,7 @@ class PseudoLine(Descent):
         slope = self._in_units("lipschitz")
         return fixed_pace(1, self._inradius, self.horizon, slope)
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
         raise FeedbackError(
             "PseudoLine needs a context: call ask(z), where the loss is a function of z.x and z "
             f"has the shape {self.domain.point_shape}"
@@ -368,7 +363,7 @@ class PseudoLine(Descent):
         length = float(np.linalg.norm(line))
         constant = length <= ROUNDING * float(np.linalg.norm(z))
         side = 1.0 if self._noise.draw()[0] >= 0.0 else -1.0
-        return self._propose_from(self._state, (0.0 if constant else side / length) * line)
+        return super()._propose(s=(0.0 if constant else side / length) * line)
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -378,7 +373,7 @@ class PseudoLine(Descent):
 class OneMeasurementSPSA(Descent):
     """Stochastic approximation from one value a round, compared with a running mean.
 
-    It needs no constant and no horizon, and has no guarantee for losses that change.
+    It needs neither a constant nor a horizon. Losses that change void its guarantee.
 
     Notes
     -----
@@ -386,9 +381,9 @@ class OneMeasurementSPSA(Descent):
     fall, and the rule for the first step, are those of Spall, IEEE Transactions on Aerospace and
     Electronic Systems 34, 1998.
 
-    Ours: the running mean of the losses as a baseline, which must move faster than the centre;
-    directions uniform on the sphere, where Spall draws each entry from {-1, 1}; the projection; and
-    the constants, 100 rounds in which the step hardly falls among them.
+    Ours: the running mean of the losses as a baseline, which must move faster than the centre.
+    Directions uniform on the sphere, where Spall draws each entry from {-1, 1}. The projection, and
+    the constants, such as the 100 rounds in which the step hardly falls.
 
     References
     ----------

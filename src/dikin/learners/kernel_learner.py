@@ -1,13 +1,19 @@
 """A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
 
-A learner's own file brings its `LearnerKernel` and the state to begin with. Late answers, saving
-and the compiled loop are here.
+A learner's own file brings its kernel and the state to begin with. Late answers, saving and the
+compiled loop are here. A kernel is a NamedTuple that a compiler can take, with a `geometry` and
+
+    ask(state, s, metric, u)      writes the vector to play into u, from s, which comes as noise and
+                                  becomes a direction
+    tell(round, memo, loss, curvature, state)      learns from an answer, into the state
+
+The memo may share its arrays with the state: it is read before the state is written.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,59 +23,36 @@ from dikin.learners.base import Learner
 from dikin.learners.threads import locked
 from dikin.vectors import Array
 
-EMPTY: Array = np.zeros(0)
 Proposal = tuple[float, float, float]
 """Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
 
 
 class LearnerState(NamedTuple):
-    """What a learner carries from round to round."""
+    """The state of a learner between rounds."""
 
     numbers: Any
-    """Sums and rates: a list or a `Record`; an array or a NumPy record in the compiled loop."""
+    """Sums and rates: a list or a `Record`, in the compiled loop an array or a NumPy record."""
     linear: Array
     """The linear term of the update."""
     iterate: Array
     """The centre, as the geometry describes it."""
-    scratch: Array = EMPTY
-    """Room for vectors of a round; nothing in it is kept."""
 
 
 class Memo(NamedTuple):
-    """What is remembered of a query until it is answered: of the state when it was asked."""
+    """The memory of a query until its answer: parts of the state when it was asked."""
 
     numbers: Any
     iterate: Array
     metric: Array
-    """H at the direction, as the geometry describes it."""
+    """H at the direction, as the geometry describes it, and rows of the learner's own before it."""
     asked: Proposal
-
-
-class LearnerKernel(Protocol):
-    """A round of a learner in the paper's units: a NamedTuple that a compiler can take."""
-
-    @property
-    def geometry(self) -> Any: ...
-
-    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        """Write the vector to play into u, from s, which comes as noise and becomes a direction."""
-        ...
-
-    def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
-    ) -> None:
-        """Learn from the answer of a round, into the state.
-
-        The memo may share its arrays: what is read of it is read before the state is written.
-        """
-        ...
 
 
 @dataclass(slots=True)
 class CompiledParts:
     """A learner taken apart for the compiled loop."""
 
-    kernel: LearnerKernel
+    kernel: Any
     state: LearnerState
     metric_size: int
 
@@ -77,10 +60,10 @@ class CompiledParts:
 class KernelLearner(Learner):
     """A learner whose rounds are those of a kernel."""
 
-    def _start(self, kernel: Any, state: LearnerState, more_rows: int = 0) -> None:
-        """Begin with a kernel, its first state, and rows of its metric beside the geometry's."""
+    def _start(self, kernel: Any, state: LearnerState, own_rows: int = 0) -> None:
+        """Begin with a kernel, its first state, and rows of a metric that are the learner's own."""
         self._kernel, self._state = kernel, state
-        self._metric_form = self.geometry.metric_size + more_rows, self.geometry.size
+        self._metric_form = self.geometry.metric_size + own_rows, self.geometry.size
 
     @property
     @locked
@@ -91,29 +74,30 @@ class KernelLearner(Learner):
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)
 
-    def _propose(self) -> tuple[Array, float, Memo]:
-        return self._propose_from(self._state, self._noise.draw())
-
-    def _propose_from(self, state: LearnerState, s: Array) -> tuple[Array, float, Memo]:
+    def _propose(self, numbers: Any = None, s: Array | None = None) -> tuple[Array, float, Memo]:
+        """Propose from the present numbers and noise, or from others."""
+        state, s = self._state, self._noise.draw() if s is None else s
+        if numbers is not None:
+            state = state._replace(numbers=numbers)
         u, metric = np.empty(s.size), np.zeros(self._metric_form)
         asked = self._kernel.ask(state, s, metric, u)
         return u, asked[0], Memo(state.numbers, state.iterate, metric, asked)
 
     def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers, linear, iterate, scratch = self._state
-        state = LearnerState(numbers.copy(), linear.copy(), iterate.copy(), scratch)
+        numbers, linear, iterate = self._state
+        state = LearnerState(numbers.copy(), linear.copy(), iterate.copy())
         self._kernel.tell(self.rounds - self._earlier + 1, memo, loss, curvature, state)
         self._state = state
 
     # --- the compiled loop ---------------------------------------------------------------------
 
     def compiled_parts(self) -> CompiledParts | None:
-        """The parts for the compiled loop; None if it cannot be compiled or queries are open."""
+        """The parts for the compiled loop. None if it cannot be compiled or queries are open."""
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
-        numbers, linear, iterate, scratch = self._state
-        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy(), scratch)
+        numbers, linear, iterate = self._state
+        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
         return CompiledParts(self._kernel, state, self._metric_form[0])
 
     def take_over(self, parts: CompiledParts, rounds: int) -> None:
@@ -134,8 +118,7 @@ class KernelLearner(Learner):
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        numbers, linear, iterate, _ = self._state
-        return {"numbers": to_saved(numbers), "linear": linear, "iterate": iterate}
+        return self._state._asdict() | {"numbers": to_saved(self._state.numbers)}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         own = from_values(self._state.numbers, numbers["numbers"])

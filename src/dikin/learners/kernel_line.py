@@ -53,8 +53,8 @@ class KernelLine(Learner):
     Notes
     -----
     Published: a kernel that gives estimates of small variance, by Bubeck, Eldan and Lee, in any
-    dimension, where it is far from practical; and a proof without an algorithm that sqrt(T) is
-    possible on a line, by Bubeck, Dekel, Koren and Peres.
+    dimension, where it is far from practical. A proof without an algorithm that sqrt(T) is possible
+    on a line, by Bubeck, Dekel, Koren and Peres.
 
     Ours: the algorithm on a line with its grid, its floor eps, its rates, and the proof in
     docs/mathematics.md.

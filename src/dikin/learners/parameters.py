@@ -1,7 +1,7 @@
 """The arguments of a learner's constructor, each declared once.
 
-A declaration in the class says what an argument means and how it is checked. The constructor, the
-section `Parameters` of the class's docstring, `Learner.arguments` and saved states follow from it.
+A declaration has the meaning and the check of an argument. The constructor, the section
+`Parameters` of the class's docstring, `Learner.arguments` and saved states follow from it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Declared:
             cls.__doc__ = _with_parameters(cls.__doc__ or "", declared)
 
     def _prepare(self) -> None:
-        """Set up what all learners have, after the arguments were set and checked."""
+        """Set up the parts of every learner, after the arguments were set and checked."""
 
     def _begin(self) -> None:
         """Set up the state before the first round."""
@@ -131,7 +131,10 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
     signature = inspect.Signature([own, *(part.form for part in declared.values())])
 
     def __init__(self: Declared, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        given = signature.bind(self, *args, **kwargs)
+        try:
+            given = signature.bind(self, *args, **kwargs)
+        except TypeError as reason:
+            raise TypeError(f"{type(self).__name__}() {reason}") from None
         given.apply_defaults()
         for name in declared:
             setattr(self, name, given.arguments[name])
@@ -162,7 +165,7 @@ def two_parts(learner: Any, answer: Any) -> tuple[Any, Any]:
     parts = tuple(answer) if row or isinstance(answer, tuple | list) else ()
     if len(parts) != 2:
         raise FeedbackError(
-            f"{type(learner).__name__} must be told {learner.feedback.value}; got "
+            f"{type(learner).__name__} must be told {learner.feedback.value}, got "
             f"{shown(answer)}. Nothing was changed."
         )
     return parts[0], parts[1]
@@ -194,7 +197,7 @@ SECTION = re.compile(r"^    (Raises|Notes|References|Examples)\n    -+\n", re.MU
 
 
 def _with_parameters(text: str, declared: dict[str, Parameter]) -> str:
-    """The docstring of a class with a section `Parameters`, if it has none of its own."""
+    """The docstring of a class with a section `Parameters`, unless it brings its own."""
     if "    Parameters\n    ----------\n" in text:
         return text
     entries = [

@@ -1,7 +1,7 @@
 """Learn from the surprise, not from the loss: the learner to begin with.
 
 The estimate of a gradient from one value is as noisy as that value is large. A forecast b_t that is
-fixed before the direction is drawn may be taken off without bias. What is left is the surprise r_t.
+fixed before the direction is drawn may be taken off without bias. The rest is the surprise r_t.
 In working units, with S_t = sum_{s<=t} (sigma_s + lambda_s),
 
     H_t     = Hessian(psi)(y_t) + eta_t S_{t-1} I
@@ -77,9 +77,9 @@ class Round(NamedTuple):
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n.rate * n.curvature
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric)
+        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
         unit = (REACH if measuring(n) else 1.0) / sqrt(square)
-        return self.geometry.point(state.iterate, metric, unit, u), trace, unit
+        return self.geometry.point(state.iterate, metric[2:], unit, u), trace, unit
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
@@ -121,7 +121,7 @@ def learn(
         learn_forecast(n, then, min(max(loss, low), high), round)
     # The certificate, of the whole surprise, and the models, of what is learnt. Lambda.
     price, smooth = certify(k, memo, plan.dim * unit, surprise, trace, sigma, state)
-    gradient, centre = state.scratch[:size], state.scratch[size:]
+    gradient, centre = memo.metric[0], memo.metric[1]
     add_combination(learnt, gradient, -sigma, centre, state.linear[:size])
     n.curvature += sigma + schedule.regularisation(plan, n, price, smooth, trace, sigma)
     n.exploring += price
@@ -157,7 +157,7 @@ def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerStat
 
 @compilable
 def discount(plan: Plan, round: int, state: LearnerState) -> None:
-    """Multiply all sums by what a memory leaves of them. The first answers weigh the same."""
+    """Discount all sums where the memory is finite. The first answers weigh the same."""
     n, keep = state.numbers, plan.keep
     if keep < 1.0 and (round > schedule.MEASURED or not measuring(n)):
         multiply(keep, state.linear, state.linear)
@@ -230,13 +230,13 @@ def certify(
 ) -> tuple[float, bool]:
     """Add an answer, and return the price of exploring and whether it is that of a smooth loss.
 
-    The scratch becomes the estimate for a surprise of 1, and the centre. `slope` is d over |s| and
-    over how far out it was played, and `tau` is tr(H^-1) times the square of that.
+    The first rows of the metric become the estimate for a surprise of 1, and the centre. `slope` is
+    d over |s| and over how far out it was played, and `tau` is tr(H^-1) times the square of that.
     """
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
-    gradient, centre = state.scratch[:size], state.scratch[size:]
+    gradient, centre = memo.metric[0], memo.metric[1]
     clear(gradient)
-    g_y, y_square = k.geometry.linear_update(iterate, memo.metric, slope, 0.0, gradient)
+    g_y, y_square = k.geometry.linear_update(iterate, memo.metric[2:], slope, 0.0, gradient)
     k.geometry.write_vector(iterate, 1.0, centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
@@ -315,7 +315,7 @@ def solve_centre(k: Round, state: LearnerState, more: float) -> None:
 def _remembered(value: Any, name: str) -> float:
     rounds = number(value, name)
     if not 2.0 <= rounds < LARGEST:
-        raise ParameterError(f"{name} must be at least 2 rounds, or None for all; got {rounds}")
+        raise ParameterError(f"{name} must be at least 2 rounds, or None for all, got {rounds}")
     return rounds
 
 
@@ -383,10 +383,10 @@ class Predictive(KernelLearner):
         if self._ranged:
             n.level = n.top = self._plan.tuning.widest
             n.rate = schedule.largest_rate(self._plan, n.level)
-        state = LearnerState(n, zeros, self.geometry.start(), scratch=zeros.copy())
+        state = LearnerState(n, zeros, self.geometry.start())
         kernel = Round(self.geometry, self._plan)
         begin_at_start(kernel, state)
-        self._start(kernel, state)
+        self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
         return self.domain.equal_sided_geometry(self.units.radius)
@@ -418,15 +418,15 @@ class Predictive(KernelLearner):
         """Propose with the user's forecast, within reach of the losses so far."""
         if context is not None:
             return super()._propose_knowing(context, None)
-        value, state = real_number(forecast, "forecast", FeedbackError), self._state
+        value = real_number(forecast, "forecast", FeedbackError)
         if not abs(value) < LARGEST:
             raise FeedbackError(f"a forecast must be below {LARGEST:g}, got {value}")
-        n = state.numbers.copy()
+        n = self._state.numbers.copy()
         n.own = clip(self.units.loss(value), 0.5 * self._plan.tuning.widest)
         if not (self._ranged or measuring(n)):
             middle, width = 0.5 * (n.low + n.high), n.high - n.low
             n.own = middle + clip(n.own - middle, 1.5 * width)
-        return self._propose_from(state._replace(numbers=n), self._noise.draw())
+        return self._propose(n)
 
     @property
     def forecast(self) -> float:
@@ -447,8 +447,8 @@ class Predictive(KernelLearner):
         NaN where neither `smoothness` nor `lipschitz` was given (see `certificate_for`), and while
         the size of losses is measured. With a `memory` a round weighs 1 - 1/memory of the next, and
         those that were measured weigh the same. Losses may have noise of mean 0, within a declared
-        `loss_range`. Which answers have come must depend neither on their directions nor on their
-        losses. Before the eighth their order must not either.
+        `loss_range`. The set of answers that have come must depend neither on their directions nor
+        on their losses. Before the eighth their order must not either.
         """
         known = self.smoothness is not None or self.lipschitz is not None
         return self._bound(self._state.numbers.price) if known else nan

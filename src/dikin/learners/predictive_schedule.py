@@ -1,6 +1,6 @@
 """The schedule of `Predictive`: lambda, the rate eta, the level c (docs/mathematics.md, 13.3).
 
-All in working units: constants in `Plan`, what a round changes in `Numbers`.
+All numbers are in working units. `Plan` has the constants, and a round changes `Numbers`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ROUNDED, TINY = 1e-12, 1.0 / LARGEST
 
 
 class Tuning(NamedTuple):
-    """What was tuned. The rates that are proved are for a known range."""
+    """Tuned constants. The proved rates are for a known range."""
 
     widest: float  # the largest level: the width of the range
     guess: float  # the smoothness of a bowl that fills the range, in units of the largest level
@@ -59,7 +59,7 @@ class Tuning(NamedTuple):
     def of(cls, ranged: bool, d: float) -> Tuning:
         """Return that for a known range, or for losses measured around one point.
 
-        There they vary by a share 1/sqrt(d) of what they vary by at most.
+        There they vary by a share 1/sqrt(d) of the whole variation.
         """
         if ranged:
             return cls(2.0, 1.0, 0.9, 1.0, 2.0)
@@ -145,7 +145,7 @@ def smoothness_of(plan: Plan, n: Numbers) -> float:
 def regularisation(
     plan: Plan, n: Numbers, cost: float, smooth: bool, trace: float, sigma: float
 ) -> float:
-    """lambda_t: about what exploring would cost after it, so that neither is much the larger.
+    """lambda_t: about the cost of exploring after it. Then neither is much the larger.
 
     smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
     Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 STEEP_CURVED a sqrt(S)
@@ -166,8 +166,8 @@ def regularisation(
 def next_rate(plan: Plan, n: Numbers, span: float, stiff: float) -> float:
     """eta_{t+1}, from the state after round t.
 
-    It balances the noise of the estimates, eta d^2 V/2 a round, with what exploring costs. V is at
-    least (c/SPREAD)^2, so that no surprise that c admits costs much more than was planned for.
+    It balances the noise of the estimates, eta d^2 V/2 a round, with the cost of exploring. V is at
+    least (c/SPREAD)^2: no surprise that c admits costs much more than was planned for.
     `span` is t + 1, or the rounds that are remembered. `stiff` is the curvature of the barrier,
     h = d/tau - eta S: where the barrier keeps exploration small, near the boundary, there is little
     to balance.
@@ -211,7 +211,7 @@ def cheaper(
 
 @compilable
 def budget(plan: Plan, n: Numbers, rounds: float) -> float:
-    """The most that clipped rounds may cost, and rises: a share of what all else costs at least."""
+    """The most that clipped rounds may cost, and rises: a share of the least cost of all else."""
     others = n.exploring + 0.5 * (n.curvature - n.sigma)  # that is lambda/2
     return plan.tuning.share * (others + plan.nu * log(rounds + 1.0) / n.rate)
 
@@ -227,7 +227,7 @@ def clip(value: float, level: float) -> float:
 
 @compilable
 def is_fault(plan: Plan, surprise: float, level: float) -> bool:
-    """Return whether nothing is learnt from a surprise. Within a known range there is no fault."""
+    """Return whether nothing is learnt from a surprise. Within a known range nothing is a fault."""
     return plan.tuning.widest == inf and abs(surprise) > FAR * level
 
 

@@ -6,7 +6,7 @@ from its own stream. Before that it learns from the loss outside, clipped to the
 Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
 (docs/mathematics.md, 5.5).
 
-A learner that knows its range has no `RangeSearch`.
+Only a learner without a known range has a `RangeSearch`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import logging
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from dikin.arguments import LARGEST, real_number
 from dikin.errors import LossError, LossRangeError
@@ -31,7 +31,7 @@ logger = logging.getLogger("dikin")
 STALE = object()
 """The memo of a query asked before the last restart: its answer is not learnt from."""
 FIRST_SHARE = 2.0**-16
-"""Half the first range as a share of the first loss. Too narrow a range costs restarts; too wide a
+"""Half the first range as a share of the first loss. Too narrow a range costs restarts, too wide a
 range costs every round. If it were much smaller, rounding would decide which losses lie inside."""
 
 FIRST_SLOPE_SHARE = 1.0 / 32.0
@@ -62,19 +62,16 @@ class RangeSearch:
         Rounds that were never learnt from: each may have cost the whole variation of a loss.
     parts
         The certificate's parts of the earlier ranges.
-    certified
-        True if every earlier range has a part of the certificate.
     """
 
     rounds: int = 0
     restarts: int = 0
     idle: int = 0
     parts: tuple[Part, ...] = ()
-    certified: bool = True
 
     @property
     def begun(self) -> bool:
-        """True if there was a loss, so that a range exists."""
+        """True if a range exists, after the first loss."""
         return self.rounds > 0
 
     def learn(self, learner: Learner, memo: Any, answer: Any, curvature: float) -> None:
@@ -109,8 +106,7 @@ class RangeSearch:
         if self.begun:  # otherwise the range was a placeholder, for queries before the first loss
             part = learner._certificate_part()
             parts = self.parts if part is None else (*self.parts, part)
-            certified = self.certified and part is not None
-            ended = replace(ended, restarts=self.restarts + 1, parts=parts, certified=certified)
+            ended = replace(ended, restarts=self.restarts + 1, parts=parts)
         self.begin_anew(learner, fresh, ended)
         if learner.restarts:
             logger.info(
@@ -146,7 +142,7 @@ class RangeSearch:
             return type(learner)(learner.domain, **arguments, seed=learner._noise.seed())
 
     def begin_anew(self, learner: Learner, fresh: Learner, search: RangeSearch) -> None:
-        """Take over the mathematics of a fresh learner; attributes that a user has set stay."""
+        """Take over the mathematics of a fresh learner. Attributes that a user has set stay."""
         kind = type(learner)
         own = {name: value for name, value in vars(learner).items() if not hasattr(kind, name)}
         kept = {name: getattr(learner, name) for name in ("_open", "rounds", "seed")}
@@ -161,7 +157,7 @@ class RangeSearch:
         `part` is that of the present range. NaN before the first loss, and if an earlier range has
         no bound.
         """
-        if not (self.begun and self.certified):
+        if not self.begun or len(self.parts) < self.restarts:
             return nan
         low, high = learner.units.loss_range
         smoothness, lipschitz = (
@@ -181,13 +177,6 @@ class RangeSearch:
             "range_search": asdict(replace(self, parts=())) | {"parts": rows},
         }
 
-    @classmethod
-    def decoded(cls, values: dict[str, Any], schedule: Any) -> Self:
-        """The search from a saved state; the learner knows the class of its schedules."""
-        rows = values["parts"]
-        parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
-        return cls(**values | {"parts": parts})
-
 
 def variation(
     width: float, diameter: float, smoothness: float, lipschitz: float
@@ -206,9 +195,8 @@ def variation(
 def first_range(loss: float, slope: float) -> Range:
     """The range around the first loss, of which `slope` is L R, or 0 if no L is declared.
 
-    Its width is a share of the loss, or of L R if that is more. If both are 0 there is no scale,
-    and the range is as narrow as possible: the next loss other than 0 doubles it to its own size at
-    once.
+    Its width is a share of the loss, or of L R if that is more. If both are 0 the range is as
+    narrow as possible: the next loss other than 0 doubles it to its own size at once.
     """
     half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_AT_ZERO
     return loss - half, loss + half
@@ -228,17 +216,12 @@ def widened(loss_range: Range, losses: list[float]) -> Range:
     return low, high
 
 
-def known_range(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the argument of a restored learner that knows its range for the time being."""
-    return {"loss_range": state["range"]} if "range" in state else {}
-
-
 def restore(learner: Learner, state: dict[str, Any]) -> None:
     """Let a learner that was built for the present range of a state search again."""
-    if "range" in state:
-        schedule = type(getattr(learner, "_schedule", None))
-        search = RangeSearch.decoded(state["range_search"], schedule)
-        learner.__dict__ = _searching(learner, search)
+    schedule: Any = type(getattr(learner, "_schedule", None))
+    values, rows = state["range_search"], state["range_search"]["parts"]
+    parts = tuple(Part(Account(*row[0]), schedule(*row[1]), row[2]) for row in rows)
+    learner.__dict__ = _searching(learner, RangeSearch(**values | {"parts": parts}))
 
 
 def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:

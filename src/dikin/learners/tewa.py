@@ -34,7 +34,7 @@ from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots
 
 
 class TewaKernel(NamedTuple):
-    """A round of the learner; its numbers are the L_i of the experts.
+    """A round of the learner. Its numbers are the L_i of the experts.
 
     linear and iterate are those of the experts one after the other, where an iterate is
     x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, room, a geometry's metric).
@@ -85,7 +85,7 @@ def copy_expert(kernel: Any, i: int, state: LearnerState, u: Array) -> None:
 
 @compilable
 def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -> None:
-    """Set middle to x_t; u is overwritten."""
+    """Set middle to x_t. The vector u is overwritten."""
     least, total = state.numbers[0], 0.0
     for i in range(kernel.rates.size):  # only ratios count: the best expert's exponential is one
         least = min(least, state.numbers[i])
@@ -99,7 +99,7 @@ def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -
 
 
 class Tewa(KernelLearner):
-    """Learner for losses of unknown curvature, over a known horizon; what is told is ignored.
+    """Learner for losses of unknown curvature, over a known horizon. Reported curvature is ignored.
 
     Notes
     -----
@@ -107,8 +107,8 @@ class Tewa(KernelLearner):
     experts' steps, their weights, and 1 + ceil(log2(T)/2) experts.
 
     Ours: the scale 1/(5 G D) of the grid of rates, which is that of MetaGrad (van Erven and Koolen,
-    NIPS 2016); the set of the experts, (1 - h/r) X in place of all points at least h inside,
-    because it has a projection wherever X has one; the limit r/2 on h in place of r; and G = d/h,
+    NIPS 2016). The set of the experts, (1 - h/r) X in place of all points at least h inside,
+    because it has a projection wherever X has one. The limit r/2 on h in place of r, and G = d/h,
     without a term for noise of unknown size.
 
     References
@@ -136,7 +136,7 @@ class Tewa(KernelLearner):
         iterate = np.tile(geometry.start(), (rates.size, 1))
         linear = np.zeros(rates.size * geometry.size)
         state = LearnerState(rates.size * [0.0], linear, iterate)
-        self._start(kernel, state, more_rows=3)
+        self._start(kernel, state, own_rows=3)
 
     def _center_vector(self) -> Array:
         middle, u = np.empty(self.geometry.size), np.empty(self.geometry.size)

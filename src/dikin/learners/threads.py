@@ -1,4 +1,4 @@
-"""A lock for each learner, so that threads may share it."""
+"""Threads may share a learner, which has a lock."""
 
 from __future__ import annotations
 

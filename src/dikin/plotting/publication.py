@@ -22,10 +22,10 @@ LEAST_TEXT, SMALL = 7.0, 8.0
 ROUNDS, REGRET = "rounds $T$", "mean regret (units of $B$)"
 BAND = "Bands: 95% intervals of the mean over games."
 TINY = 1e-9
-"""Where a logarithmic axis has no place: what is not positive is drawn as this."""
+"""Drawn in place of numbers that are not positive, on a logarithmic axis."""
 
 DOTTED = (0, (1.0, 1.4))
-"""The dash of what is proved, and of nothing else."""
+"""Dash of proved slopes alone."""
 
 
 class Look(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -15,8 +16,8 @@ from dikin.service.problems import Problem
 from dikin.service.tokens import EVERYTHING, Access, Token, TokenCheck, is_loopback
 
 SAFE = ("GET", "HEAD")
-PROXIES = ("forwarded", "via", "x-forwarded", "x-real-ip", "cf-connecting-ip", "true-client-ip")
-"""Prefixes of the headers that a proxy adds to a request."""
+PROXIES = re.compile("^(forwarded|via|x-forwarded|x-real-ip|cf-connecting-ip|true-client-ip)", re.M)
+"""Headers that a proxy adds to a request."""
 
 
 class Gate:
@@ -61,7 +62,7 @@ def _refuse_strangers(method: str, headers: Mapping[str, str], server: str) -> N
     """
     host, origin = headers.get("host", ""), headers.get("origin")
     near = is_loopback(server) and is_loopback(_host(host))
-    forwarded = any(name.startswith(PROXIES) for name in headers)
+    forwarded = PROXIES.search("\n".join(headers)) is not None
     foreign = origin is not None and origin.partition("://")[2] != host
     if not near or forwarded or (foreign and method not in SAFE):
         raise AccessError(

@@ -69,8 +69,6 @@ from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS")
-"""Methods that are counted by name; a client may send any word."""
 HEADERS = [
     (
         b"content-security-policy",
@@ -303,8 +301,9 @@ class Service:
 
     def _note(self, visit: Visit, status: int) -> None:
         # The pattern of the path and not the path itself: a secret in it must not reach the log.
-        seconds, method = time.perf_counter() - visit.began, visit.request.method
-        method = method if method in METHODS else "other"
+        # A client may send any word as a method, too.
+        seconds = time.perf_counter() - visit.began
+        method = "other" if visit.route == "other" else visit.request.method
         self.metrics.request(method, visit.route, status, seconds)
         if log.isEnabledFor(logging.INFO):
             client = visit.request.client
@@ -357,7 +356,7 @@ def _heads(store: str) -> dict[str, Any]:
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
-        rows = database.run("SELECT name, id, head, epoch, base FROM dikin_study")
+        rows = database.run("SELECT name, id, head, epoch FROM dikin_study")
         return {name: head for name, *head in rows}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from dikin import extras
-from dikin.errors import ParameterError, did_you_mean
+from dikin.errors import ParameterError
 from dikin.service.limits import (
     ANSWER_SECONDS,
     CONNECTIONS,
@@ -217,11 +217,9 @@ def create(name: str, right: str, studies: tuple[str, ...], days: float | None, 
     """Create a token for NAME, a person or a program, and print it: it is not stored."""
     tokens = TokenStore(url)
     open_database(url, PATIENCE).check_folder()
-    first, names = not tokens.all(), Study.names(url)
-    for study in studies:
-        if study not in names:
-            others = did_you_mean(study, names) if names else " There are none yet."
-            click.echo(f"note: there is no study {study!r} yet.{others}", err=True)
+    first = not tokens.all()
+    for study in sorted(set(studies) - set(Study.names(url))):
+        click.echo(f"note: there is no study {study!r} yet", err=True)
     click.echo(tokens.create(name, right, studies or None, days))
     covered = "all studies" if not studies else ", ".join(studies)
     click.echo(
@@ -245,13 +243,15 @@ def list_(url: str) -> None:
     if not tokens:
         click.echo(f"{_printable(url)} has no tokens", err=True)
     for each in tokens:
-        created = time.strftime("%Y-%m-%d", time.gmtime(each.created))
+        created, state = _day(each.created), each.state(time.time())
         studies = "all studies" if each.studies is None else ", ".join(each.studies)
-        state = each.state(time.time())
-        until = ""
         if each.expires is not None and state == "valid":
-            until = time.strftime(" until %Y-%m-%d", time.gmtime(each.expires))
-        click.echo(f"{each.id}\t{each.name}\t{each.right}\t{studies}\t{created}\t{state}{until}")
+            state += f" until {_day(each.expires)}"
+        click.echo("\t".join((each.id, each.name, each.right, studies, created, state)))
+
+
+def _day(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
 
 
 @token.command("revoke")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
-from dikin.service.problems import HEADERS, MEDIA_TYPE, WORDS
+from dikin.service.problems import HEADERS, MEDIA_TYPE, STATUSES
 from dikin.studies.operations import STATUS, TEXT, WHOLE, Operation, Schema, record
 
 CLIENT = TEXT | {"description": "The name of this client in the list of open trials."}
@@ -33,7 +34,7 @@ def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": {"Problem": problem, "Status": STATUS},
-            "responses": {str(status): _problem(status) for status in WORDS},
+            "responses": {str(status): _problem(status) for status in STATUSES},
             "securitySchemes": {
                 "token": {
                     "type": "http",
@@ -48,14 +49,14 @@ def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
 
 def _problem(status: int) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    found: dict[str, Any] = {"description": WORDS[status], "content": content}
+    found: dict[str, Any] = {"description": HTTPStatus(status).phrase, "content": content}
     if status in HEADERS:
         found["headers"] = {HEADERS[status]: {"schema": TEXT}}
     return found
 
 
 def _endpoint(asked: Operation) -> dict[str, Any]:
-    problems = WORDS if asked.right else PUBLIC
+    problems = STATUSES if asked.right else PUBLIC
     responses = {str(s): {"$ref": f"#/components/responses/{s}"} for s in problems}
     parameters = [_parameter(name, each, "query") for name, each in asked.in_query.items()]
     headers = {header: asked.arguments[name] for name, header in asked.headers.items()}

@@ -27,21 +27,7 @@ STATUS: dict[type[DikinError], int] = {
 """The HTTP status of the library's errors, looked up along the ancestors of an error's class; 422,
 a request that cannot be carried out, for all others."""
 
-WORDS = {
-    400: "The request or its body cannot be read.",
-    401: "No token, or an unknown one.",
-    403: "The token's right is insufficient, or is for other studies.",
-    404: "There is no such study, trial or path.",
-    408: "The body arrived too slowly.",
-    409: "The trial is closed, or the study exists with another tuner.",
-    413: "The body is too large.",
-    415: "The body is not of the type application/json.",
-    422: "Something in the request cannot be used; nothing was changed.",
-    429: "This token has too many requests under way or a second.",
-    500: "The study is damaged, or the service has a bug.",
-    501: "A package that this needs is not installed where the service runs.",
-    503: "Busy, or the database is unavailable. Send it again.",
-}
+STATUSES = (400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 500, 501, 503)
 """The statuses of problems, for the OpenAPI file."""
 HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 """Headers of a problem."""

@@ -11,7 +11,7 @@ from dikin.engine.progress import Progress
 from dikin.errors import StateError
 from dikin.silence import silence
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row
+from dikin.studies.log import Damage, Log, Row, Snapshot
 from dikin.tuning.tuner import KEPT
 
 ROUNDING = 1e-9
@@ -57,7 +57,7 @@ def verify(log: Log, upto: int, progress: bool) -> Verification:
                 rows += len(group)
                 bar.move(len(group))
     except Damage:
-        if log.head()[2] > base:
+        if log.beginning().n > base:
             raise StateError(f"study {log.name!r} was trimmed meanwhile; verify it again") from None
         raise
     differences = sum(each > ROUNDING for each in apart)
@@ -89,9 +89,8 @@ def trim(log: Log, before: int, progress: bool) -> int:
             for row in group:
                 fold.apply(row)
             bar.move(rounds)
-    last = log.row(fold.n)
-    if fold.n == base or last is None:
+    if fold.n == base:
         return 0
     fold.marks = [[fold.rounds, fold.n, fold.seal]]
     fold.spaces = [change for change in fold.spaces if change[0] > fold.n]
-    return log.trim(fold.text(KEPT), last, base)
+    return log.trim(Snapshot(fold.n, fold.seal, fold.text(KEPT)), base)

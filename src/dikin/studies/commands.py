@@ -31,7 +31,8 @@ MARGIN = 14
 """The least width of the column of names."""
 SHOWN: dict[str, Callable[[Any], str]] = {
     "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
-    "tell": lambda answer: f"told {answer['told']}: {answer['rounds']:,} rounds",
+    "tell": lambda _: "told",
+    "forget": lambda answer: f"{answer['forgotten']:,} forgotten",
     "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),
     "recommend": str,
@@ -226,33 +227,6 @@ def open_(name: str, url: str) -> None:
 
 
 @command()
-@click.argument("ids", type=int, nargs=-1)
-@click.option(
-    "--older-than",
-    type=float,
-    metavar="SECONDS",
-    help="Close all trials that were asked longer ago than that.",
-)
-def forget(name: str, ids: tuple[int, ...], url: str, older_than: float | None) -> None:
-    """Close the trials IDS, which will never be answered, or all that are too old.
-
-    \b
-      dikin study forget shop 17 18
-      dikin study forget shop --older-than 86400
-    """  # noqa: D301 - click reads the backspace character
-    if bool(ids) == (older_than is not None):
-        raise ParameterError(
-            "name the trials to forget by their ids (dikin study open lists them), or give "
-            f"--older-than SECONDS: got {'both' if ids else 'neither'}"
-        )
-    with Study(url, name) as study:
-        if older_than is not None:
-            click.echo(f"{study.forget(older_than=older_than):,} forgotten")
-        for id in ids:
-            study.forget(id)
-
-
-@command()
 @click.option("--first", type=click.IntRange(1), default=1, help="The first round.")
 @click.option("--last", type=click.IntRange(1), help="The last round. Default: the newest.")
 def history(name: str, url: str, first: int, last: int | None) -> None:
@@ -308,8 +282,6 @@ def convert(url: str) -> None:
 @command(of=Study.delete)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(name: str, url: str, yes: bool) -> None:
-    if name not in Study.names(url):
-        Study(url, name).close()  # refuses an unknown study; a damaged one can be removed
     if not yes:
         click.confirm("Remove the study and its whole history?", abort=True)
     Study.delete(url, name)

@@ -67,7 +67,7 @@ def _convert(database: Database, id: int, log: Log) -> None:
             "a version before 8: no tuner continues it. Its rows can be read: dikin study history "
             f"{log.name}",
         )
-    log.create(content, "", rows[0][4] if rows else 0, begin)
+    log.create(content, begin)
     head = begin
     each = iter(records)
     while some := list(islice(each, AT_ONCE)):

@@ -79,6 +79,8 @@ class Database(ABC):
     """The type of a column that numbers the rows of a table."""
     keyed: bool
     """True if it may be unknown whether a statement was carried out: then each ask needs a key."""
+    exclusive = ""
+    """The statement that keeps out other transactions for care, where a file does not."""
     path: Path | None = None
     """The file, if it is one."""
 
@@ -201,15 +203,13 @@ class Database(ABC):
     def _begin(self) -> None:
         """Begin a transaction with the exclusive right to write; `Again` if another has it."""
 
-    def _exclude(self) -> None:  # noqa: B027 - the file has one writer at a time
-        """Keep out other transactions of this kind."""
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write some statements as one, durable at the end; none is written after an error."""
         self.begin()
         try:
-            self._exclude()
+            if self.exclusive:
+                self._run(self.exclusive)
             yield
             self.commit()
         except (Again, LostConnection) as reason:

@@ -23,7 +23,7 @@ from dikin.silence import SILENCE
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
 from dikin.studies.history import earlier_rounds
-from dikin.studies.log import Log, Row
+from dikin.studies.log import Log, Row, Snapshot
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 
@@ -68,21 +68,19 @@ class Fold:
     @classmethod
     def begun(cls, log: Log) -> Self:
         """Return the state with which a history begins."""
-        row = log.beginning()
-        fold = cls.read(json.loads(row.body)["content"], row.n, row.seal)
-        fold.log = log
-        return fold
+        return cls._of(log, log.beginning())
 
     @classmethod
     def loaded(cls, log: Log) -> tuple[Self, int]:
         """Return the newest state that this version can read, and the size of its text."""
-        kept = log.snapshot()
-        if kept is None:
-            return cls.begun(log), 0
-        n, seal, text = kept
-        fold = cls.read(text, n, seal)
+        state = log.snapshot() or log.beginning()
+        return cls._of(log, state), len(state.text)
+
+    @classmethod
+    def _of(cls, log: Log, state: Snapshot) -> Self:
+        fold = cls.read(state.text, state.n, state.seal)
         fold.log = log
-        return fold, len(text)
+        return fold
 
     @classmethod
     def read(cls, text: str, n: int, seal: str, checked: bool = True) -> Self:
@@ -120,10 +118,10 @@ class Fold:
         if self.rounds - self.marks[-1][0] >= MARK_EVERY:
             self.marks.append([self.rounds, self.n, self.seal])
 
-    def trimmed(self, row: Row) -> None:
+    def trimmed(self, state: Snapshot) -> None:
         """Note that the history begins later."""
-        first = [json.loads(json.loads(row.body)["content"])["rounds"], row.n, row.seal]
-        self.marks = [first, *(mark for mark in self.marks if mark[1] > row.n)]
+        first = [json.loads(state.text)["rounds"], state.n, state.seal]
+        self.marks = [first, *(mark for mark in self.marks if mark[1] > state.n)]
 
     def _ask(self, row: Row, body: dict[str, Any]) -> None:
         id = body.get("id", row.n)

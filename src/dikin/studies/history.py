@@ -130,16 +130,12 @@ def earlier_rounds(log: Log, fold: Fold) -> list[Row]:
     """Return the last rounds up to the row of a state, as its tuner keeps them."""
     sql = (
         "SELECT n, kind, body FROM dikin_row WHERE study = ? AND n <= ? AND "
-        "kind IN ('begin', 'tell', 'add') ORDER BY n DESC LIMIT ?"
+        "kind IN ('tell', 'add') ORDER BY n DESC LIMIT ?"
     )
     space, spaces = fold.tuner.space, Spaces(fold.tuner.space, fold.spaces)
     round, rounds = fold.rounds, list[Row]()
     for n, kind, text in log.database.run(sql, (log.study, fold.n, HISTORY)):
         body = json.loads(text)
-        if kind == "begin":
-            kept = json.loads(body["content"])["state"]
-            rounds += [Row.from_json(each) for each in reversed(kept.get("history", ()))]
-            break
         if kind == "add":
             point = (spaces.at(n) or space).checked(body["params"], "the setting")
             body |= {"round": 0, "point": point, "center": point, "expected": None}
@@ -149,7 +145,8 @@ def earlier_rounds(log: Log, fold: Fold) -> list[Row]:
             row = round_of({"round": round} | body)
             rounds.append(row._replace(point=point, center=center))
         round -= kind == "tell"
-    return rounds[::-1]
+    kept = json.loads(log.beginning().text)["state"].get("history", ())
+    return [*map(Row.from_json, kept), *reversed(rounds)]
 
 
 def write_csv(table: Table, file: SupportsWrite[str]) -> None:

@@ -15,13 +15,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from dikin.errors import DikinError, StateError, StoreError
 from dikin.silence import silence
 from dikin.studies.database import Again, Database, Head, LostConnection, Record, Taken
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row
+from dikin.studies.log import Damage, Log, Row, Snapshot
 from dikin.tuning.space import Space
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class Ledger:
                 raise StateError("this study was closed; open it again with Study(url, name)")
             if not clean:
                 self._clean_up(KeyboardInterrupt())
-            return self.database.insist(lambda: self._attempt(act))
+            return self.database.insist(partial(self._attempt, act))
         except BaseException as error:
             self._clean_up(error)
             raise
@@ -174,7 +175,7 @@ class Ledger:
         self._ahead = True
         self._reset(Exception())
         skip = Record("skip", json.dumps({"seen": seen}), who=self.client, at=now())
-        _, epoch, _ = self.log.head()
+        _, epoch = self.log.head()
         self.log.append([skip], Head(head, epoch, 0), control=True, jump=seen - head)
         raise StateError(
             f"study {self.log.name!r} in {self.database.name} has gone back from row {seen} to row "
@@ -232,7 +233,7 @@ class Ledger:
 
         Where it returns None as others were faster, and with `alone`, others are kept out.
         """
-        return self.call(lambda: self._written(act, alone))
+        return self.call(partial(self._written, act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
         if not (self.sharing or alone):
@@ -258,7 +259,7 @@ class Ledger:
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
         text = fold.text()
-        self.log.save_snapshot(fold.n, fold.seal, text)
+        self.log.save_snapshot(Snapshot(fold.n, fold.seal, text))
         self._saved, self._worth = fold.n, max(SNAPSHOT_IN_CROWD, len(text) // BYTES_OF_ROW)
 
     # --- transactions --------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 """The rows of a study in a database: what was asked and answered, each row a fact, sealed.
 
-    dikin_study     name, head (the number of the last row), its seal, epoch, base
+    dikin_study     name, head (the number of the last row), its seal, epoch
     dikin_row       number, kind, the trial that it closes, key, client, time, body, seal
-    dikin_snapshot  what a version of the library made of the rows: a cache
+    dikin_snapshot  what a version of the library made of the rows: a cache; and the beginning
 
-Rows are numbered from 0, and the number of an ask is the trial's id. Row `base` is the beginning:
-the tuner, and what was trimmed. The database refuses a second answer to a trial and a second row of
-a key. A control row, after which an ask from before it must not follow, raises the epoch.
+Rows are numbered from 0, and the number of an ask is the trial's id. The beginning is the tuner,
+and what was trimmed. The database refuses a second answer to a trial and a second row of a key. A
+control row, after which an ask from before it must not follow, raises the epoch.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from dikin.studies.database import (
 
 VERSION = 3
 """The version of the tables."""
+BEGINNING = 0
+"""In place of a version, in the snapshot with which the history begins."""
 PAGE = 2000
 """Rows fetched at a time."""
 COLUMNS = "kind, body, ask, key, who, at, n, seal"
@@ -37,7 +39,7 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS dikin_version (version INTEGER NOT NULL PRIMARY KEY);
 CREATE TABLE dikin_study (
     id {serial}, name TEXT NOT NULL UNIQUE, head BIGINT NOT NULL, seal TEXT NOT NULL,
-    epoch BIGINT NOT NULL, base BIGINT NOT NULL
+    epoch BIGINT NOT NULL
 );
 CREATE TABLE dikin_row (
     study BIGINT NOT NULL, n BIGINT NOT NULL, kind TEXT NOT NULL, ask BIGINT, key TEXT,
@@ -65,6 +67,14 @@ class Row(NamedTuple):
     seal: str
 
 
+class Snapshot(NamedTuple):
+    """The state after a row, as text."""
+
+    n: int
+    seal: str
+    text: str
+
+
 class Page(NamedTuple):
     """Some rows, and what is said of the study at the same instant."""
 
@@ -72,6 +82,7 @@ class Page(NamedTuple):
     """The number of the last row."""
     epoch: int
     base: int
+    """The row of the beginning."""
     saved: int
     """The row of the snapshot; that of the beginning without one."""
     rows: list[Row]
@@ -113,24 +124,18 @@ class Log:
         self.study = rows[0][0] if rows else 0
         return bool(rows)
 
-    def create(self, content: str, who: str, at: int, n: int = -1) -> bool:
+    def create(self, state: str, n: int = -1) -> bool:
         """Write a new study in a transaction; False if another client was first."""
-        seal = seal_after("", n, content)
+        seal = seal_after("", n, state)
         made = self.database.run(
-            "INSERT INTO dikin_study (name, head, seal, epoch, base) VALUES (?, ?, ?, 0, ?) "
+            "INSERT INTO dikin_study (name, head, seal, epoch) VALUES (?, ?, ?, 0) "
             "ON CONFLICT (name) DO NOTHING RETURNING id",
-            (self.name, n, seal, n),
+            (self.name, n, seal),
         )
         if made:
             self.study = made[0][0]
-            self._insert(beginning(content, seal, who, at), n, seal)
+            self.save_snapshot(Snapshot(n, seal, state), BEGINNING)
         return bool(made)
-
-    def _insert(self, row: Record, n: int, seal: str) -> None:
-        self.database.change(
-            f"INSERT INTO dikin_row ({COLUMNS}, study) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, n, seal, self.study),
-        )
 
     def lock(self) -> None:
         """Keep other writers out until the end of the transaction."""
@@ -142,13 +147,13 @@ class Log:
         for table, column in (("row", "study"), ("snapshot", "study"), ("study", "id")):
             self.database.run(f"DELETE FROM dikin_{table} WHERE {column} = ?", (self.study,))
 
-    def head(self) -> tuple[int, int, int]:
-        """Return the number of the last row, the epoch, and the base."""
-        sql = "SELECT head, epoch, base FROM dikin_study WHERE id = ?"
+    def head(self) -> tuple[int, int]:
+        """Return the number of the last row, and the epoch."""
+        sql = "SELECT head, epoch FROM dikin_study WHERE id = ?"
         rows = self.database.run(sql, (self.study,))
         if not rows:
             raise self._gone()
-        return rows[0][0], rows[0][1], rows[0][2]
+        return rows[0][0], rows[0][1]
 
     def _gone(self) -> UnknownStudyError:
         return UnknownStudyError(
@@ -196,15 +201,18 @@ class Log:
         bound = "" if upto is None else f"AND r.n <= {int(upto)} "
         columns = ", ".join(f"r.{name}" for name in COLUMNS.split(", "))
         found = self.database.run(
-            "SELECT s.head, s.epoch, s.base, coalesce(k.n, s.base), "
-            f"{columns} FROM dikin_study s LEFT JOIN dikin_snapshot k ON k.study = s.id AND "
-            f"k.version = ? LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? {bound}"
+            f"SELECT s.head, s.epoch, b.n, coalesce(k.n, b.n), {columns} FROM dikin_study s "
+            f"LEFT JOIN dikin_snapshot b ON b.study = s.id AND b.version = {BEGINNING} "
+            "LEFT JOIN dikin_snapshot k ON k.study = s.id AND k.version = ? "
+            f"LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? {bound}"
             f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
             (self.version, after, self.study),
         )
         if not found:
             raise self._gone()
         head, epoch, base, saved = found[0][:4]
+        if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
+            raise self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
         return Page(head, epoch, base, saved, rows)
 
@@ -265,49 +273,65 @@ class Log:
         sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where} ORDER BY n"
         return [Row(*each) for each in self.database.run(sql, (self.study, *values))]
 
-    def beginning(self) -> Row:
-        """Return the row with which the history begins."""
-        base = self.head()[2]
-        row = self.row(base)
-        try:
-            kept = json.loads("{}" if row is None else row.body)
-            intact = kept["digest"] == _digest(row.seal if row else "", kept["content"])
-        except (KeyError, TypeError, ValueError):  # a damaged file may have anything
-            intact = False
-        if row is None or not intact:
-            raise StateError(
-                f"study {self.name!r} in {self.database.name} was altered or damaged: its "
-                "beginning is missing or not the one that was written. Restore a copy"
-            )
-        return row
+    # --- snapshots -----------------------------------------------------------------------------
+
+    def beginning(self) -> Snapshot:
+        """Return the state with which the history begins."""
+        found = self.snapshot(BEGINNING)
+        if found is None:
+            self.head()  # it may be gone
+            raise self._no_beginning()
+        return found
+
+    def _no_beginning(self) -> StateError:
+        return StateError(
+            f"study {self.name!r} in {self.database.name} was altered or damaged: its beginning is "
+            "missing or not the one that was written. Restore a copy"
+        )
+
+    def snapshot(self, version: int | None = None) -> Snapshot | None:
+        """Return the newest state of a version, by default of this one; None if there is none."""
+        sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
+        version = self.version if version is None else version
+        for n, seal, state, digest in self.database.run(sql, (self.study, version)):
+            if isinstance(state, str) and digest == seal_after(seal, n, state):
+                return Snapshot(n, seal, state)
+        return None
+
+    def save_snapshot(self, state: Snapshot, version: int | None = None) -> None:
+        """Write the state after a row, unless there is a newer one."""
+        digest = seal_after(state.seal, state.n, state.text)
+        self.database.run(
+            "INSERT INTO dikin_snapshot (study, version, n, seal, state, digest) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (study, version) DO UPDATE SET "
+            "n = excluded.n, seal = excluded.seal, state = excluded.state, "
+            "digest = excluded.digest WHERE excluded.n > dikin_snapshot.n",
+            (self.study, self.version if version is None else version, *state, digest),
+        )
 
     # --- care ----------------------------------------------------------------------------------
 
-    def trim(self, content: str, row: Row, base: int) -> int:
-        """Put a beginning in the place of a row and remove those before it; return how many."""
+    def trim(self, state: Snapshot, base: int) -> int:
+        """Begin with a later state than that of row `base`; return how many rows were removed."""
         with self.database.transaction():
-            if self.head()[2] != base:
+            if self.beginning().n != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
-            count = self._remove("n <= ?", row.n)
-            self._insert(beginning(content, row.seal, row.who, row.at), row.n, row.seal)
-            self.database.change(
-                "UPDATE dikin_study SET base = ? WHERE id = ?", (row.n, self.study)
-            )
-        return count - 1
+            self.save_snapshot(state, BEGINNING)
+            return self._remove("n <= ?", state.n)
 
     def rewind(self) -> int:
         """Remove the rows from the first damaged one on; return how many. No number is reused."""
-        row = self.beginning()
-        n, seal = row.n, row.seal
+        n, seal, _ = self.beginning()
         try:
             for group in self.rows(n, seal):
                 n, seal = group[-1].n, group[-1].seal
         except Damage:
             with self.database.transaction():
                 self.lock()
-                head, epoch, _ = self.head()
+                head, epoch = self.head()
                 count = self._remove("n > ?", n)
-                self.database.run("DELETE FROM dikin_snapshot WHERE study = ?", (self.study,))
+                sql = f"DELETE FROM dikin_snapshot WHERE study = ? AND version <> {BEGINNING}"
+                self.database.run(sql, (self.study,))
                 self.database.change(
                     "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?", (n, seal, self.study)
                 )
@@ -319,36 +343,6 @@ class Log:
     def _remove(self, where: str, n: int) -> int:
         sql = f"DELETE FROM dikin_row WHERE study = ? AND {where} RETURNING 1"
         return len(self.database.run(sql, (self.study, n)))
-
-    # --- snapshots -----------------------------------------------------------------------------
-
-    def snapshot(self) -> tuple[int, str, str] | None:
-        """Return number and seal of a row and the state after it; None if there is none."""
-        sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
-        for n, seal, state, digest in self.database.run(sql, (self.study, self.version)):
-            if digest == _digest(seal, state):
-                return n, seal, state
-        return None
-
-    def save_snapshot(self, n: int, seal: str, state: str) -> None:
-        """Write the state after a row, unless there is a newer one."""
-        self.database.run(
-            "INSERT INTO dikin_snapshot (study, version, n, seal, state, digest) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (study, version) DO UPDATE SET "
-            "n = excluded.n, seal = excluded.seal, state = excluded.state, "
-            "digest = excluded.digest WHERE excluded.n > dikin_snapshot.n",
-            (self.study, self.version, n, seal, state, _digest(seal, state)),
-        )
-
-
-def beginning(content: str, seal: str, who: str, at: int) -> Record:
-    """Return the row with which a history begins; `seal` is that of the row in its place."""
-    body = {"digest": _digest(seal, content), "content": content}
-    return Record("begin", json.dumps(body), who=who, at=at)
-
-
-def _digest(seal: str, content: str) -> str:
-    return seal_after(seal, 0, content)
 
 
 # --- tables --------------------------------------------------------------------------------------

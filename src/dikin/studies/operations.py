@@ -195,18 +195,19 @@ class Operation(Call):
         if not isinstance(given, dict):
             got = shown(given)
             raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
-        unknown = [] if self.is_open else list(given.keys() - known.keys())
+        unknown = set() if self.is_open else given.keys() - known.keys()
+        missing = known.keys() & self.required - given.keys()
+        if not unknown and not missing:
+            return
         faults = [
             f"{shown(name)} is not known in the {place}."
             f"{did_you_mean(name, known) if known else ' This takes none.'}"
-            for name in unknown[:FAULTS]
+            for name in sorted(unknown)[:FAULTS]
         ]
         if len(unknown) > FAULTS:
             faults.append(f"and {len(unknown) - FAULTS:,} more")
-        missing = known.keys() & self.required - given.keys()
         faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
-        if faults:
-            raise RequestError("; ".join(faults))
+        raise RequestError("; ".join(faults))
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -281,7 +282,7 @@ def plain(answer: Any) -> Any:
     return parts
 
 
-@operation("POST", "play", answer=record(told=WHOLE, rounds=WHOLE), of=Study.tell)
+@operation("POST", "play", of=Study.tell)
 def tell(
     study: Study,
     id: Id,
@@ -290,14 +291,13 @@ def tell(
     covariates: Known = None,
     failed: bool = False,
     point: Point = None,
-) -> Any:
+) -> None:
     """Report the value of a trial, or that it failed.
 
     The same answer again is accepted and counts once. A different one is an error.
     """
     trial = _query(id, point)
     study.tell(trial, value, metrics=metrics, covariates=covariates, failed=failed)
-    return {"told": id, "rounds": study.rounds}
 
 
 def _query(id: Any, point: Any) -> Query | int:
@@ -310,10 +310,7 @@ def _query(id: Any, point: Any) -> Query | int:
 def forget(
     study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
 ) -> Any:
-    """Close a trial that will never be answered, or all old ones. Repeating this is allowed.
-
-    `forgotten` is the number of trials.
-    """
+    """Close a trial that will never be answered, or all old ones. Repeating this is allowed."""
     trial = None if id is None else _query(id, point)
     return {"forgotten": study.forget(trial, older_than=older_than)}
 

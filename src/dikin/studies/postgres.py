@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dikin import extras
 from dikin.errors import ParameterError, StoreError
@@ -58,13 +57,16 @@ class Postgres(Database):
 
     serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
     keyed = True
+    exclusive = (
+        f"SET LOCAL idle_in_transaction_session_timeout={CARE}; "
+        f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)"
+    )
 
     def __init__(self, url: str, patience: float) -> None:
-        self._secrets = _secrets(url)
         psycopg = extras.require("psycopg", "postgres", "a study on a PostgreSQL server")
         self._psycopg, self._class = psycopg, _connection_class(psycopg, patience + REPLY_TAKES)
         try:
-            psycopg.conninfo.conninfo_to_dict(url)
+            parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
             # Neither the text nor the reason is shown: a password may be anywhere in them.
             raise ParameterError(
@@ -72,16 +74,12 @@ class Postgres(Database):
                 "postgresql://user:password@host:5432/database, with special characters of the "
                 "password written as %40 and the like"
             ) from None
-        super().__init__(url, self._without_secrets(url), patience)
+        name = f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
+        super().__init__(url, name, patience)
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
         return (self._psycopg.Error,)
-
-    def _without_secrets(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
 
     def _opened(self) -> Any:
         connection = self._class.connect(
@@ -109,7 +107,7 @@ class Postgres(Database):
         return cursor.fetchall() if cursor.description else [], cursor.rowcount
 
     def _explained(self, error: Exception) -> Exception:
-        text, code = self._without_secrets(one_line(error)), getattr(error, "sqlstate", None) or ""
+        text, code = one_line(error), getattr(error, "sqlstate", None) or ""
         if code == "23505":
             return Taken(text)
         if code in ("55P03", "40001", "40P01"):
@@ -134,11 +132,6 @@ class Postgres(Database):
         )
         self.inside = True
 
-    def _exclude(self) -> None:
-        # To trim or to convert takes longer than a call.
-        self._run(f"SET LOCAL idle_in_transaction_session_timeout={CARE}")
-        self._run(f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)")
-
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
@@ -161,18 +154,6 @@ class Postgres(Database):
             "AND schemaname = ANY (current_schemas(false))"
         )
         return bool(self.run(sql, (name,)))
-
-
-def _secrets(url: str) -> list[str]:
-    """Return the passwords in a URL, wherever they are, and as they may be written."""
-    try:
-        parts = urlsplit(url)
-        values = [parts.password or ""]
-    except ValueError:
-        return []
-    values += [value for name, value in parse_qsl(parts.query) if "password" in name.lower()]
-    found = {form for value in values for form in (value, unquote(value), quote(value, safe=""))}
-    return sorted(found - {""}, key=len, reverse=True)
 
 
 Exchange = Generator[Any, Any, Any]

@@ -50,12 +50,8 @@ PATIENCE = 30.0
 """The default patience in seconds, enough for a service to restart."""
 FIRST_PATIENCE = 5.0
 """The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
-CONNECT = 10.0
-"""Seconds that a connection may take."""
-SLOWEST = 5.0
-"""The least time limit in seconds for all attempts together, however small the patience."""
-FIRST_ATTEMPT = 1 / 8
-"""The share of the time limit that the first attempt may take; each further one twice as much."""
+ATTEMPT = 11.0
+"""Seconds that an attempt may take: a service answers within 10, if only to say that it is busy."""
 LONGEST_RETRY_AFTER = 60
 """Seconds that a service may ask a client to wait; longer times are cut."""
 
@@ -78,10 +74,6 @@ class NotAServiceError(StoreError):
     """Something else answers at the address. Repeating the request does not help."""
 
 
-class NoAnswerError(StoreError):
-    """No answer came in time. The request may have been carried out."""
-
-
 class ServiceClient:
     """Sends requests to a service at an address."""
 
@@ -91,7 +83,6 @@ class ServiceClient:
         self._failures = urllib3.exceptions.HTTPError
         self._silences = urllib3.exceptions.TimeoutError
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
-        self._timeout = urllib3.Timeout
         token = token if token is not None else os.environ.get("DIKIN_TOKEN")
         self.headers = {"Dikin-Client": client, "Accept": "application/json"}
         if token:
@@ -125,20 +116,12 @@ class ServiceClient:
         if data is not None:
             sent["Content-Type"] = b"application/json"
         wait = self.patience if patience is None else patience
-        began = time.monotonic()
-        deadline, silent = began + wait, began + max(wait, SLOWEST)
-        attempt, pause, self.repeated = FIRST_ATTEMPT * (silent - began), FIRST_PAUSE, False
+        deadline, pause, self.repeated = time.monotonic() + wait, FIRST_PAUSE, False
         while True:
             try:
-                return self._send_once(attempt, method, path, data, sent)
+                return self._send_once(method, path, data, sent)
             except NotAServiceError:
                 raise
-            except NoAnswerError:
-                self._pool.clear()  # its other connections may be as silent
-                left = silent - time.monotonic() - pause
-                if left <= 0:
-                    raise
-                attempt = min(2 * attempt, left)
             except StoreError as error:
                 pause = max(pause, error.retry_after)
                 if time.monotonic() + pause > deadline:
@@ -147,21 +130,15 @@ class ServiceClient:
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
 
     def _send_once(
-        self, seconds: float, method: str, path: str, body: bytes | None, headers: dict[str, bytes]
+        self, method: str, path: str, body: bytes | None, headers: dict[str, bytes]
     ) -> dict[str, Any]:
-        timeout = self._timeout(connect=min(CONNECT, seconds), read=seconds)
+        more = {"body": body, "headers": headers, "redirect": False, "timeout": ATTEMPT}
         try:
-            answer = self._pool.request(
-                method,
-                self.url + path,
-                body=body,
-                headers=headers,
-                redirect=False,
-                timeout=timeout,
-            )
+            answer = self._pool.request(method, self.url + path, **more)
         except self._failures as reason:
-            kind = NoAnswerError if isinstance(reason, self._silences) else StoreError
-            raise kind(
+            if isinstance(reason, self._silences):
+                self._pool.clear()  # its other connections may be as silent
+            raise StoreError(
                 f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
                 "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
@@ -266,11 +243,8 @@ class RemoteStudy(Study):
             entries += answer["queries"] if n is not None else [answer]
         return [trial_of(self._space, entry["id"], entry) for entry in entries]
 
-    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        self._call("tell", **_id_and_point(trial), **answer)
-
-    def _forget(self, trial: Query | int) -> None:
-        self._call("forget", **_id_and_point(trial))
+    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
+        self._call("forget" if answer is None else "tell", **_id_and_point(trial), **answer or {})
 
     def _forget_older(self, age: float) -> int:
         return int(self._call("forget", older_than=age)["forgotten"])
@@ -313,7 +287,7 @@ class RemoteStudy(Study):
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(status.contexts))
         return status.best
 
-    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after

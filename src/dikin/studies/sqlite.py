@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dikin.errors import ParameterError, StateError, StoreError, shown
-from dikin.files import make_file
+from dikin.files import OWNERS_ALONE
 from dikin.studies import guard
 from dikin.studies.database import (
     Again,
@@ -73,7 +73,7 @@ class Sqlite(Database):
         if not self._files:  # later it must be the same file
             try:
                 with suppress(FileExistsError):  # its owner's alone, and so what is beside it
-                    make_file(self.path)
+                    self.path.touch(OWNERS_ALONE, exist_ok=False)
             except OSError as error:
                 raise StoreError(f"{self.name} cannot be opened: {error}") from error
         before = self._files[0] if self._files else _identities(self._paths[:1])[0]

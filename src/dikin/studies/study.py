@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -231,7 +230,7 @@ class Study:
         with database.transaction():
             if not has_tables(database):
                 create_tables(database)
-            self.created = log.create(content, self.client, now())
+            self.created = log.create(content)
         log.find()
 
     @property
@@ -337,9 +336,9 @@ class Study:
         """
         first, last = first_and_last(first, last)
         with _log(_database(url), printable(name, "name")) as log:
-            row = log.beginning()
-            before = json.loads(json.loads(row.body)["content"])["rounds"]
-            yield from records(log.rows(row.n, row.seal), Spaces(None, ()), before, first, last)
+            n, seal, state = log.beginning()
+            before = json.loads(state)["rounds"]
+            yield from records(log.rows(n, seal), Spaces(None, ()), before, first, last)
 
     def close(self) -> None:
         """Close the connection; the study remains stored."""
@@ -494,49 +493,24 @@ class Study:
         AnsweredError
             If the trial has another answer already.
         """
-        self._report(query_or_id(trial), answer_of(value, metrics, covariates, failed))
+        self._close(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
-    def _report(self, trial: Query | int, answer: dict[str, Any]) -> None:
-        def is_told(row: Row) -> bool:
-            """Raise an error if the trial has another answer."""
-            if row.kind != "tell":
-                return False
-            body = json.loads(row.body)
-            if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
-                raise QueryError(
-                    f"trial {row.ask} of this study asked about {body['point']}, got one about "
-                    f"{trial.point}: it belongs to another study. Nothing was changed."
-                )
-            if not same_answer(body, answer):
-                told = {part: body[part] for part in ANSWER if part in body}
-                raise AnsweredError(
-                    f"trial {row.ask} was already answered with {json.dumps(told)}, got "
-                    f"{json.dumps(answer, default=str)}. Nothing was changed."
-                )
-            return True
-
-        self._close(trial, "tell", is_told, lambda fold: _told(fold, trial, answer))
-
-    def _close(
-        self,
-        trial: Query | int,
-        kind: str,
-        is_closed: Callable[[Row], bool],
-        body_of: Callable[[Fold], dict[str, Any]],
-    ) -> None:
-        """Append a row that closes a trial, unless the row that has closed it says the same."""
+    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
+        """Append the row that answers or forgets a trial, unless there is one already."""
         ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
+        kind = "forget" if answer is None else "tell"
 
         def act() -> int | None:
-            if id not in ledger.fold.asked:
-                ledger.refresh()
-            if id not in ledger.fold.asked and 0 <= id < 2**63:  # the integers of a database
+            fold = ledger.fold if id in ledger.fold.asked else ledger.current()
+            if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
                 row = ledger.log.closing(id)
-                if row is not None and is_closed(row):
+                if row is not None and row.kind == kind:
+                    if answer is not None:
+                        _refuse_another(row, trial, answer)
                     return row.n
-            ledger.fold.tuner.open_trial(trial)
-            body = json.dumps(body_of(ledger.fold))
-            return ledger.append([Record(kind, body, id, None, self.client, now())])
+            fold.tuner.open_trial(trial)
+            body = {} if answer is None else _told(fold, trial, answer)
+            return ledger.append([Record(kind, json.dumps(body), id, None, self.client, now())])
 
         ledger.write(act)
 
@@ -560,7 +534,7 @@ class Study:
             Number of trials that are closed now: with `older_than` those that were open.
         """
         if older_than is None:
-            self._forget(query_or_id(trial))
+            self._close(query_or_id(trial), None)
             return 1
         if trial is not None:
             raise ParameterError(
@@ -568,9 +542,6 @@ class Study:
                 f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
             )
         return self._forget_older(seconds(older_than, "older_than", 0.0, LONGEST_AGE))
-
-    def _forget(self, trial: Query | int) -> None:
-        self._close(trial, "forget", lambda row: row.kind == "forget", lambda _: {})
 
     def _forget_older(self, age: float) -> int:
         ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
@@ -759,10 +730,8 @@ class Study:
             The trials, with who asked each and when.
         """
         after = whole(after, "after", -1, "ids are counted from 0")
-        most = None if limit is None else whole(limit, "limit", 0, "how many at most")
-        return self._waiting(after, most)
+        limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
 
-    def _waiting(self, after: int, limit: int | None) -> list[OpenQuery]:
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
             found = ((fold.tuner.open_trial(id), asked) for id, asked in islice(later, limit))
@@ -818,20 +787,33 @@ class Study:
             return list(rounds)
 
     def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
-        """Yield rounds over a connection of its own: calls of other threads do not wait."""
-        self._flush()
-        fold = self._read(lambda fold: fold)
-        spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
-        round, n, seal = next(
-            mark
-            for mark in reversed(fold.marks)
-            if mark[0] < max(first, 1) or mark is fold.marks[0]
-        )
-        with _log(self._ledger.database.another(), self.name) as log:
+        with self._apart() as (fold, log):
+            spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
+            earlier = (mark for mark in reversed(fold.marks) if mark[0] < first)
+            round, n, seal = next(earlier, fold.marks[0])
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
 
+    @contextmanager
+    def _apart(self) -> Iterator[tuple[Fold, Log]]:
+        """Give state and rows over another connection: calls of other threads do not wait."""
+        self._flush()
+        fold = self._read(lambda fold: fold)
+        with _log(self._ledger.database.another(), self.name) as log:
+            yield fold, log
+
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame: the data of `history`, one row a round."""
+        """Read rounds as a pandas DataFrame, one row a round.
+
+        Parameters
+        ----------
+        first, last : int, optional
+            The first and the last round. By default all rounds.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The data of `history`.
+        """
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -861,12 +843,11 @@ class Study:
             and the one that this machine computes in its place, in shares of the range. Damaged
             rows raise `StateError`.
         """
-        self._flush()
-        upto = self._read(lambda fold: fold.n)
-        if self._ledger.damage is not None:
-            raise self._ledger.damage
-        with _log(self._ledger.database.another(), self.name) as log:
-            return care.verify(log, upto, progress)
+        ledger = self._ledger
+        with self._apart() as (fold, log):
+            if ledger.damage is not None:
+                raise ledger.damage
+            return care.verify(log, fold.n, progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:
         """Leave out ids of trials, once, after the study was restored from a backup.
@@ -904,9 +885,7 @@ class Study:
             Number of rows that were removed.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
-        self._flush()
-        self._read(lambda fold: None)
-        with _log(self._ledger.database.another(), self.name) as log:
+        with self._apart() as (_, log):
             return care.trim(log, before, progress)
 
 
@@ -932,6 +911,22 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
     return body | {"asked": {name: part for name, part in known.items() if part}}
+
+
+def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
+    """Refuse an answer that is not the one in the row of a trial."""
+    body = json.loads(row.body)
+    if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
+        raise QueryError(
+            f"trial {row.ask} of this study asked about {body['point']}, got one about "
+            f"{trial.point}: it belongs to another study. Nothing was changed."
+        )
+    if not same_answer(body, answer):
+        told = {part: body[part] for part in ANSWER if part in body}
+        raise AnsweredError(
+            f"trial {row.ask} was already answered with {json.dumps(told)}, got "
+            f"{json.dumps(answer, default=str)}. Nothing was changed."
+        )
 
 
 def clock(microseconds: int) -> datetime:
@@ -965,10 +960,7 @@ def _unknown_study(database: Database, name: str) -> UnknownStudyError:
     path, create = database.path, "To create one, give a tuner: Study(url, name, tuner)"
     create += ", or dikin study create"
     if path is not None and not path.exists():
-        where = f"there is no file {path}"
-        if re.fullmatch(r"[\w.-]+:\d+", path.name):
-            return UnknownStudyError(f"{where}; for a service, did you mean http://{path.name}?")
-        return UnknownStudyError(f"{where}, so no study {name!r}. {create}")
+        return UnknownStudyError(f"there is no file {path}, so no study {name!r}. {create}")
     known = names(database)
     others = did_you_mean(name, known) if known else " It has none at all."
     return UnknownStudyError(f"{database.name} has no study {name!r}.{others} {create}")

@@ -18,28 +18,12 @@ symmetry, as f(0) - f(u) <= (f(-s u) - f(u))/(1 + s).
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any, NamedTuple
 
 from dikin.domains.base import Domain
-from dikin.kernel import compilable
 
 RANGE = 2.0
 """The whole range of the losses: what one loss varies by at most."""
-
-
-@compilable
-def smooth_price(sigma: float, trace: float, dim: float, smoothness: float) -> float:
-    """a_t for beta-smooth losses: of exploring, and of the gradient of a smoothed loss."""
-    exploring = smoothness / dim
-    smoothing = (smoothness - sigma) * (1.0 / (dim + 2.0))
-    return 0.5 * trace * (exploring + smoothing)
-
-
-@compilable
-def lipschitz_price(sigma: float, trace: float, dim: float, lipschitz: float) -> float:
-    """a_t for L-Lipschitz losses."""
-    return lipschitz * sqrt(trace * (1.0 / dim)) - 0.5 * sigma * trace * (1.0 / (dim + 2.0))
 
 
 def comparator_share(rounds: int, fall: float, price: float) -> float:

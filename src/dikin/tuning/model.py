@@ -408,6 +408,13 @@ class Regression:
         C = ((w * self.s2) @ self.P.reshape(K, p * p)).reshape(p, p)
         return m, C + (w[:, None] * apart).T @ apart
 
+    def spread(self, y: Array) -> Array:
+        """Return the mean square distance of the rows from y, along each coordinate."""
+        v, a, L = self.features.v, y - self.c, self.L
+        w = self.weights / np.maximum(L[:, 0, 0], 1e-300)
+        square: Array = w @ np.diagonal(L, axis1=1, axis2=2)[:, v] - 2.0 * a * (w @ L[:, 0, v])
+        return np.maximum(square + a * a, 0.0)
+
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
         """Return the expected value, and its standard deviation; with noise that of a value."""
         row, w = self._centred(row), self.weights
@@ -524,6 +531,10 @@ class Wide(Regression):
             self.mean[slopes] -= self.mean[f.levels.start + n] * by
         self.c = c.copy()
         self._changed()
+
+    def spread(self, y: Array) -> Array:
+        found: Array = self.tried[self.features.v]
+        return found
 
     def forget_level(self) -> None:
         self.P[:, 0] += 1000.0

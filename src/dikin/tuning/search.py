@@ -43,13 +43,15 @@ ABSURD, CORE = 10.0, 0.7
 """Distances of this share of the first values beyond which one of them is absurd."""
 LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
+SHAPE = 0.2
+"""The share of the largest effect that values of another shape than a bowl may add to others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
 """Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
-FEW, BEGINNING = 3, 16
+FEW, BEGINNING = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
 NONE = np.zeros(0)
 
@@ -504,6 +506,9 @@ class Search:
             self._take(row, value)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
             model.forget_level()
+            for _ in range(len(self.ordinary)):  # what is ordinary has the new level
+                where, known = self.ordinary.popleft()
+                self.ordinary.append((where, known + value - mean))
             self._take(row, value)
         else:
             self._bound(row, place)
@@ -754,8 +759,27 @@ class Search:
             both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
             gone = f.of_context(self.contexts + np.concatenate(both))
             options.append(_known_rise(rises, *model.dependence(gone)))
-        value = _interval(*model.believed(row))
+        slack = SHAPE * max((each.mean for each in (*importance, *options)), default=0.0)
+        importance, options = (
+            [Interval(mean, low - slack, high + slack) for mean, low, high in some]
+            for some in (importance, options)
+        )
+        plain = _interval(*model.believed(row))
+        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(weights, choice)))
+        value = plain._replace(low=plain.mean - deep)
         return Found(x, value, intervals, importance, options, limits)
+
+    def _tip(self, weights: Array, choice: int) -> float:
+        """Return by how much a kink with the same values may be deeper than the bowl.
+
+        It is the bowl's height at the geometric mean of two radii: of exploring, and of the rows
+        that the curvature was learnt from.
+        """
+        place, model = self._known(weights, choice), self.model
+        bend = np.maximum(model.features.diagonal(model.average[0]), 0.0)
+        R = matrix(place.R)
+        near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
+        return 0.5 * float(np.sqrt(near * far))
 
     @property
     def left_out_lately(self) -> float:

@@ -26,7 +26,7 @@ from dikin.tuning.parameters.description import check_parameters, parameter_from
 from dikin.tuning.sets import Cube, Cut
 from dikin.vectors import Array
 
-EDGE = 0.98
+EDGE = 0.9
 """The start is moved to this share of the way to a bound: exploring needs room."""
 ROUNDING = 1e-9
 """A setting may break a constraint by so much, in units of its terms."""

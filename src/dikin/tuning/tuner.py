@@ -416,13 +416,17 @@ class Tuner(Player[Trial]):
 
     def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
         """Return the row of an answer, checked."""
-        value, failed = answer.get("value"), true_or_false(answer.get("failed", False), "failed")
+        value, failed = answer.get("value"), answer.get("failed", False)
+        if failed is not False:
+            true_or_false(failed, "failed")
         if failed and value is not None:
             raise LossError(
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
                 "Nothing was changed."
             )
-        number = nan if failed else real_number(value, "value", LossError)
+        number = nan if failed else value
+        if type(number) is not float:
+            number = real_number(number, "value", LossError)
         if not failed and not abs(number) < LARGEST:
             raise LossError(
                 f"the value of {name} must be a finite number below {LARGEST:g}, got {number}. "
@@ -474,13 +478,15 @@ class Tuner(Player[Trial]):
 
     def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
         """Learn a row, and return whether its value counts as it is."""
-        measured = {FAILED: float(row.failed), **row.metrics}
+        measured, metrics = {FAILED: float(row.failed), **row.metrics}, []
+        for limit in self.limits:
+            metrics.append(limit.sign * measured.get(limit.metric, nan))
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
             covariates=self.covariates.features(row.covariates),
-            metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
+            metrics=metrics,
             history=row.round == 0,
             settle=settle,
         )
@@ -1050,8 +1056,9 @@ class Tuner(Player[Trial]):
 
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep these rounds, which were learnt already, in place of the present ones."""
-        self._history = deque(rounds, maxlen=self._rows(HISTORY))
+        """Keep these rounds, which were learnt already. The last of them are kept as they are."""
+        earlier = rounds[: max(0, len(rounds) - len(self._history))]
+        self._history = deque([*earlier, *self._history], maxlen=self._rows(HISTORY))
 
     def state_in_study(self, name: str) -> dict[str, Any]:
         """Return the state with which a study of this name begins, with streams of its own."""

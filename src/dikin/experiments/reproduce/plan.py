@@ -53,7 +53,7 @@ class Effort:
     steady_seeds: int = 0
     """At most so many where one game is nearly like the next."""
     tail: int
-    """How many of the largest horizons the exponent is fitted to."""
+    """Number of the largest horizons to which the exponent is fitted."""
     dims: tuple[int, ...] = ()
     dim_horizon: int = 0
     other_seeds: int = 0
@@ -144,12 +144,12 @@ class Row:
     label: str
     rate: Rate
     pattern: Callable[[int], RowPattern]
-    """From the horizon."""
+    """The pattern for a horizon."""
     alpha: float | None = None
-    """Where the curvature is sigma t^-alpha; constant curvature has 0."""
+    """Exponent of a curvature sigma t^-alpha. Constant curvature has 0."""
     steady: bool = False
-    """Whether the curvature is too little to count: then nearly all regret is what exploring costs,
-    which is known beforehand, and few games are enough."""
+    """The curvature is too little to count: nearly all regret is the cost of exploring, which is
+    known beforehand, and few games are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,12 +162,12 @@ class Table:
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
     constant_name: str
-    """What the learners call the constant of the losses."""
+    """The learners' name of the constant of the losses."""
     steep: Callable[[Domain, Pattern, int], Environment]
-    """Losses that charge for exploring in every direction, from domain, what is told of their
-    curvature, and seed: to see what the dimension costs."""
+    """Losses that charge for exploring in every direction: from domain, curvature and seed. They
+    show the cost of the dimension."""
     sigma: float
-    """The curvature of rounds that have any; also the first of the decaying ones."""
+    """The curvature of rounds that have any, and the first curvature of the decaying patterns."""
     constant: float
     """Smoothness or Lipschitz constant."""
     alphas: tuple[float, ...]
@@ -282,8 +282,8 @@ class PaperCell:
     row: str
     player: LearnerName = "sharp"
     shifted: bool = False
-    """Whether a random sign times the largest loss is added in every round: no learner can foresee
-    it, and no regret changes by it."""
+    """A random sign times the largest loss is added in every round: no learner can foresee it, and
+    regret does not change."""
 
     @property
     def name(self) -> str:

@@ -26,7 +26,7 @@ from dikin.experiments.tables import (
 )
 
 FITS = "consistent"
-"""What is said of a row whose interval contains the proved exponent."""
+"""Verdict on a row whose interval contains the proved exponent."""
 ERRORS = 3.0
 """Standard errors by which a mean regret may exceed the mean certificate that bounds it."""
 
@@ -41,7 +41,7 @@ class Line:
     certificate: Curve
     player: LearnerName = "sharp"
     shifted: bool = False
-    """Whether the losses could not be foreseen."""
+    """The losses could not be foreseen."""
 
     @property
     def exploring(self) -> float:
@@ -72,7 +72,7 @@ class Line:
 class Scaling:
     """Growth of the regret with the dimension, at one horizon.
 
-    The exponent of d in the table, which counts as proved here, stands for nu = O(d).
+    The exponent of d in the table, which counts as proved here, assumes nu = O(d).
     """
 
     table: int
