@@ -667,9 +667,9 @@ class Tuner(Player[Trial]):
         for place in space.places:
             name, i = place.name, place.at.start
             if place.pick is not None:
-                importance[name] = Interval(*found.options[place.pick])
+                importance[name] = found.options[place.pick]
             elif len(place.columns) == 1:
-                importance[name] = Interval(*found.importance[i])
+                importance[name] = found.importance[i]
                 if known:
                     intervals[name] = Interval(*space.interval(place, found.intervals[i]))
         return Recommendation(
@@ -965,15 +965,14 @@ class Tuner(Player[Trial]):
         tuner._search.restore(search, checked)
         tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
         tuner._history.extend(Row.from_json(row) for row in state["history"])
-        tuner._open.next_id = int(state["next"])
+        for id, fact in state["open"].items():
+            tuner.open_fact(int(id), fact)
+        tuner._open.next_id, tuner._asked = int(state["next"]), int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
             for row, loss, shares in state["unexpected"]
         ]
-        tuner._asked = int(state["asked"])
-        for id, fact in state["open"].items():
-            tuner._open[int(id)] = tuner._from_fact(int(id), fact)
         return tuner
 
     # --- for a study ---------------------------------------------------------------------------
@@ -1003,17 +1002,13 @@ class Tuner(Player[Trial]):
         """
         if id in self._open:
             raise StateError(f"trial {id} is open already. Nothing was changed.")
-        trial, kept = self._from_fact(id, fact)
-        self._enter(trial, kept)
-        return trial
-
-    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Kept]:
         trial = trial_of(self.space, id, fact)
         self.contexts.checked(trial.context or None)
         self.covariates.checked(trial.covariates)
         play = fact["play"] and Play.from_json(fact["play"])
         number = count_of(fact.get("number", self._asked))
-        return trial, Kept(play, number_or_nan(fact.get("control")), number)
+        self._enter(trial, Kept(play, number_or_nan(fact.get("control")), number))
+        return trial
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
