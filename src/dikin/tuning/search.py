@@ -44,7 +44,7 @@ ABSURD, CORE = 10.0, 0.7
 LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 SHAPE = 0.2
-"""The share of the largest effect that values of another shape than a bowl may add to others."""
+"""The share of an effect that values of another shape than a bowl may add to that of others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
@@ -759,11 +759,12 @@ class Search:
             both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
             gone = f.of_context(self.contexts + np.concatenate(both))
             options.append(_known_rise(rises, *model.dependence(gone)))
-        slack = SHAPE * max((each.mean for each in (*importance, *options)), default=0.0)
-        importance, options = (
-            [Interval(mean, low - slack, high + slack) for mean, low, high in some]
-            for some in (importance, options)
-        )
+        known = [*importance, *options]
+        for i, (mean, low, high) in enumerate(known):
+            rest = (each.mean for j, each in enumerate(known) if j != i)
+            slack = SHAPE * max(rest, default=0.0)
+            known[i] = Interval(mean, low - slack, high + slack)
+        importance, options = known[:d], known[d:]
         plain = _interval(*model.believed(row))
         deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(weights, choice)))
         value = plain._replace(low=plain.mean - deep)
