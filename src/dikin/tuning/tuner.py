@@ -199,6 +199,8 @@ class Tuner(Player[Trial]):
         self._control = self.space.checked({} if control is None else control, "control", False)
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
+        self._young: deque[tuple[int, int]] = deque()
+        """Number and id of the later ones, oldest first."""
         # Numbers are alike whether they are written as 1 or as 1.0.
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
         spec = json.loads(json.dumps([named, self.space.constraints], default=str), parse_int=float)
@@ -333,6 +335,8 @@ class Tuner(Player[Trial]):
         self._open[trial.id] = trial, kept
         self._open.next_id = max(self._open.next_id, trial.id + 1)
         self._asked += 1
+        if self._worth is not None and kept.number >= self._waited:
+            self._young.append((kept.number, trial.id))
 
     @property
     def asked(self) -> int:
@@ -400,19 +404,16 @@ class Tuner(Player[Trial]):
 
     def _close(self, asked: Any, kept: Kept, missed: bool) -> None:
         """Count a trial that gets no value, and the trials that it has overtaken."""
-        worth, first, end = self._worth, self._waited, kept.number - LATE
+        worth = self._worth
         if worth is None:
             return
-        if missed and not asked.paused and kept.number >= first:
+        if missed and not asked.paused and kept.number >= self._waited:
             worth.miss(asked.held_back)
-        if end > first:
-            other: Any
-            for other, its in reversed(self._open.values()):
-                if its.number < first:
-                    break
-                if its.number < end and not other.paused:
-                    worth.miss(other.held_back)
-            self._waited = end
+        self._waited = max(self._waited, kept.number - LATE)
+        while self._young and self._young[0][0] < self._waited:
+            other: Any = self._open.get(self._young.popleft()[1])
+            if other is not None and not other[0].paused:
+                worth.miss(other[0].held_back)
 
     def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
         """Return the row of an answer, checked."""
