@@ -356,11 +356,6 @@ def test_a_file_has_the_same_future(tmp_path: Path) -> None:
     assert [step(twin, t) for t in range(20)] == [step(tuner, t) for t in range(20)]
 
 
-def test_a_state_of_a_set_is_refused() -> None:
-    with pytest.raises(errors.StateError, match="leave domain out"):
-        dikin.restore(Tuner(SHOP).state(), dikin.Ball(2))
-
-
 @pytest.mark.parametrize("part", list(Tuner(SHOP).state()))
 def test_a_state_with_a_part_missing_is_refused(part: str) -> None:
     state = in_the_middle().state()
