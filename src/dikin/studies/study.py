@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
-from dikin.arguments import frozen, whole
+from dikin.arguments import whole
 from dikin.errors import (
     AnsweredError,
     ParameterError,
@@ -27,10 +27,9 @@ from dikin.errors import (
 )
 from dikin.open_queries import Query
 from dikin.players import Player
-from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
-from dikin.plotting.style import figure_format, save_figure
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.plotting.style import figure_format
+from dikin.serialization import finite_or_none
 from dikin.status import Status
 from dikin.studies import care
 from dikin.studies.arguments import (
@@ -49,11 +48,11 @@ from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
-from dikin.tuning.history import panels_of, to_frame, uplift_course
+from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, trial_of
 from dikin.tuning.tuner import NO_HOLDBACK, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
@@ -583,7 +582,7 @@ class Study:
         body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
 
         def check(fold: Fold) -> Any:
-            fold.tuner.checked_trial(**body)
+            fold.tuner.checked_trial(body)
             return body
 
         self._control("add", check, key=key and f"add {printable(key, 'key')}")
@@ -824,17 +823,8 @@ class Study:
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
         status = self.summary()
-        figure = draw_history(
-            rounds,
-            panels_of(self.space),
-            maximize=status.maximize,
-            title=f"study {self.name}",
-            contexts=Tuner.restore(self.state())._context_panels() if status.contexts else (),
-            uplift=None if status.uplift is None else uplift_course(rounds, status),
-        )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        panels = Tuner.restore(self.state())._context_panels() if status.contexts else ()
+        return figure_of(rounds, status, self.space, panels, path, f"study {self.name}")
 
     # --- care ----------------------------------------------------------------------------------
 
@@ -906,17 +896,9 @@ for _same in (
     getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
 
 
-def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
-    """Return a trial that was asked, from its fact."""
-    point = frozen(fact["point"], "point", 1)
-    parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
-    expected = number_or_nan(fact["expected"])
-    return Trial(id, point, space.params(point), expected, fact["paused"], *parts)
-
-
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(trial, **answer)
+    row = fold.tuner.checked_answer(trial, answer)
     asked = fold.tuner.open_trial(trial)
     known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
     body = answer | {
