@@ -32,8 +32,8 @@ ROUNDS, TRAJECTORIES = (100, 1_000), 20
 DEMANDS = {"right-skewed": (2, 9), "symmetric": (2, 2), "left-skewed": (9, 2)}
 PRICES, KNOTS = np.arange(1, 11) / 10, np.arange(11) / 10
 SCALES = [*product((0.15, 0.3, 0.5, 0.7, 1.0, 1.5), (0.1, 0.15, 0.2, 0.3, 0.4))]
+# Integrals of the hat functions of the knots, from 0 to every price.
 STEPS = 0.05 * (np.tri(10, 11) + np.pad(np.tri(10), ((0, 0), (1, 0))))
-"""Integrals of the hat functions of the knots, from 0 to every price."""
 UPPER = np.append(2.0, np.zeros(len(KNOTS)))
 PARAMETERS = {"price": dikin.Real(0.1, 1, start=0.55)}
 
@@ -115,8 +115,7 @@ class ProcessUCB(Process):
     """The Gaussian process with upper confidence bounds (GP-UCB)."""
 
     def demand(self) -> Array:
-        mean, covariance = self.posterior(at_prices)
-        t = self.count.sum() + BATCH
+        (mean, covariance), t = self.posterior(at_prices), self.count.sum() + BATCH
         width = 2 * log(len(PRICES) * t**2 * pi**2 / (6 * 0.1)) / 5
         return np.asarray(mean + np.sqrt(width * np.maximum(np.diag(covariance), 0.0)))
 
@@ -180,12 +179,11 @@ POLICIES = dict(zip(NAMES, (UCB, Policy, ProcessUCB, Process, Falling), strict=T
 
 def run(task: Task) -> Outcome:
     """One game."""
-    seed = FIRST_SEED + task.game
-    shape, make = DEMANDS[task.problem], {TUNER: tuner, KEEP: Today}.get(task.player)
+    seed, shape = FIRST_SEED + task.game, DEMANDS[task.problem]
+    make = {TUNER: tuner, KEEP: Today}.get(task.player)
     chance, grid = np.random.default_rng([seed, *shape]), np.linspace(0, 1, 10_001)
     best = float((grid * beta.sf(grid, *shape)).max())
     player: Any = POLICIES[task.player](seed) if make is None else make(PARAMETERS, True, seed, 0)
-
     prices = np.empty(task.rounds)
     for t in range(task.rounds):
         trial = player.ask()
