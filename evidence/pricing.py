@@ -28,14 +28,13 @@ from evidence.rivals import KEEP, TUNER, Array, Today, tuner
 
 TITLE, GAMES, WORKERS, LEAST = "Pricing", 20, 2, 1e-2
 FIRST_SEED, BATCH = 75_000, 10
-ROUNDS = (100, 1_000)
+ROUNDS, TRAJECTORIES = (100, 1_000), 20
 DEMANDS = {"right-skewed": (2, 9), "symmetric": (2, 2), "left-skewed": (9, 2)}
 PRICES, KNOTS = np.arange(1, 11) / 10, np.arange(11) / 10
 SCALES = [*product((0.15, 0.3, 0.5, 0.7, 1.0, 1.5), (0.1, 0.15, 0.2, 0.3, 0.4))]
+# Integrals of the hat functions of the knots, from 0 to every price.
 STEPS = 0.05 * (np.tri(10, 11) + np.pad(np.tri(10), ((0, 0), (1, 0))))
-"""Integrals of the hat functions of the knots, from 0 to every price."""
 UPPER = np.append(2.0, np.zeros(len(KNOTS)))
-TRAJECTORIES = 20
 PARAMETERS = {"price": dikin.Real(0.1, 1, start=0.55)}
 
 
@@ -59,7 +58,6 @@ class Policy:
         return self.chance.beta(1 + self.sold, 1 + self.count - self.sold)
 
     def mean(self) -> Array:
-        """Return the expected demand."""
         return (1 + self.sold) / (2 + self.count)
 
     @property
@@ -83,6 +81,11 @@ def kernel(x: Array, y: Array, scale: float, length: float) -> Array:
     return np.asarray(scale**2 * np.exp(-((x[:, None] - y[None]) ** 2) / (2 * length**2)))
 
 
+def at_prices(x: Array, *scales: float) -> tuple[Array, Array]:
+    """Return covariances of demand at every price, with data and own."""
+    return kernel(x, PRICES, *scales), kernel(PRICES, PRICES, *scales)
+
+
 class Process(Policy):
     """Thompson sampling from a Gaussian process (GP-TS)."""
 
@@ -101,23 +104,18 @@ class Process(Policy):
         cross, own = rows(x, *SCALES[best])
         return cross.T @ fits[best, :, 0], own - cross.T @ np.linalg.solve(inner[best], cross)
 
-    def values(self) -> tuple[Array, Array]:
-        """Return the posterior of demand at every price."""
-        return self.posterior(lambda x, *s: (kernel(x, PRICES, *s), kernel(PRICES, PRICES, *s)))
-
     def demand(self) -> Array:
-        return self.chance.multivariate_normal(*self.values(), check_valid="ignore")
+        return self.chance.multivariate_normal(*self.posterior(at_prices), check_valid="ignore")
 
     def mean(self) -> Array:
-        return self.values()[0]
+        return self.posterior(at_prices)[0]
 
 
 class ProcessUCB(Process):
     """The Gaussian process with upper confidence bounds (GP-UCB)."""
 
     def demand(self) -> Array:
-        mean, covariance = self.values()
-        t = self.count.sum() + BATCH
+        (mean, covariance), t = self.posterior(at_prices), self.count.sum() + BATCH
         width = 2 * log(len(PRICES) * t**2 * pi**2 / (6 * 0.1)) / 5
         return np.asarray(mean + np.sqrt(width * np.maximum(np.diag(covariance), 0.0)))
 
@@ -159,9 +157,7 @@ def truncated(shift: Any, root: Any, z: Any, speeds: Any) -> Any:
 class Falling(Process):
     """Thompson sampling from Gaussian demand curves that fall (GP-TS-M)."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.draw = np.append(1.0, -np.ones(len(KNOTS)))
+    draw = np.append(1.0, -np.ones(len(KNOTS)))
 
     def demand(self) -> Array:
         mean, covariance = self.posterior(with_slopes)
@@ -183,25 +179,22 @@ POLICIES = dict(zip(NAMES, (UCB, Policy, ProcessUCB, Process, Falling), strict=T
 
 def run(task: Task) -> Outcome:
     """One game."""
-    seed = FIRST_SEED + task.game
-    shape, make = DEMANDS[task.problem], {TUNER: tuner, KEEP: Today}.get(task.player)
+    seed, shape = FIRST_SEED + task.game, DEMANDS[task.problem]
+    make = {TUNER: tuner, KEEP: Today}.get(task.player)
     chance, grid = np.random.default_rng([seed, *shape]), np.linspace(0, 1, 10_001)
     best = float((grid * beta.sf(grid, *shape)).max())
     player: Any = POLICIES[task.player](seed) if make is None else make(PARAMETERS, True, seed, 0)
-
-    def cost(prices: Any) -> Any:
-        return 100.0 * (1.0 - prices * beta.sf(prices, *shape) / best)
-
     prices = np.empty(task.rounds)
     for t in range(task.rounds):
         trial = player.ask()
         prices[t] = trial if make is None else trial.params["price"]
         sold = (chance.beta(*shape, BATCH) >= prices[t]).mean()
         player.tell(trial, float(prices[t] * sold))
-    return Outcome(float(cost(prices).mean()), float(cost(player.best["price"])))
+    final = np.array([player.best["price"]])
+    revenues = ((p * beta.sf(p, *shape)).mean() for p in (prices, final))
+    return Outcome(*(float(100.0 * (1.0 - revenue / best)) for revenue in revenues))
 
 
 def tasks(games: range) -> list[Task]:
     """Every game."""
-    players = (TUNER, KEEP, *POLICIES)
-    return [Task(*case) for case in product(DEMANDS, ROUNDS, players, games)]
+    return [Task(*case) for case in product(DEMANDS, ROUNDS, (TUNER, KEEP, *POLICIES), games)]
