@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from math import isnan
 from pathlib import Path
-from statistics import fmean, geometric_mean, median
+from statistics import fmean, geometric_mean, median, pstdev
 from typing import NamedTuple
 
 from pages import table
 
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
+from evidence.promises import PROMISES
 from evidence.rivals import CMA_ES, KEEP, NGOPT, TPE_, TUNER
 from evidence.rows import RANGED, Kind
 
@@ -330,3 +331,29 @@ def faults_table(docs: Path) -> str:
         for words in ("no faults", "5 %", "10 %")
     ]
     return table(" | ".join(["worst of six faults", *heads]), lines)
+
+
+def promises_parts(docs: Path) -> dict[str, str]:
+    """Return a table for each promise: means over games with intervals of 95 %."""
+    found: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
+    for task, outcome in read_games("promises", docs / "games").items():
+        name, problem = task.problem.split(": ")
+        found.setdefault(name, {}).setdefault((problem, task.player), []).append(outcome)
+    tables = {}
+    for name, each in PROMISES.items():
+        figures = [figure for figure in each.figures if figure]
+        several = len(each.players) > 1
+        lines = []
+        for (problem, player), games in sorted(found.get(name, {}).items()):
+            known = zip(*(game[: len(figures)] for game in games), strict=True)
+            cells = [_mean_text(values) for values in known]
+            lines.append([problem, *[player] * several, str(len(games)), *cells])
+        tables[name] = table(" | ".join(["game", *["player"] * several, "games", *figures]), lines)
+    return tables
+
+
+def _mean_text(values: Sequence[float]) -> str:
+    mean, error = fmean(values), 2.0 * pstdev(values) / max(len(values) - 1, 1) ** 0.5
+    if min(values) < 0.0 or max(values) > 1.0 or max(values) == min(values) == 0.0:
+        return f"{mean:.3g} ({mean - error:.3g} to {mean + error:.3g})"
+    return f"{mean:.3f} ({max(mean - error, 0.0):.3f} to {mean + error:.3f})"
