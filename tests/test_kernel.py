@@ -67,9 +67,3 @@ def test_no_name_is_one_of_numpys() -> None:
     """An attribute of a NumPy record is its method of that name, and only else its field."""
     assert not set(names(numbers())) & set(dir(np.record))
     assert {"clip", "mean"} <= set(dir(np.record))
-
-
-def test_a_state_says_what_its_numbers_are() -> None:
-    saved = dikin.Predictive(dikin.Ball(2), loss_range=(0, 1), seed=1).state()["numbers"]
-    numbers = saved["items"]["numbers"]["items"]
-    assert {"clipped", "tau", "exploring"} <= numbers.keys()

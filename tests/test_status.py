@@ -16,16 +16,8 @@ from dikin.status import MEANINGS, Status
 
 
 def shop(rounds: int) -> dikin.Tuner:
-    tuner = dikin.Tuner(
-        {
-            "price": dikin.Real(1, 14, start=4),
-            "staff": dikin.Integer(1, 9, start=2),
-            "traffic": dikin.Shares(["old", "new"]),
-            "rate": dikin.Real(0.001, 1.0, log=True),
-        },
-        maximize=True,
-        seed=7,
-    )
+    parameters = {"price": dikin.Real(1, 14, start=4), "traffic": dikin.Shares(["old", "new"])}
+    tuner = dikin.Tuner(parameters, maximize=True, seed=7)
     for number in range(rounds):
         tuner.tell(tuner.ask(), float(number % 5))
     tuner.ask()

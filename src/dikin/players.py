@@ -5,13 +5,34 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from dikin import serialization
 from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
 
 Q = TypeVar("Q", bound=Query)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Make a method that no other thread's `ask` or `tell` can interrupt.
+
+    Parameters
+    ----------
+    method
+        A method that reads or writes more than one attribute of a learner or tuner.
+    """
+
+    @wraps(method)
+    def under_lock(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._open.lock:
+            return method(self, *args, **kwargs)
+
+    return under_lock
 
 
 class Player(ABC, Generic[Q]):

@@ -119,6 +119,25 @@ def _same_kind(value: Any, form: Any) -> bool:
     return type(value) is type(form)
 
 
+class Stateful:
+    """An object whose state is its parts in `PARTS`: numbers, arrays, and tuples of numbers."""
+
+    PARTS: tuple[str, ...] = ()
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that the future depends on, as plain JSON values."""
+        return {name: encode(getattr(self, name)) for name in self.PARTS}
+
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        """Continue from the result of `state`, which a digest may have checked."""
+        parts = {name: state[name] for name in self.PARTS}
+        if not checked:
+            what = type(self).__name__
+            refuse_infinite(parts, what)
+            refuse_other_form(parts, Stateful.state(self), what)
+        vars(self).update((name, decode(part)) for name, part in parts.items())
+
+
 def finite_or_none(value: float) -> float | None:
     """Return a number, or None if it is NaN or infinite, which JSON does not have."""
     return value if isfinite(value) else None

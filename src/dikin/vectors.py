@@ -108,17 +108,6 @@ def combine(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     np.add(a if x == 1.0 else x * a, y * b, out)
 
 
-def _add_scaled(x: float, a: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += x * a[i]
-
-
-@looped(_add_scaled)
-def add_scaled(x: float, a: Array, out: Array) -> None:
-    """Add x a to out."""
-    out += x * a
-
-
 def _add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] += x * a[i] + y * b[i]
@@ -130,15 +119,3 @@ def add_combination(x: float, a: Array, y: float, b: Array, out: Array) -> None:
     out += x * a
     if y != 0.0:
         out += y * b
-
-
-def _affine(u: Array, center: Array, radius: float, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = center[i] + radius * u[i]
-
-
-@looped(_affine)
-def affine(u: Array, center: Array, radius: float, out: Array) -> None:
-    """Set out to center + radius u."""
-    np.multiply(u, radius, out)
-    out += center

@@ -82,8 +82,12 @@ def test_flags_of_a_key_are_one_trial() -> None:
     assert [each.value for each in found[:-1]] == [trial[name] for name in names]
     assert [type(each.value) for each in found[:4]] == [float, float, bool, int]
     assert found[-1].value == trial.params
-    assert {each.flag_metadata["trial"] for each in found} == {trial.id}
+    assert all(each.flag_metadata == {"trial": trial.id, "paused": False} for each in found)
     assert {each.reason for each in found} == {Reason.SPLIT}
+    setting: Any = found[-1].value
+    setting["traffic"]["old"] = 99  # the host may write into an object
+    again: Any = host.get_object_value("setting", {}, same)
+    assert again["traffic"]["old"] < 1
     host.get_float_details("price", -1.0, visit("b"))
     assert tuned.asked == 2
 
@@ -247,27 +251,10 @@ def test_failures_and_metrics_are_attributes_of_the_event() -> None:
 # --- types ---------------------------------------------------------------------------------------
 
 
-def test_the_host_may_write_into_an_object() -> None:
-    host = client(TunerProvider(dikin.Tuner(PARAMETERS, seed=7), "revenue"))
-    first: Any = host.get_object_value("setting", {}, visit("a"))
-    first["traffic"]["old"] = 99
-    second: Any = host.get_object_value("setting", {}, visit("a"))
-    assert second["traffic"]["old"] < 1
-
-
-def test_in_a_pause_the_metadata_say_so() -> None:
-    tuned = tuner()
-    tuned.pause()
-    host = client(TunerProvider(tuned, "revenue"))
-    found = host.get_float_details("price", -1.0, visit("a"))
-    assert (found.value, found.flag_metadata["paused"]) == (4.0, True)
-
-
 @pytest.mark.parametrize(
     ("given", "named", "message"),
     [
         (dikin.Predictive(dikin.Ball(2)), {}, "a dikin.Tuner or a study of one, got <Predictive"),
-        (None, {}, "got None"),
         (tuner(), {"most_open": 0}, "most_open must be"),
         (tuner(), {"untracked": "none"}, "untracked must be a number, got 'none'"),
     ],

@@ -16,7 +16,6 @@ from optuna.trial import TrialState
 
 import dikin
 from dikin.adapters.optuna import TunerSampler
-from dikin.errors import DikinWarning
 
 PRICE = {"price": FloatDistribution(1, 14)}
 START = dikin.Real(1, 14, start=4)
@@ -186,10 +185,15 @@ def test_a_parameter_that_cannot_be_tuned_is_drawn() -> None:
         size = trial.suggest_categorical("size", list(range(20)))
         return trial.suggest_float("x", 0, 1) + (size > 10)
 
-    with pytest.warns(DikinWarning, match="'size' is drawn at random"):
-        study.optimize(objective, n_trials=30)
+    study.optimize(objective, n_trials=30)
     assert len({trial.params["size"] for trial in study.trials}) > 2
     assert (list(study.sampler.tuner.space.parameters), study.sampler.tuner.rounds) == (["x"], 29)
+
+
+def test_several_objectives_are_refused() -> None:
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=TunerSampler())
+    with pytest.raises(ValueError, match="multi-objective"):
+        study.ask(PRICE)
 
 
 # --- storages, studies, threads ------------------------------------------------------------------

@@ -9,14 +9,12 @@ import pytest
 
 from dikin.adapters.optuna import TunerSampler
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* is drawn at random")
 theirs: Any = pytest.importorskip("optuna.testing.pytest_samplers")
 
 
 class TestAsOptunaDoes(
     theirs.BasicSamplerTestCase,
     theirs.RelativeSamplerTestCase,
-    theirs.SingleOnlySamplerTestCase,
 ):
     """Optuna's own tests."""
 

@@ -41,7 +41,7 @@ def test_results_do_not_depend_on_workers_or_order() -> None:
 
 
 def test_no_seeds_and_a_learner_in_the_place_of_its_maker_are_refused() -> None:
-    with pytest.raises(dikin.DikinError, match="at least one game"):
+    with pytest.raises(dikin.DikinError, match="at least one"):
         dikin.replicate(learner, world, 10, 0)
     with pytest.raises(dikin.DikinError, match="make_learner must be a function of the seed"):
         dikin.replicate(learner(0), world, 10, 2)  # type: ignore[arg-type]

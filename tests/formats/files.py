@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import sqlite3
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -37,16 +36,3 @@ def sqlite_file(folder: Path) -> Path:
 def postgres_dump() -> str:
     """The same studies as SQL, for `psql`."""
     return gzip.decompress((FOLDER / "postgres.sql.gz").read_bytes()).decode()
-
-
-def journal(file: Path) -> dict[str, list[dict[str, Any]]]:
-    """The answered rounds of each study of an SQLite file, read without the library."""
-    rows = """SELECT name, query, client, time, body FROM dikin_events
-              JOIN dikin_studies ON id = study WHERE kind = 'tell' ORDER BY name, number"""
-    rounds: dict[str, list[dict[str, Any]]] = {}
-    with sqlite3.connect(file) as database:
-        for name, query, client, time, body in database.execute(rows):
-            record = {"query": query, "client": client.partition("#")[0], "time": time / 1e6}
-            rounds.setdefault(name, []).append(record | json.loads(body))
-    database.close()
-    return rounds

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -20,30 +19,6 @@ from studies.postgres import Server, unprivileged
 
 EXPECTED = files.expected()
 STUDIES = sorted(EXPECTED["studies"])
-
-
-@pytest.fixture(scope="module")
-def journals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    return files.journal(files.sqlite_file(tmp_path_factory.mktemp("formats")))
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_journal_has_every_round_that_was_read_from_it(
-    name: str, journals: dict[str, list[dict[str, Any]]]
-) -> None:
-    for row, record in zip(journals[name], EXPECTED["studies"][name]["records"], strict=True):
-        assert {part: row[part] for part in record} == record
-
-
-def test_both_databases_hold_the_same_journals(
-    journals: dict[str, list[dict[str, Any]]],
-) -> None:
-    dump = files.postgres_dump()
-    for rounds in journals.values():
-        for row in rounds:
-            value = row.get("value", row.get("loss"))
-            assert json.dumps(row["point"]) in dump
-            assert json.dumps(value) in dump
 
 
 def test_every_saved_file_is_known_and_was_played() -> None:

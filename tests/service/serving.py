@@ -6,14 +6,11 @@ import json
 import os
 import signal
 import tempfile
-from copy import deepcopy
-from functools import cache
 from typing import Any, NamedTuple, Self
 
 import urllib3
 
 import dikin
-from dikin.service.app import document
 from dikin.service.tokens import TokenStore
 from service import template
 
@@ -27,16 +24,6 @@ main()
 """`dikin`, but tokens are believed for a tenth of a second: tests wait for it."""
 FRESH = 0.25
 """Seconds after which every token is known."""
-
-
-@cache
-def built_openapi() -> dict[str, Any]:
-    return document()
-
-
-def openapi() -> dict[str, Any]:
-    """The OpenAPI file; to build it takes a quarter of a second."""
-    return deepcopy(built_openapi())
 
 
 class Answer(NamedTuple):

@@ -15,11 +15,12 @@ from click.testing import CliRunner
 import dikin
 from dikin import errors
 from dikin.cli import main
+from dikin.service.app import document
 from dikin.service.tokens import RIGHTS, TokenCheck, TokenStore
-from service.serving import FRESH, TUNER, Serving, openapi, shop
+from service.serving import FRESH, TUNER, Serving, shop
 
 PUBLIC = {"/healthz", "/readyz"}
-SCHEMA = openapi()
+SCHEMA = document()
 ENDPOINTS = [
     pytest.param(method, path, id=f"{method} {path}")
     for path, methods in SCHEMA["paths"].items()

@@ -14,10 +14,11 @@ import pytest
 
 from dikin import errors
 from dikin.service import limits
+from dikin.service.app import document
 from dikin.studies import operations, study
 from dikin.tuning import circumstances
 from service import load
-from service.serving import Serving, openapi
+from service.serving import Serving
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
@@ -45,7 +46,7 @@ def on_the_page(path: str) -> bool:
 
 
 def test_every_endpoint_is_on_the_page() -> None:
-    paths = openapi()["paths"]
+    paths = document()["paths"]
     assert [path for path in paths if not on_the_page(path)] == []
     # A word of the page is not an endpoint on it.
     assert "patience" in PAGE

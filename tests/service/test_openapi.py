@@ -13,11 +13,12 @@ import pytest
 import schemathesis
 from schemathesis.checks import CHECKS
 
+from dikin.service.app import document
 from dikin.service.tokens import TokenStore
-from service.serving import TUNER, Answer, Serving, openapi, shop
+from service.serving import TUNER, Answer, Serving, shop
 from studies.conftest import new_file
 
-SCHEMA = schemathesis.openapi.from_dict(openapi())
+SCHEMA = schemathesis.openapi.from_dict(document())
 EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
 """Requests for each endpoint and kind of data; more of them are drawn anew each time."""
 # Whether a body that the file allows is accepted: low < high cannot be said there.
@@ -93,7 +94,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("DELETE", "/v1/studies/a", None),
 ]
 NOT_JSON = {("GET", "/metrics")}
-FILE = openapi()
+FILE = document()
 
 
 def closed(schema: Any) -> Any:

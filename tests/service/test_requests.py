@@ -137,7 +137,10 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": "x"}, 422, "domain", "point"),
     ("tell", {"id": 0, "value": 1e300}, 422, "loss", "finite number below"),
+    ("tell", b'{"id": 0, "value": NaN}', 422, "loss", "got nan"),
     ("forget", {"id": 0, "value": 1}, 422, "request", "'value' is not known"),
+    ("forget", b'{"older_than": NaN}', 422, "parameter", "got nan"),
+    ("add_trial", b'{"params": {"price": NaN}, "value": 1}', 422, "parameter", "price to nan"),
 ]
 
 

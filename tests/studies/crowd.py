@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from math import inf
+from pathlib import Path
 from typing import NamedTuple
 
 import dikin
 from dikin.errors import BusyError
 from studies.small import plain, rows_of
 
-
-class Client(NamedTuple):
-    """What a process uses to speak with the one that started it."""
-
-    says: int
-    waits: int
-
-    def ready(self) -> None:
-        """Say that all is prepared, and return when it is so for all."""
-        os.write(self.says, b"ready\n")
-        os.read(self.waits, 1)  # returns when the other end is closed
-
-    def say(self, line: str) -> None:
-        """A line of less than 4 KB, which a pipe takes as one."""
-        os.write(self.says, line.encode() + b"\n")
+Ready = Callable[[], object]
+"""Says that all is prepared, and returns when it is so for all."""
 
 
-def together(clients: int, play: Callable[[Client], None]) -> tuple[float, list[str]]:
-    """Let that many processes play; when they began, and the lines that they said."""
+def together(clients: int, play: Callable[[Ready], str]) -> list[str]:
+    """Let that many processes play; the line that each of them had to say."""
     hears, says = os.pipe()
     waits, starts = os.pipe()
     children = []
@@ -42,7 +30,10 @@ def together(clients: int, play: Callable[[Client], None]) -> tuple[float, list[
             os.close(hears)
             os.close(starts)
             try:
-                play(Client(says, waits))
+                said = play(lambda: (os.write(says, b"ready\n"), os.read(waits, 1)))
+                os.write(says, f"{said}\n".encode())  # less than 4 KB, which a pipe takes as one
+            except BaseException as error:
+                os.write(says, f"ended with {error!r}\n".encode()[:4000])
             finally:
                 os._exit(0)
         children.append(child)
@@ -50,22 +41,20 @@ def together(clients: int, play: Callable[[Client], None]) -> tuple[float, list[
     with os.fdopen(hears) as results:
         for _ in children:
             assert results.readline() == "ready\n", "a client ended with an error"
-        begin = time.time()
-        os.close(starts)
+        os.close(starts)  # for which all wait
         lines = results.read().splitlines()
     os.close(waits)
     for child in children:
         os.waitpid(child, 0)
-    return begin, lines
+    assert not any("ended with" in line for line in lines), lines
+    return lines
 
 
 class Crowd(NamedTuple):
     """What a crowd did."""
 
     rate: float
-    """Events a second, asks and tells."""
-    by_time: list[int]
-    """Events in each twelfth of the time."""
+    """Rounds a second."""
     busy: int
     """Calls that waited longer than their patience."""
     fewest: int
@@ -81,57 +70,35 @@ def crowd(url: str, clients: int, seconds: float) -> Crowd:
     Each plays one round at least: on a busy machine its first turn may come late.
     """
     dikin.Study(url, "kills", plain()).close()
-    start, lines = together(clients, lambda client: _play(url, seconds, client))
-    return _reckoned(url, [json.loads(line) for line in lines], clients, start, seconds)
 
+    def play(ready: Ready) -> str:
+        study, rounds, busy = dikin.Study(url, "kills"), 0, 0
+        with open(f"{told_in}/{os.getpid()}", "w", encoding="utf-8") as told:
+            ready()
+            end = time.monotonic() + seconds
+            while time.monotonic() < end or not rounds:
+                try:
+                    query = study.ask()
+                    study.tell(query, 0.25 + 0.5 * (query.id % 2))
+                except BusyError:
+                    busy += 1
+                else:
+                    rounds += 1
+                    told.write(f"{query.id}\n")
+        return json.dumps([rounds, busy])
 
-def _play(url: str, seconds: float, client: Client) -> None:
-    rounds, busy, stamps = list[int](), 0, list[float]()
-    study = dikin.Study(url, "kills")
-    client.ready()
-    end = time.time() + seconds
-    while time.time() < end or not rounds:
-        try:
-            query = study.ask()
-            stamps.append(time.time())
-            study.tell(query, 0.25 + 0.5 * (query.id % 2))
-        except BusyError:
-            busy += 1
-        else:
-            stamps.append(time.time())
-            rounds.append(query.id)
-    for piece in range(0, len(stamps), 50):
-        client.say(_line(rounds=[], busy=0, stamps=stamps[piece : piece + 50]))
-    for piece in range(0, len(rounds), 200):
-        client.say(_line(rounds=rounds[piece : piece + 200], busy=0, stamps=[]))
-    client.say(_line(rounds=[], busy=busy, stamps=[]))
-
-
-def _line(**report: object) -> str:
-    return json.dumps(report | {"client": os.getpid()})
-
-
-def _reckoned(url: str, reports: list[dict], clients: int, start: float, seconds: float) -> Crowd:
-    told = Counter(row.ask for row in rows_of(url, "kills") if row.kind == "tell")
-    rounds = Counter[int]({report["client"]: 0 for report in reports})
-    for report in reports:
-        rounds[report["client"]] += len(report["rounds"])
-    acknowledged = [query for report in reports for query in report["rounds"]]
-    stamps = [stamp for report in reports for stamp in report["stamps"]]
-    parts = Counter(min(11, int(12 * (stamp - start) / seconds)) for stamp in stamps)
-    assert len(rounds) == clients, "a client ended with an error"
+    with tempfile.TemporaryDirectory() as told_in:
+        found = [json.loads(line) for line in together(clients, play)]
+        acknowledged = Counter(
+            int(id) for file in Path(told_in).iterdir() for id in file.read_text().split()
+        )
+    kept = Counter(row.ask for row in rows_of(url, "kills") if row.kind == "tell")
+    rounds = [each for each, _ in found]
     return Crowd(
-        rate=len(stamps) / seconds,
-        by_time=[parts[i] for i in range(12)],
-        busy=sum(report["busy"] for report in reports),
-        fewest=min(rounds.values(), default=0),
-        most=max(rounds.values(), default=0),
-        lost=sum(told[query] == 0 for query in acknowledged),
-        doubled=sum(times > 1 for times in told.values())
-        + sum(times > 1 for times in Counter(acknowledged).values()),
+        rate=sum(rounds) / seconds,
+        busy=sum(busy for _, busy in found),
+        fewest=min(rounds),
+        most=max(rounds),
+        lost=sum(kept[id] == 0 for id in acknowledged),
+        doubled=sum(n > 1 for n in (*kept.values(), *acknowledged.values())),
     )
-
-
-def ratio(many: Crowd, few: Crowd) -> float:
-    """Of the two rates."""
-    return many.rate / few.rate if few.rate else inf

@@ -62,19 +62,6 @@ def test_a_copy_is_taken_while_it_plays_and_put_back(
         assert study.rounds == 2
 
 
-def test_without_skipping_ids_an_answer_would_count_for_another_query(
-    file: str, tmp_path: Path
-) -> None:
-    """The mutant: the restored study gives the ids once more."""
-    copy = str(tmp_path / "copy.db")
-    with dikin.Study(file, "a", fresh()) as study:
-        step(study)
-        backup(file, copy)
-        late = study.ask()
-    with dikin.Study(copy, "a") as study:
-        assert study.ask().id == late.id
-
-
 @pytest.mark.parametrize("count", [0, -1, 1.5, "x"])
 def test_how_many_ids_to_leave_out(file: str, count: object) -> None:
     with dikin.Study(file, "a", fresh()) as study:

@@ -6,7 +6,6 @@ import copy
 import pickle
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -266,15 +265,6 @@ def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
         dikin.Study("postgresql://x@y/z", "a", fresh())
 
 
-@pytest.mark.parametrize(
-    "url", ["mysql://a:secret@b/c", "postgresql://a:secret@[b", "sqlite://", "", "a\0b", 3]
-)
-def test_an_address_that_is_none(url: Any) -> None:
-    with pytest.raises(errors.ParameterError) as caught:
-        dikin.Study(url, "a", fresh())
-    assert "secret" not in str(caught.value)
-
-
 def test_a_tuner_that_fails_in_the_middle(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An ask is taken back. A row is a fact: it stays, and teaches nothing where it cannot."""
 
@@ -317,14 +307,3 @@ def test_the_row_of_a_call_that_could_not_return_is_read_again(
         assert study.rounds == 1
         study.tell(trial, 0.5)
         assert (study.rounds, study.verify().rows) == (1, 2)
-
-
-def test_another_process_reads_what_one_has_written(url: str) -> None:
-    code = "import sys, dikin; print(dikin.Study(sys.argv[1], 'a').rounds)"
-    with dikin.Study(url, "a", fresh()) as study:
-        for _ in range(3):
-            step(study)
-        run = subprocess.run(
-            [sys.executable, "-c", code, url], capture_output=True, text=True, check=True
-        )
-        assert run.stdout == "3\n"

@@ -30,15 +30,6 @@ def play(player: Any, t: int) -> Any:
     return player.ask(context=place(t), covariates={"queue": t % 3} if t % 5 else None)
 
 
-def test_another_declaration_is_another_tuner(file: str) -> None:
-    dikin.Study(file, "a", tuner()).close()
-    for other in (None, {"region": ["eu", "us"]}, CONTEXT | {"load": (0, 2)}):
-        with pytest.raises(errors.StudyExistsError, match=r"context.*'region': \['eu', 'us'\]"):
-            dikin.Study(file, "a", tuner(other))
-    with pytest.raises(errors.StudyExistsError, match=r"limits \[\], not \['p99"):
-        dikin.Study(file, "a", tuner(limits="p99_ms <= 200"))
-
-
 def test_what_is_refused_leaves_a_study_as_it_was(file: str) -> None:
     with dikin.Study(file, "a", tuner()) as study:
         play(study, 0)

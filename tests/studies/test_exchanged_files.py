@@ -61,8 +61,7 @@ CALLS: dict[str, Callable[[dikin.Study, Any], object]] = {
 MESSAGE = r"(is gone: |is another file now).* while this study was open\. Nothing was acknowledged"
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize(("exchange", "call"), [*zip(EXCHANGES, CALLS, strict=True)])
 def test_the_next_call_says_so(file: str, exchange: Callable[[str], None], call: str) -> None:
     study = dikin.Study(file, "a", fresh())
     query = study.ask()

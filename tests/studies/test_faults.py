@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -157,31 +156,6 @@ def test_a_disk_that_fills_up(played: str) -> None:
         assert (study.rounds, other.rounds) == (rounds + 1, rounds + 1)
 
 
-FULL = """
-import resource, sys, dikin
-study = dikin.Study(sys.argv[1], "a")
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-try:
-    while True:
-        study.forget(study.ask())
-except dikin.DikinError as error:
-    print(type(error).__name__)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-    study.ask()
-    print(study.verify().rows)
-"""
-
-
-def test_a_write_that_fails_halfway(played: str) -> None:
-    """The system refuses to let any file grow beyond a limit: the log is torn in the middle."""
-    command = [sys.executable, "-c", FULL, played, "100000"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-    name, rows = run.stdout.split()
-    assert name == "StoreError"
-    with dikin.Study(played, "a") as study:
-        assert study.verify().rows == int(rows) > 9
-
-
 READ_ONLY = """
 import os, sys
 import dikin
@@ -208,14 +182,3 @@ def test_a_read_only_file(played: str) -> None:
         path.parent.chmod(0o755)
         assert run.stdout.startswith("StoreError"), run.stdout + run.stderr
         assert path.read_bytes() == before
-
-
-# --- what the tests above are good for -----------------------------------------------------------
-
-
-def test_the_copy_of_a_file_is_a_study(played: str, tmp_path: Path) -> None:
-    """Nothing in it depends on where it lies."""
-    shutil.copy(played, tmp_path / "copy.db")
-    with dikin.Study(played, "a") as one, dikin.Study(tmp_path / "copy.db", "a") as two:
-        assert state_of(one) == state_of(two)
-        assert one.ask() == two.ask()

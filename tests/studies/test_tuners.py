@@ -258,6 +258,9 @@ OTHERS = {
     r"constraints \[\], not \['price <= 9'\]": lambda: shop(constraints="price <= 9"),
     r"limits \[\], not \['ms <= 2'": lambda: shop(limits="ms <= 2"),
     r"value_range None, not \[0.0, 9.0\]": lambda: shop(value_range=(0, 9)),
+    r"context .*, not ": lambda: shop(context={"region": ["eu", "us"]}),
+    r"covariates .*, not ": lambda: shop(covariates={"load": float}),
+    r"holdback .*, not 0.2": lambda: shop(holdback=0.2),
 }
 
 

@@ -146,9 +146,37 @@ def test_any_change_can_be_made(before: Any, after: Any) -> None:
     assert twin.ask() == tuner.ask()
 
 
-def test_the_control_stays() -> None:
-    tuner = Tuner({"x": Real(0, 10, start=2)}, holdback=0.5, control={"x": 3}, seed=1)
+@pytest.mark.parametrize(("control", "x"), [({"x": 3}, 3.0), (None, 2.0)], ids=["given", "start"])
+def test_the_control_stays_and_never_becomes_the_new_start(control: Any, x: float) -> None:
+    tuner = Tuner({"x": Real(0, 10, start=2)}, holdback=0.5, control=control, seed=1)
     played(tuner, 30)
-    tuner.set_parameters({"x": Real(1, 20)})
-    assert tuner.control == {"x": 3.0}
-    assert {trial["x"] for trial in tuner.ask(n=20) if trial.held_back} == {3.0}
+    before = tuner.uplift
+    tuner.set_parameters({"x": Real(1, 20, start=9), "n": Integer(1, 9, start=8)})
+    assert tuner.control == {"x": x, "n": 8}  # a new parameter had its start so far
+    tuner.set_parameters({"x": Real(1, 20, start=15), "n": Integer(1, 9, start=1)})
+    twin = dikin.restore(tuner.state())
+    assert tuner.control == twin.control == {"x": x, "n": 8}
+    played(tuner, 5)
+    tuner.set_parameters({"x": Real(1, 20, log=True)})
+    assert tuner.control == {"x": x}
+    assert {trial["x"] for trial in tuner.ask(n=20) if trial.held_back} == {x}
+    assert tuner.uplift.rounds >= before.rounds
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"x": Real(4, 10)}, "control cannot set x to 2.0"),
+        ({"x": Real(0, 10), "c": Choice(["b", "d"])}, "control cannot set c to 'a'"),
+        ({"x": Choice([1, 3])}, "control cannot set x to 2.0"),
+    ],
+)
+def test_a_control_that_cannot_stay_is_refused(change: Any, words: str) -> None:
+    tuner = Tuner({"x": Real(0, 10, start=2), "c": Choice(["a", "b"])}, holdback=0.5, seed=1)
+    played(tuner, 20)
+    before = tuner.state()
+    with pytest.raises(dikin.errors.ParameterError, match=words):
+        tuner.set_parameters(change)
+    with pytest.raises(dikin.errors.ParameterError, match=r"the start .* breaks a constraint"):
+        tuner.set_parameters({"x": Real(0, 10, start=9), "y": Real(0, 1)}, "x <= 3")
+    assert tuner.state() == before

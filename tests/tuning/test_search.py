@@ -171,19 +171,6 @@ def test_a_wide_regression_counts_from_the_mean_and_moves_its_origin_exactly() -
     assert [model.believed(row)[0] for row in rows] == pytest.approx(before)
 
 
-def test_contexts_are_not_forgotten() -> None:
-    rng, search, cost = np.random.default_rng(1), Search(Cube(1), np.array([-0.2]), contexts=2), []
-
-    def value(x: Array) -> float:
-        cost.append((7.5 + 6.5 * x[0] - (9, 4)[context]) ** 2)
-        return float(cost[-1] + 2 * rng.normal())
-
-    for _ in range(2000):
-        context = int(rng.integers(2))
-        run(search, value, 1, rng, np.eye(2)[context])
-    assert np.mean(cost[1000:]) < 0.15
-
-
 def test_the_better_choice_is_played() -> None:
     rng, search, last = (
         np.random.default_rng(9),
@@ -268,16 +255,46 @@ def test_absurd_values_among_the_first_cost_little(at: set[int], fault: float) -
     assert cost[len(at)] < 1.5 * cost[0]
 
 
-@pytest.mark.parametrize("reported", [1e4, None])
-def test_timeouts_above_a_setting_are_avoided(reported: float | None) -> None:
-    rng, search = np.random.default_rng(8), Search(Cube(1), np.array([-0.8]))
+@pytest.mark.parametrize(("reported", "seed"), [(1e4, 8), (None, 0)])
+def test_timeouts_above_a_setting_are_avoided(reported: float | None, seed: int) -> None:
+    """The best setting is one that was tried: the regression alone names some that fail."""
+    rng, search, tried = np.random.default_rng(seed), Search(Cube(1), np.array([-0.8])), []
+
+    def size(x: Array) -> float:
+        return float(1 + 19 * (x[0] + 1) / 2)
 
     def value(x: Array) -> float | None:
-        size = 1 + 19 * (x[0] + 1) / 2
-        return reported if size > 6 else float(60 - 6 * size + rng.normal())
+        return reported if size(x) > 6 else float(20 - size(x) + 0.3 * rng.normal())
 
-    tried = run(search, value, 600, rng)
-    assert sum(1 + 19 * (x[0] + 1) / 2 > 6 for x in tried[300:]) < 20
+    for _ in range(24):
+        tried += run(search, value, 25, rng)
+        assert len(tried) < 100 or size(search.best()[0]) < 6.2
+    assert sum(size(x) > 6 for x in tried[300:]) < 20
+
+
+def conversion(rng: np.random.Generator) -> float:
+    return -float(rng.random() < 0.1)
+
+
+def revenue(rng: np.random.Generator) -> float:
+    return -10 * float(np.exp(rng.normal())) if rng.random() < 0.3 else 0.0
+
+
+@pytest.mark.parametrize("value", [conversion, revenue])
+def test_rare_values_among_equal_ones_are_no_faults(value: Any) -> None:
+    """Mutants: weights against outliers expect a quarter of them, and a third is left out."""
+    expected = seen = 0.0
+    for seed in range(4):
+        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
+        for t in range(300):
+            x, picks, _ = search.ask(rng, NONE)
+            if t >= 50:
+                expected += search.expected(x, picks, NONE, NONE)
+            found = value(rng)
+            seen += found * (t >= 50)
+            search.tell(x, picks, found, weights=NONE)
+        assert search.left_out <= 1
+    assert expected == pytest.approx(seen, rel=0.25)
 
 
 # --- limits ---------------------------------------------------------------------------------------

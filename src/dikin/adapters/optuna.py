@@ -6,14 +6,13 @@ Every trial of Optuna is a trial of a tuner, to which its value is reported when
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from dikin import extras
 from dikin.adapters import AttributeNames
-from dikin.errors import DikinWarning, LossError, QueryError
+from dikin.errors import LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
@@ -27,25 +26,22 @@ import optuna
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
-    FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, RandomSampler
+from optuna.samplers import RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-TUNABLE = (FloatDistribution, IntDistribution, CategoricalDistribution)
 logger = logging.getLogger("dikin")
 
 
-class TunerSampler(BaseSampler):  # type: ignore[misc]
+class TunerSampler(RandomSampler):  # type: ignore[misc]
     """Sample by a tuner, which explores little and follows drift.
 
     Floats and whole numbers are tuned, with `log` and `step`, and categories of at most 16 values.
     The first trial that completes fixes the search space, and its setting is where tuning begins:
-    enqueue today's setting with `study.enqueue_trial`. Parameters that come later are drawn by
-    `RandomSampler`. A trial that is pruned, or used another setting than the suggested one, is
-    forgotten.
+    enqueue today's setting with `study.enqueue_trial`. Parameters that come later are drawn at
+    random. A trial that is pruned, or used another setting than the suggested one, is forgotten.
 
     Parameters
     ----------
@@ -76,10 +72,10 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         **options: Any,
     ) -> None:
+        super().__init__(seed)
         self.tuner: Tuner | Study | None = None
         self._store, self._known, self._options = store, known, {"seed": seed, **options}
         self._space: dict[str, Any] = {}
-        self._others = RandomSampler(seed)
         self._asked: dict[int, tuple[Trial, dict[str, Any]]] = {}
         """The tuner's trial and the values of Optuna, by the number of Optuna's trial."""
         self._lock = Lock()
@@ -112,23 +108,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         self._asked[trial.number] = asked, params
         return {name: params[name] for name in search_space if name in params}
 
-    def sample_independent(
-        self,
-        study: optuna.Study,
-        trial: FrozenTrial,
-        param_name: str,
-        param_distribution: BaseDistribution,
-    ) -> Any:
-        self._raise_error_if_multi_objective(study)
-        if self.tuner is not None:
-            warnings.warn(
-                f"the parameter {param_name!r} is drawn at random, because it is not in the search "
-                f"space of the tuner, {sorted(self._space)}, or lies outside",
-                DikinWarning,
-                stacklevel=2,
-            )
-        return self._others.sample_independent(study, trial, param_name, param_distribution)
-
     def after_trial(
         self,
         study: optuna.Study,
@@ -153,9 +132,6 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
         except QueryError as reason:  # another client of the study has closed it
             logger.warning("trial %d is not learnt from: %s", trial.number, reason)
 
-    def reseed_rng(self) -> None:
-        self._others.reseed_rng()  # threads share the tuner
-
     def _find_space(self, study: optuna.Study) -> None:
         """Make the tuner if a trial has completed."""
         for first in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
@@ -172,8 +148,7 @@ class TunerSampler(BaseSampler):  # type: ignore[misc]
 
 
 def _is_tunable(distribution: BaseDistribution) -> bool:
-    choices = getattr(distribution, "choices", ())
-    return isinstance(distribution, TUNABLE) and not distribution.single() and len(choices) <= MOST
+    return not distribution.single() and len(getattr(distribution, "choices", ())) <= MOST
 
 
 def _value(distribution: Any, found: Any) -> Any:

@@ -20,7 +20,7 @@ class Affine(Domain):
     Parameters
     ----------
     domain : Domain
-        The domain; points that are matrices are flattened.
+        The domain. Points that are matrices are flattened.
     matrix : array_like
         The linear map. It may be tall, which places the set in a larger space, but must not flatten
         the set.

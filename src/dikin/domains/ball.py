@@ -17,7 +17,7 @@ from dikin.errors import DomainError
 from dikin.vectors import combine, dot, dots, multiply
 
 TINY = 1e-300
-"""Beside any other length it is nothing."""
+"""Negligible when added to any other length."""
 
 
 class QuadraticDomain(Domain):
@@ -51,7 +51,7 @@ class Ball(QuadraticDomain):
     radius : float, default 1.0
         Its radius.
     center : array_like, optional
-        Its centre, of `dim` entries; the origin by default.
+        Its centre, of `dim` entries. The default is the origin.
 
     Raises
     ------

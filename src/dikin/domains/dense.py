@@ -23,7 +23,7 @@ CONVERGED = 1e-4
 class DenseGeometry(Geometry):
     """Chart vectors divided by the scale.
 
-    iterate = (y, the Newton decrement of the update); metric = (L'^-1 s, L s) with H = L L'.
+    iterate = (y, the Newton decrement of the update),  metric = (L'^-1 s, L s) with H = L L'.
 
     Newton's method runs in chart vectors v = scale u, where linear.u + quadratic/2 |u|^2 is
     (linear/scale).v + quadratic/(2 scale^2) |v|^2.

@@ -32,7 +32,7 @@ class Ellipsoid(QuadraticDomain):
     center : array_like
         The centre.
     shape : array_like
-        A symmetric positive definite matrix; the semi-axes are the roots of its eigenvalues.
+        A symmetric positive definite matrix. The semi-axes are the roots of its eigenvalues.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class EllipsoidGeometry(ClosedForm):
 
         h(m) = 1 - 2w/m - sum_i p_i G_i^2/(S + m p_i)^2,
 
-    concave and increasing. Newton's method from the left climbs onto the root; from the right its
+    concave and increasing. Newton's method from the left climbs onto the root. From the right its
     first step lands left of it. The last round's multiplier is close: two or three steps suffice.
 
     H = D + gamma v v' is factored as C C' with C = D^(1/2) (I + k w w'), w = D^(-1/2) v, where

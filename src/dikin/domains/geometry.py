@@ -1,4 +1,4 @@
-"""The working form of a set: what a learner does with it, round after round.
+"""The working form of a set, with which a learner computes its rounds.
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
 current point y as an *iterate*, a table whose first row is y, and H = kappa Hessian(psi)(y) + shift
@@ -7,7 +7,7 @@ other rows are the geometry's own. A single number is the first entry of its row
 
     explore        turn noise into a direction s of the set's plane, and write the metric
     point          the vector to play, y + scale z
-    linear_update  what the answer adds to the linear term, scale g - damping y
+    linear_update  the change of the linear term by the answer, scale g - damping y
     solve          the next iterate
 
 Those of a set with closed forms are compiled as they are (see `dikin.kernel`).
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.kernel import compilable, looped
-from dikin.vectors import Array, add_combination, affine, combine, dot, dots, multiply, times
+from dikin.vectors import Array, add_combination, combine, dot, dots, multiply, times
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -35,7 +35,7 @@ class Geometry(ABC):
     """The set as the algorithm sees it: centred at its analytic centre, in the paper's units."""
 
     size: int
-    """Length of a working vector; larger than dim where the set lies in a plane of its space."""
+    """Length of a working vector: larger than dim where the set lies in a plane of its space."""
     iterate_size: int
     """Rows of an iterate."""
     metric_size: int
@@ -51,7 +51,7 @@ class Geometry(ABC):
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         """Minimise linear.u + quadratic/2 |u|^2 + weight psi(u), from the iterate and into it.
 
-        It may add to `linear` what is the same for every u of the set.
+        It may add a vector to `linear` whose product with every u of the set is the same.
         """
 
     @abstractmethod
@@ -80,20 +80,20 @@ class Geometry(ABC):
         self.solve(linear, 1.0, PROJECTION_WEIGHT, iterate)
 
     def converged(self, iterate: Array) -> bool:
-        """Whether the update is known to full precision there."""
+        """Return whether the update is known to full precision there."""
         return True
 
     # --- the same for every set ----------------------------------------------------------------
 
     def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
-        """Set u to y + scale z; returns |u|^2."""
+        """Set u to y + scale z and return |u|^2."""
         combine(1.0, iterate[0], scale, metric[0], u)
         return dot(u, u)
 
     def linear_update(
         self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        """Add scale g - damping y to the linear term; returns scale g.y and |y|^2."""
+        """Add scale g - damping y to the linear term and return scale g.y and |y|^2."""
         square, along = dots(iterate[0], metric[1])
         add_combination(scale, metric[1], -damping, iterate[0], out)
         return scale * along, square
@@ -113,7 +113,7 @@ class Geometry(ABC):
 
     @property
     def compilable(self) -> bool:
-        """Whether the methods can be compiled: those of a NamedTuple can."""
+        """True if the methods can be compiled, as those of a NamedTuple can."""
         return isinstance(self, tuple)
 
     # --- the user's coordinates ----------------------------------------------------------------
@@ -153,7 +153,7 @@ class Geometry(ABC):
 
     @property
     def identity(self) -> bool:
-        """Whether `outward` changes nothing."""
+        """True if `outward` returns its argument."""
         return False
 
 
@@ -183,7 +183,7 @@ class ClosedForm(Constants, Geometry):
         return iterate
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
-        affine(u, center, radius, x)
+        combine(1.0, center, radius, u, x)
 
     def inward(self, displacement: Array) -> Array:
         return displacement
@@ -200,7 +200,7 @@ class Stretched(Geometry):
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         times(self.axes, u, x)
-        affine(x, center, radius, x)
+        combine(1.0, center, radius, x, x)
 
     def inward(self, displacement: Array) -> Array:
         return self.axes * displacement
@@ -231,7 +231,7 @@ def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> N
 def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:
     """Set x to center + radius axes u."""
     np.dot(axes, u, x)
-    affine(x, center, radius, x)
+    combine(1.0, center, radius, x, x)
 
 
 # --- H = D + gamma v v' with a diagonal D, w = D^(-1/2) v: metric = (z, g, root, inverse, w) ------
@@ -274,7 +274,7 @@ def _rank_one_sums(w: Array, inverse: Array) -> tuple[float, float, float, float
 
 @looped(_rank_one_sums, order_free=True)
 def rank_one_sums(w: Array, inverse: Array) -> tuple[float, float, float, float, float]:
-    """The largest w^2 and the 1/D there; sums of the other w^2, 1/D and w^2/D."""
+    """Return the largest w^2 and its 1/D, and sums of the other w^2, 1/D and w^2/D."""
     squares, inverses = w * w, inverse * inverse
     i = squares.argmax()
     largest, at_largest = float(squares[i]), float(inverses[i])

@@ -20,7 +20,7 @@ REUSE = 0.1
 BLOCK = 32
 """Rows of a triangular matrix that is inverted at once."""
 FULL_STEP = 0.25
-"""A decrement below which a full step is taken, and squares what is left."""
+"""A decrement below which a full step is taken, and squares the decrement."""
 
 
 def minimise(
@@ -46,7 +46,7 @@ def minimise(
             factored = factored or factor(hessian(x))
             step = -factored.solve(g)
             decrement = sqrt(max(-float(g.dot(step)), 0.0))
-            # Such a step makes the next one many times smaller; if it did not, rounding in the
+            # Such a step makes the next one many times smaller. If it did not, rounding in the
             # gradient is all that is left.
             if last <= 1e-4 and decrement > last / 2:
                 break
@@ -98,7 +98,7 @@ def factor(matrix: Array) -> Factor:
 
 
 def upper_inverse(upper: Array) -> Array:
-    """The inverse of an upper triangular matrix, by halves: NumPy has none that knows its shape.
+    """Return the inverse of an upper triangular matrix, by halves: NumPy ignores its shape.
 
     Gaussian elimination leaves such a matrix as it is, so what `inv` does to a block is the
     substitution that a triangular matrix needs, without a loss of digits.

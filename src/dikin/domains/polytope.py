@@ -20,7 +20,7 @@ from dikin.domains.newton import find_center
 from dikin.errors import DomainError
 
 LP_SLACK = 1e-6
-"""Relative accuracy granted to the linear programs; the radius is widened by it."""
+"""Relative accuracy granted to the linear programs, by which the radius is widened."""
 
 
 class Polytope(Domain):
@@ -81,7 +81,7 @@ class Polytope(Domain):
     def _radius_bound(self, low: Array, high: Array) -> float:
         """The smaller of two proven bounds on the distance from the centre.
 
-        The corner of the bounding box; and the ellipsoid v'Hv <= m(m-1) that contains the set: at
+        The corner of the bounding box, and the ellipsoid v'Hv <= m(m-1) that contains the set: at
         the analytic centre the ratios t_i of slacks to those of the centre add up to m, so
         v'Hv = sum (1 - t_i)^2 <= m^2 - m.
         """
@@ -156,7 +156,7 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def _deepest_point(A: Array, b: Array) -> Array:
-    """The centre of the largest inscribed ball; its depth shows an empty or a flat set."""
+    """Return the centre of the largest inscribed ball, whose depth shows an empty or flat set."""
     dim = A.shape[1]
     result = _linprog(
         np.append(np.zeros(dim), -1.0),

@@ -19,7 +19,7 @@ from dikin.domains.simplex import Simplex
 class Product(Domain):
     """The domain of tuples (x_1, x_2, ...) with x_i in the i-th part.
 
-    A point is the concatenation of the parts' points, flattened; `split` takes it apart again.
+    A point is the concatenation of the parts' points, flattened. `split` takes it apart again.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Product(Domain):
     Raises
     ------
     DomainError
-        If there is none, or one is not a domain.
+        If no part is given, or a part is not a domain.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class PairNumbers(NamedTuple):
     left: Any
     right: Any
     left_factor: float
-    """The displacement of the left part is this times its own: 1, or what makes sides equal."""
+    """Factor of the displacement of the left part: 1, or the one that makes sides equal."""
     right_factor: float
     left_entries: int
     """Entries of a point of the left part."""
@@ -162,7 +162,7 @@ class PairNumbers(NamedTuple):
 
 
 class PairGeometry(PairNumbers, Geometry):
-    """Block by block, as the quadratic is isotropic; longer products nest to the right.
+    """Block by block, as the quadratic is isotropic. Longer products nest to the right.
 
     H is block-diagonal: only the length of s couples the blocks. The first columns of an iterate
     and of a metric are those of the left part.

@@ -15,7 +15,7 @@ whose root is such a point, and so close a one that four steps always reach full
 every g, S and w.
 
 Where the last round's gap is at hand, Halley's method starts from that and cubes the error in each
-step; should it leave (0, 1] or be slow, the method above takes over.
+step. Should it leave (0, 1] or be slow, the method above takes over.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) 
         gap += move
         if not 0.0 < gap <= 1.0:
             break
-        if abs(move) <= 1e-5 * gap and fall > 0.0:  # what is left is of the order of its cube
+        if abs(move) <= 1e-5 * gap and fall > 0.0:  # the error is of the order of its cube
             return gap
     return cold_start_gap(linear, quadratic, weight)
 
 
 @compilable
 def cold_start_gap(linear: float, quadratic: float, weight: float) -> float:
-    """The gap of the root, from nothing known: for one number, or entry by entry for vectors."""
+    """Return the gap of the root without a known one nearby, for a number or for each entry."""
     excess = linear - quadratic
     slope = excess + 0.375 * weight
     square = quadratic + 0.5625 * weight
     root = np.sqrt(slope * slope + 4.0 * square * weight)
-    # The root of the quadratic in two forms: each subtracts nothing on its side.
+    # The root of the quadratic in two forms: each is free of subtractions on its side.
     total = abs(slope) + root
     gap = choose(slope >= 0.0, 2.0 * weight / total, total / (2.0 * square))
     gap = choose(gap < 1.0, gap, 1.0)

@@ -22,17 +22,17 @@ from dikin.domains.geometry import (
     rank_one_sums,
 )
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import add_scaled, dot, total
+from dikin.vectors import combine, dot, total
 
 TINY = 1e-300
-"""Beside any other number it is nothing."""
+"""Negligible when added to any other number."""
 
 PLANE_TOLERANCE = 1e-9
-"""How far from one the entries of a probability vector may add up to."""
+"""The largest distance from 1 of the sum of a probability vector's entries."""
 
 NEARLY_NORMAL = 1e-4
-"""Of noise that is this close to the normal of the plane, little is left after projecting it, and
-rounding has put some of that beside the plane: it is projected once more."""
+"""Noise so close to the normal of the plane is projected twice: the first result is small, and in
+part rounding."""
 
 
 class ProbabilityDomain(Domain):
@@ -148,8 +148,7 @@ class SimplexGeometry(ClosedForm):
     from any other its first step lands on such an m. The last round's m is close.
 
     A constant in g changes nothing, as the entries of u sum to 0. `solve` makes it so that min g is
-    0: near a corner some g_i are enormous, and beside a constant of that size the others would be
-    rounded away.
+    0: near a corner some g_i are enormous, and a constant of that size would round the others away.
 
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
     orthogonal to w = D^(-1/2) 1.
@@ -193,14 +192,14 @@ class SimplexGeometry(ClosedForm):
 
 @compilable
 def remove_part(metric: Array, normal: float, s: Array) -> float:
-    """Take the part along w off s, with |w|^2 = normal; returns |s|^2."""
-    add_scaled(-dot(metric[3], s) / normal, metric[3], s)
+    """Subtract the part along w from s, with |w|^2 = normal, and return |s|^2."""
+    combine(-dot(metric[3], s) / normal, metric[3], 1.0, s, s)
     return dot(s, s)
 
 
 @compilable
 def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
-    """Whether a Newton step is within rounding; only the first may lead down."""
+    """Return whether a Newton step is within rounding. Only the first may lead down."""
     return abs(move) <= 1e-15 * (weight + abs(multiplier)) or (move < 0.0 and step > 0)
 
 
@@ -223,7 +222,7 @@ def _subtract_least(linear: Array) -> float:
 
 @looped(_subtract_least)
 def subtract_least(linear: Array) -> float:
-    """Move the least entry to 0, and all others with it; returns the largest."""
+    """Subtract the least entry from all, and return the largest difference."""
     linear -= linear.min()
     return float(linear.max())
 
@@ -255,9 +254,9 @@ def _simplex_solve(
 def simplex_solve(
     linear: Array, length: float, square: float, weight: float, least: float, iterate: Array
 ) -> None:
-    """Newton's method for the multiplier. Its loop calls nothing that takes an array.
+    """Find the multiplier by Newton's method.
 
-    Numba would count the references of each such call, in every step.
+    No function in its loop takes an array: Numba would count references in every step.
     """
     scaled, multiplier = linear / length, max(float(iterate[3, 0]), least)
     for step in range(100):

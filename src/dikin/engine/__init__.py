@@ -1,1 +1,1 @@
-"""The game: a learner against an environment, in plain Python or compiled."""
+"""Runs of a learner in an environment, in plain Python or compiled."""

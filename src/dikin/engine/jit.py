@@ -2,8 +2,8 @@
 
 Numba specialises the loop by the types of the kernels: a method call on a NamedTuple is resolved to
 the method of its class, which is plain Python in the domain's, learner's or environment's own file.
-Numba keeps machine code on disk beside a file that is named by a digest of the package's source, so
-that another version compiles anew.
+Numba keeps machine code on disk next to a file that is named by a digest of the package's source:
+another version compiles anew.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from dikin.kernel import FUNCTIONS
 from dikin.learners.adaptive import BarrierKernel, Schedule
 
 COMPILE_FROM = 20_000
-"""Rounds from which on a game is compiled.
+"""Rounds from which on a run is compiled.
 
 Compiling takes 5 seconds, once for all later processes. Loading machine code from disk takes half a
 second. A round takes 20 to 120 microseconds in plain Python and less than one compiled. Only the
-length of a game decides, never an earlier compilation: a seed always gives the same last digit.
+length of a run decides, never earlier compilations: a seed always gives the same last digit.
 """
 
 ORDER_FREE = {"reassoc", "contract", "nsz"}
 """Liberties of a compiler with a sum whose order is free. NaN and infinity keep their meaning."""
 OPTIONS = {"error_model": "numpy", "forceinline": True}
-"""No checks for division by zero, and a single function in the end, without calls inside."""
+"""No checks for division by zero, and one function in the end, without calls inside."""
 PROTOCOLS = (Geometry, Schedule, BarrierKernel, LossKernel, Pattern)
-"""The kinds of kernels. Compiled code calls methods of kernels by names declared here."""
+"""Classes of kernels. Compiled code calls a kernel's method by a name that they declare."""
 ROOT = Path(__file__).parents[1]
 
 
-def worth_compiling(rounds: int, games: int) -> bool:
-    """Return whether that many games of that length are played compiled."""
-    if rounds * games < COMPILE_FROM:
+def worth_compiling(rounds: int, runs: int) -> bool:
+    """Return whether that many runs of that length are compiled."""
+    if rounds * runs < COMPILE_FROM:
         return False
     if not extras.installed("numba"):
         _say_what_is_missing()
@@ -58,7 +58,7 @@ def worth_compiling(rounds: int, games: int) -> bool:
 def _say_what_is_missing() -> None:
     """Once in a process."""
     sys.stderr.write(
-        "dikin: numba is not installed, so that long games are played in plain Python, some 200 "
+        "dikin: numba is not installed, and long runs are played in plain Python, some 200 "
         'times as slowly: pip install "dikin[lab]"\n'
     )
 
@@ -72,7 +72,7 @@ def compiled_loop(*kernels: Any) -> Callable[..., None]:
 
 @cache
 def _loop(kept: bool) -> Any:
-    """Return the loop of this process. Machine code is kept for kernels of this package alone.
+    """The loop of this process. Machine code is kept for kernels of this package alone.
 
     A class of a user's script cannot be imported by another process.
     """
@@ -87,7 +87,7 @@ def _loop(kept: bool) -> Any:
 
 
 def _kept_source() -> Path | None:
-    """The file beside which machine code lies, or None where none can be written."""
+    """Return the file next to which machine code lies, or None if it cannot be written."""
     cache = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     path = Path(cache).expanduser() / "dikin" / f"loop_{source_digest()}.py"
     with suppress(OSError):
@@ -119,7 +119,7 @@ _declared: set[Callable[..., object]] = set()
 
 
 def _declare_functions() -> None:
-    """Declare marked functions to Numba. A user's module may have marked more meanwhile."""
+    """Tell Numba about marked functions. A user's module may have marked more meanwhile."""
     from numba.extending import overload
 
     for function in FUNCTIONS.keys() - _declared:
@@ -132,7 +132,7 @@ def _declare_functions() -> None:
 
 
 def _declare_methods() -> None:
-    """Declare to Numba that a method call on a kernel is the plain method of its class."""
+    """Tell Numba that a method call on a kernel is the plain method of the kernel's class."""
     from numba import types
     from numba.extending import overload_method
 

@@ -1,6 +1,6 @@
-"""The game. Read `plain_rounds` first: a round is ask, answer, tell.
+"""Runs. Read `plain_rounds` first: a round is ask, answer, tell.
 
-`play` compiles a long game automatically if learner and environment both have kernels. The formulas
+`play` compiles a long run automatically if learner and environment both have kernels. The formulas
 are the same, and so are the results, to a few units in the last place.
 """
 
@@ -60,16 +60,16 @@ def plain_rounds(learner: Learner, environment: Environment) -> Advance:
 
 @dataclass(frozen=True)
 class Run:
-    """Result of a game, at log-spaced checkpoints. Losses and regret are in the user's units.
+    """A run at log-spaced checkpoints. Losses and regret are in the user's units.
 
     Parameters
     ----------
     checkpoints : numpy.ndarray of int
-        The rounds after which regret, certificate and loss were taken, up to the last round.
+        The rounds after which regret, certificate and loss were taken. The last is the end.
     regret : numpy.ndarray
         Loss suffered minus that of the best fixed point for the rounds so far.
     certificate : numpy.ndarray
-        The bound on the expected regret, NaN for a learner without a bound.
+        The bound on the expected regret, or NaN if the learner has no certificate.
     cumulative_losses : numpy.ndarray
         Loss suffered in all rounds so far.
     comparator : numpy.ndarray
@@ -77,7 +77,7 @@ class Run:
     compiled : bool
         True if the compiled loop was used.
     seconds : float
-        Duration of the game, compiling included.
+        Duration, compiling included.
     """
 
     checkpoints: NDArray[np.int64]
@@ -109,12 +109,12 @@ def play(
     checkpoints: int = 20,
     progress: bool = True,
 ) -> Run:
-    """Play a game and measure it. A second call with the same two continues the game.
+    """Run a learner in an environment. A second call with the same two continues the run.
 
     Parameters
     ----------
     learner : Learner
-        The learner, after as many rounds as the environment.
+        The learner that plays, which has played as many rounds as the environment.
     environment : Environment
         The environment that answers, on the same domain.
     rounds : int
@@ -122,7 +122,7 @@ def play(
     checkpoints : int, default 20
         Number of checkpoints for every factor of ten in the rounds.
     progress : bool, default True
-        Allow a progress bar, on a terminal, after two seconds.
+        True if a progress bar may appear, on a terminal, after two seconds.
 
     Returns
     -------
@@ -142,26 +142,26 @@ def play(
     Examples
     --------
     >>> from dikin import AdaptiveSmooth, Ball, Ridge
-    >>> game = Ridge(Ball(2), smoothness=1.0, seed=1)
-    >>> learner = AdaptiveSmooth(Ball(2), 1.0, loss_range=game.loss_range, seed=1)
-    >>> run = play(learner, game, 1000)
+    >>> world = Ridge(Ball(2), smoothness=1.0, seed=1)
+    >>> learner = AdaptiveSmooth(Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    >>> run = play(learner, world, 1000)
     >>> bool(0 < run.regret[-1] < run.certificate[-1])
     True
     """
-    return play_game(learner, environment, rounds, checkpoints, progress, games=1)
+    return run_rounds(learner, environment, rounds, checkpoints, progress, runs=1)
 
 
-def play_game(
+def run_rounds(
     learner: Learner,
     environment: Environment,
     rounds: int,
     checkpoints: int,
     progress: bool,
-    games: int,
+    runs: int,
 ) -> Run:
-    """`play`, as one of so many games: the length of all decides whether they are compiled."""
+    """`play`, as one of so many runs: the length of all decides whether they are compiled."""
     _refuse_mismatch(learner, environment, rounds)
-    fast = compiled_rounds(learner, environment) if worth_compiling(rounds, games) else None
+    fast = compiled_rounds(learner, environment) if worth_compiling(rounds, runs) else None
     advance = plain_rounds(learner, environment) if fast is None else fast
     marks = log_spaced(rounds, checkpoints) + environment.rounds
     rows: list[tuple[float, float, float]] = []
@@ -190,7 +190,7 @@ def log_spaced(rounds: int, per_decade: int) -> NDArray[np.int64]:
 
 
 def compiled_rounds(learner: Learner, environment: Environment) -> Advance | None:
-    """Return the same as `plain_rounds`, in machine code.
+    """Return `plain_rounds` in machine code.
 
     None if learner or environment lacks a kernel that compiles, if a query is open, or if
     a loss may restart the learner.
@@ -220,7 +220,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
                         *players, generator, environment.chances, environment.rounds + played, count
                     )
                     learner._noise.skip(count)
-            except BaseException:  # Ctrl-C is heard when the loop returns: as if nothing was played
+            except BaseException:  # Ctrl-C is heard when the loop returns: no round counts
                 environment.chances.bit_generator.state = before
                 learner._noise.seek(drawn)
                 raise
@@ -257,7 +257,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
     if learner.rounds != environment.rounds:
         raise ParameterError(
             f"the learner has played {learner.rounds} rounds and the environment "
-            f"{environment.rounds}: continue a game with the same two, or begin with two new ones"
+            f"{environment.rounds}: continue a run with the same two, or begin with two new ones"
         )
     if learner.feedback not in environment.offers:
         raise ParameterError(
@@ -277,7 +277,7 @@ def _refuse_mismatch(learner: Learner, environment: Environment, rounds: int) ->
         if assumed is not None and not (isnan(true) or true <= assumed * (1 + 1e-9)):
             warnings.warn(
                 f"the learner assumes {name}={assumed:g} and the losses have {true:g}: "
-                "its certificate does not hold for this game",
+                "its certificate does not hold for this run",
                 CertificateWarning,
                 stacklevel=4,  # where `play` was called
             )

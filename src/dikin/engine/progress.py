@@ -42,7 +42,7 @@ class Progress:
             return
         if self._bar is None:
             self._bar = _new_bar(self._total)
-            self._bar.start -= waited  # what was done meanwhile counts for the remaining time
+            self._bar.start -= waited  # the rounds until now count for the remaining time
         self._bar.update(self._done - self._bar.pos)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Many games at once: the same games with any number of workers, in any order.
+"""Many runs at once: the same runs with any number of workers, in any order.
 
 Sums use the processor's vectors, so machines of different kinds may differ in the last digits.
 """
@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from dikin import extras
-from dikin.engine.play import Run, play_game
+from dikin.engine.play import Run, run_rounds
 from dikin.environments.base import Environment
 from dikin.errors import ParameterError, shown
 from dikin.learners.base import Learner
@@ -26,10 +26,10 @@ def replicate(
     *,
     checkpoints: int = 20,
 ) -> list[Run]:
-    """Play one game for every seed: `make_learner(seed)` against `make_environment(seed)`.
+    """Run `make_learner(seed)` in `make_environment(seed)` for every seed.
 
-    Learner and environment draw from differently named streams of a seed, so the games are
-    independent, and a game depends on its seed alone.
+    Learner and environment draw from differently named streams of a seed, so the runs are
+    independent, and a run depends on its seed alone.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def replicate(
     make_environment : callable
         A new environment from a seed.
     rounds : int
-        Number of rounds of each game.
+        Number of rounds of each run.
     seeds : int or iterable of int
-        The number of games, with seeds 0, 1, ..., or the seeds themselves.
+        The number of runs, with seeds 0, 1, ..., or the seeds themselves.
     workers : int or None, default 1
-        Number of processes that share the work, -1 for all cores. With None the backend chosen by
+        Number of processes, -1 for all cores. With None the backend chosen by
         `joblib.parallel_config` decides, such as a Dask cluster.
     checkpoints : int, default 20
         Number of checkpoints for every factor of ten in the rounds.
@@ -50,7 +50,7 @@ def replicate(
     Returns
     -------
     list of Run
-        A run for each seed, in their order, the same for any number of workers.
+        One for each seed, in the order of the seeds, the same for any number of workers.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def replicate(
     """
     seed_list = list(range(seeds)) if isinstance(seeds, int | np.integer) else list(seeds)
     if not seed_list:
-        raise ParameterError("seeds must be at least one game, got none")
+        raise ParameterError("seeds must be at least one, got 0")
     for name, function in (("make_learner", make_learner), ("make_environment", make_environment)):
         if not callable(function):
             raise ParameterError(f"{name} must be a function of the seed, got {shown(function)}")
@@ -76,21 +76,21 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
-    game = partial(_game, make_learner, make_environment, rounds, checkpoints, len(seed_list))
+    one = partial(_run, make_learner, make_environment, rounds, checkpoints, len(seed_list))
     if workers == 1:
-        return list(map(game, seed_list))
+        return list(map(one, seed_list))
     joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
-    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(game)(s) for s in seed_list)
+    runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(one)(s) for s in seed_list)
     return runs
 
 
-def _game(
+def _run(
     make_learner: Callable[[int], Learner],
     make_environment: Callable[[int], Environment],
     rounds: int,
     checkpoints: int,
-    games: int,
+    runs: int,
     seed: int,
 ) -> Run:
     learner, environment = make_learner(seed), make_environment(seed)
-    return play_game(learner, environment, rounds, checkpoints, False, games)
+    return run_rounds(learner, environment, rounds, checkpoints, False, runs)

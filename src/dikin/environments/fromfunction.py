@@ -106,12 +106,10 @@ class FunctionKernel(NamedTuple):
     comparator: Array
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        loss: float = self.loss(round, x)
-        return loss
+        return float(self.loss(round, x))
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = self.pattern.at(round)
-        return sigma
+        return float(self.pattern.at(round))
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         add(sums, 1, self.loss(round, self.comparator))

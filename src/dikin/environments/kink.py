@@ -58,8 +58,7 @@ class SharpKernel(NamedTuple):
         return np.asarray(sharp_part + self.pattern.at(round) * v)
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = self.pattern.at(round)
-        return sigma
+        return float(self.pattern.at(round))
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         _, offset = two_signs(chance)

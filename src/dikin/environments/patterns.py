@@ -68,8 +68,7 @@ class Decaying(NamedTuple):
     alpha: float
 
     def at(self, round: int) -> float:
-        sigma: float = self.sigma * float(round) ** -self.alpha
-        return sigma
+        return float(self.sigma * float(round) ** -self.alpha)
 
 
 class FlatFirst(NamedTuple):

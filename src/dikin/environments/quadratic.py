@@ -83,16 +83,14 @@ class QuadraticKernel(NamedTuple):
     def value(self, round: int, chance: float, x: Array) -> float:
         theta = self.one if chance < SHARE else self.two
         _, square = displacement_sums(x, theta, theta)
-        value: float = 0.5 * self.pattern.at(round) * square
-        return value
+        return float(0.5 * self.pattern.at(round) * square)
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         theta = self.one if chance < SHARE else self.two
         return np.asarray(self.pattern.at(round) * (x - theta))
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = self.pattern.at(round)
-        return sigma
+        return float(self.pattern.at(round))
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         add(sums, 1 if chance < SHARE else 2, self.pattern.at(round))

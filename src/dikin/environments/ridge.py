@@ -138,8 +138,7 @@ class RidgeKernel(NamedTuple):
         return np.asarray(((beta - sigma) * along + tilt) * self.a + sigma * v)
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = self.pattern.at(round)
-        return sigma
+        return float(self.pattern.at(round))
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         tilt, offset = two_signs(chance)

@@ -140,8 +140,7 @@ class WrappedKernel(NamedTuple):
     offset: float = 0.0
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        loss: float = self.kernel.value(round, chance, x)
-        return loss + shift(chance, self.offset)
+        return float(self.kernel.value(round, chance, x)) + shift(chance, self.offset)
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         return np.asarray(self.kernel.gradient(round, chance, x))
@@ -150,8 +149,7 @@ class WrappedKernel(NamedTuple):
         return np.asarray(self.kernel.context(round))
 
     def strong_convexity(self, round: int) -> float:
-        sigma: float = min(self.pattern.at(round), self.kernel.strong_convexity(round))
-        return sigma
+        return float(min(self.pattern.at(round), self.kernel.strong_convexity(round)))
 
     def accumulate(self, round: int, chance: float, sums: Array) -> None:
         """Add the sums of the kernel, and the constants in the last row."""

@@ -43,9 +43,8 @@ import numpy as np
 from dikin.arguments import nonnegative, one_of
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateWarning, ParameterError, SlowLearnerWarning, shown
-from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import LIPSCHITZ, optional_horizon, parameter
+from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, optional_horizon, parameter
 from dikin.silence import warn
 from dikin.theory import schedules
 from dikin.theory.certificate import RANGE, Account, Part
@@ -288,7 +287,7 @@ class AdaptiveSmooth(Adaptive):
     """
 
     order = schedules.SMOOTH
-    smoothness: float = parameters.smoothness()
+    smoothness: float = parameter(SMOOTHNESS, nonnegative)
 
 
 class AdaptiveLipschitz(Adaptive):

@@ -34,12 +34,13 @@ from typing import Self
 
 import numpy as np
 
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
-from dikin.learners import parameters
 from dikin.learners.base import Learner
-from dikin.learners.threads import locked
+from dikin.learners.parameters import LIPSCHITZ, optional_horizon, parameter
 from dikin.open_queries import Memo
+from dikin.players import locked
 
 NARROWEST = 1e20
 """By how much A may exceed its first value: steps are then 1e-10 of the first ones."""
@@ -71,8 +72,8 @@ class BanditNewton(Learner):
     """
 
     kept = ("_mean", "_inverse", "_last")
-    lipschitz: float = parameters.lipschitz()
-    horizon: int | None = parameters.optional_horizon(2, "eps < 1", default=None, kw_only=True)
+    lipschitz: float = parameter(LIPSCHITZ, positive)
+    horizon: int | None = optional_horizon(2, "eps < 1", default=None, kw_only=True)
 
     def _begin(self) -> None:
         # For losses in [0, 1], a range half as wide as the paper's.

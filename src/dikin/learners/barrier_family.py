@@ -30,11 +30,17 @@ from collections.abc import Iterator
 from math import log, sqrt
 from typing import ClassVar, Self
 
-from dikin.arguments import positive
+from dikin.arguments import nonnegative, positive
 from dikin.domains.base import Domain
-from dikin.learners import parameters
 from dikin.learners.adaptive import BarrierFTRL, Schedule
-from dikin.learners.parameters import assumed_curvature, parameter
+from dikin.learners.parameters import (
+    CURVATURE,
+    LIPSCHITZ,
+    SMOOTHNESS,
+    assumed_curvature,
+    horizon,
+    parameter,
+)
 from dikin.open_queries import Memo
 from dikin.theory.certificate import Part
 
@@ -42,7 +48,7 @@ from dikin.theory.certificate import Part
 class FixedRateFTRL(BarrierFTRL):
     """Learners that need the horizon."""
 
-    horizon: int = parameters.horizon(2, "the rate contains ln T")
+    horizon: int = horizon(2, "the rate contains ln T")
 
     def _explore(self, share: float, smoothness: float = 0.0, lipschitz: float = 0.0) -> None:
         dim, reach = float(self.domain.dim), min(1.0, share)
@@ -113,7 +119,7 @@ class SahaTewari(FixedRateFTRL):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    smoothness: float = parameters.smoothness()
+    smoothness: float = parameter(SMOOTHNESS, nonnegative)
 
     def _begin(self) -> None:
         beta = self._in_units("smoothness")
@@ -151,7 +157,7 @@ class LipschitzBarrier(FixedRateFTRL):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    lipschitz: float = parameters.lipschitz()
+    lipschitz: float = parameter(LIPSCHITZ, positive)
 
     def _begin(self) -> None:
         slope = self._in_units("lipschitz")
@@ -186,8 +192,8 @@ class HazanLevy(FixedRateFTRL):
     >>> learner.tell(learner.ask(), 0.3)
     """
 
-    smoothness: float = parameters.smoothness()
-    curvature: float = parameters.curvature()
+    smoothness: float = parameter(SMOOTHNESS, nonnegative)
+    curvature: float = parameter(CURVATURE, positive)
     discards = False
     """True if a round with less curvature is thrown away."""
 

@@ -33,9 +33,8 @@ from dikin.feedback import Feedback
 from dikin.learners import range_search
 from dikin.learners.parameters import Declared, parameter
 from dikin.learners.range_search import RangeSearch
-from dikin.learners.threads import locked
 from dikin.open_queries import Memo, OpenQueries, Query
-from dikin.players import Player
+from dikin.players import Player, locked
 from dikin.registry import Registry
 from dikin.silence import silence
 from dikin.theory.certificate import RANGE, Part

@@ -36,8 +36,8 @@ from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
 from dikin.learners.parameters import parameter
-from dikin.learners.threads import locked
 from dikin.open_queries import Memo
+from dikin.players import locked
 from dikin.silence import silence
 
 

@@ -202,8 +202,8 @@ class AgarwalDekelXiao(Descent):
     """
 
     horizon: int = parameters.horizon(1, "the exploration depends on it")
-    lipschitz: float = parameters.lipschitz()
-    curvature: float = parameters.curvature()
+    lipschitz: float = parameter(LIPSCHITZ, positive)
+    curvature: float = parameter(CURVATURE, positive)
 
     def _choose_pace(self) -> Pace:
         """The exploration delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2.
@@ -256,7 +256,7 @@ class TwoPoint(Descent):
 
     feedback = Feedback.PAIR
     horizon: int = parameters.horizon(2, "the exploration contains ln T")
-    lipschitz: float = parameters.lipschitz()
+    lipschitz: float = parameter(LIPSCHITZ, positive)
     curvature: float | None = parameter(
         CURVATURE + " None for convex losses.", optional(positive), default=None
     )
@@ -338,7 +338,7 @@ class PseudoLine(Descent):
 
     feedback = Feedback.CONTEXT
     horizon: int = parameters.horizon(1, "the step depends on it")
-    lipschitz: float = parameters.lipschitz()
+    lipschitz: float = parameter(LIPSCHITZ, positive)
 
     def _choose_pace(self) -> Pace:
         slope = self._in_units("lipschitz")

@@ -20,7 +20,7 @@ import numpy as np
 from dikin.feedback import Feedback
 from dikin.kernel import from_values, to_numpy, to_saved
 from dikin.learners.base import Learner
-from dikin.learners.threads import locked
+from dikin.players import locked
 from dikin.vectors import Array
 
 Proposal = tuple[float, float, float]

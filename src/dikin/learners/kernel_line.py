@@ -31,8 +31,8 @@ from dikin.domains.dense import DenseGeometry
 from dikin.errors import DomainError, ParameterError
 from dikin.learners import parameters
 from dikin.learners.base import Learner
-from dikin.learners.threads import locked
 from dikin.open_queries import Memo
+from dikin.players import locked
 
 LONGEST = 10**12
 """The longest horizon: beyond it, the grid has more than two million points."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from dikin import arguments
-from dikin.arguments import LARGEST, nonnegative, optional, positive
+from dikin.arguments import LARGEST, optional
 from dikin.errors import FeedbackError, ParameterError, shown
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -83,24 +83,9 @@ def optional_horizon(least: int, why: str, *, default: None, kw_only: bool) -> A
     )
 
 
-def smoothness() -> Any:
-    """Declare the smoothness of every loss."""
-    return parameter(SMOOTHNESS, nonnegative)
-
-
-def lipschitz() -> Any:
-    """Declare the Lipschitz constant of every loss."""
-    return parameter(LIPSCHITZ, positive)
-
-
-def curvature() -> Any:
-    """Declare the strong convexity of every loss."""
-    return parameter(CURVATURE, positive)
-
-
 @dataclass_transform(
     eq_default=False,
-    field_specifiers=(parameter, horizon, optional_horizon, smoothness, lipschitz, curvature),
+    field_specifiers=(parameter, horizon, optional_horizon),
 )
 class Declared:
     """A class whose constructor takes the arguments that it and its bases declare."""

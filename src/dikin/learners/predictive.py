@@ -53,10 +53,10 @@ from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import parameter
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
-from dikin.learners.threads import locked
+from dikin.players import locked
 from dikin.silence import warn
 from dikin.units import LossRange, checked_range
-from dikin.vectors import add_combination, add_scaled, clear, multiply
+from dikin.vectors import add_combination, clear, combine, multiply
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
 """Rounds that the mean remembers, and gains of the level and of its trend."""
@@ -308,7 +308,7 @@ def solve_centre(k: Round, state: LearnerState, more: float) -> None:
     """The centre, where psi'(u_0) counts so much more than before."""
     n, linear = state.numbers, state.linear[: k.geometry.size]
     if k.plan.slope.size > 0:
-        add_scaled(more, k.plan.slope, linear)
+        combine(more, k.plan.slope, 1.0, linear, linear)
     k.geometry.solve(linear, n.curvature, 1.0 / n.rate, state.iterate)
 
 

@@ -30,7 +30,7 @@ from dikin.domains.base import Array, Domain
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.vectors import add_combination, add_scaled, clear, combine, dot, dots, multiply
+from dikin.vectors import add_combination, clear, combine, dot, dots, multiply
 
 
 class TewaKernel(NamedTuple):
@@ -94,7 +94,7 @@ def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -
         copy_expert(kernel, i, state, u)
         weight = kernel.rates[i] * exp(least - state.numbers[i])
         total += weight
-        add_scaled(weight, u, middle)
+        combine(weight, u, 1.0, middle, middle)
     multiply(1.0 / total, middle, middle)
 
 

@@ -41,7 +41,7 @@ class Gate:
         return TokenCheck(await self._read())
 
     async def access(self, method: str, headers: Mapping[str, str], server: str) -> Access:
-        """Return the rights of a request, or raise a problem if it has no right at all."""
+        """Return the rights of a request, or raise a problem without any."""
         check = await self.check()
         # If there once were tokens, a missing table must not let everyone in.
         self._guarded = self._guarded or not check.open

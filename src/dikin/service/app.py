@@ -69,19 +69,17 @@ from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-]
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 """Headers of every answer."""
 
 log = logging.getLogger("dikin.service")
@@ -155,9 +153,9 @@ class Service:
             response = self._problem(visit, error).response()
             if response.status_code in (408, 413) or _is_large(request.headers):
                 response.headers["Connection"] = "close"  # the rest of the body is not read
-        known = {name for name, _ in response.raw_headers}
-        response.raw_headers += [pair for pair in HEADERS if pair[0] not in known]
-        response.raw_headers.append((b"x-request-id", id.encode()))
+        for name, text in HEADERS.items():
+            response.headers.setdefault(name, text)
+        response.headers["X-Request-Id"] = id
         self._note(visit, response.status_code)
         await response(scope, receive, send)
 
@@ -392,7 +390,7 @@ def _client(visit: Visit) -> str:
     header = visit.request.headers.get("dikin-client")
     own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
     parts = [visit.access and visit.access.name, own_name]
-    return "/".join(part for part in parts if part)[:150] or "http"
+    return "/".join(filter(None, parts))[:150] or "http"
 
 
 def _is_large(headers: Headers) -> bool:

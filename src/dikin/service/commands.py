@@ -78,11 +78,7 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
 
     \b
       dikin serve --url sqlite:///studies.db --port 8000
-      curl -X PUT localhost:8000/v1/studies/shop -H 'Content-Type: application/json' \\
-          -d '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true}'
       curl -X POST localhost:8000/v1/studies/shop/ask
-      curl -X POST localhost:8000/v1/studies/shop/tell \\
-          -H 'Content-Type: application/json' -d '{"id": 0, "value": 512}'
 
     The page is at http://localhost:8000/, the list of endpoints at /openapi.json, metrics for
     Prometheus at /metrics. In Python: dikin.Study("http://localhost:8000", "shop").

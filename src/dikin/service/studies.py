@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from dikin.errors import BusyError, StoreError, UnknownStudyError
 from dikin.service import limits
-from dikin.studies.database import ReplacedFileError
+from dikin.studies.database import Database, ReplacedFileError
 from dikin.studies.study import Study
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class OpenStudy:
     def __init__(self, name: str, owner: OpenStudies) -> None:
         self.name, self._owner = name, owner
         self._jobs: deque[Job] = deque()
-        self._turn = threading.Lock()
+        self._turn, self._using = threading.Lock(), threading.Lock()
         self._running, self._users = False, 0
         self._study: Study | None = None
         self._busy_since: float | None = None
@@ -122,16 +122,15 @@ class OpenStudy:
 
     def _run(self) -> None:
         threading.current_thread().name = f"study {self.name}"  # for the log
-        self._owner.connections.take(self)
-        while True:
-            jobs = self._carry_out()
-            with suppress(RuntimeError):  # closed: the service has ended without waiting for it
-                jobs[0].answer.get_loop().call_soon_threadsafe(_deliver, jobs)
-            with self._turn:
-                if not self._jobs:
-                    self._owner.connections.give_back(self)
-                    self._running = False
-                    return
+        with self._using:
+            self._reconnect()
+            while self._running:
+                jobs = self._carry_out()
+                with suppress(RuntimeError):  # closed: the service has ended without waiting for it
+                    jobs[0].answer.get_loop().call_soon_threadsafe(_deliver, jobs)
+                with self._turn:
+                    self._running = bool(self._jobs)
+        self._owner.give_back(self)
 
     def _carry_out(self) -> list[Job]:
         """Do the next jobs, as many as time allows, and make them durable together."""
@@ -191,10 +190,30 @@ class OpenStudy:
             self._study._share_commits()
         return self._study
 
+    @property
+    def _database(self) -> Database | None:
+        return None if self._study is None else self._study._ledger.database
+
+    def _reconnect(self) -> None:
+        """Take a connection that another study has given back, if there is one."""
+        database, spare = self._database, self._owner.spare
+        if database is not None and database.connection is None and spare:
+            database.connection = spare.pop()
+
     def disconnect(self) -> None:
-        """Close the connection alone. The next request opens another."""
-        if self._study is not None:
-            self._study._ledger.database.close()
+        """Give the connection back, unless it is in use. Those to a file are closed."""
+        if not self._using.acquire(blocking=False):
+            return
+        try:
+            database, spare = self._database, self._owner.spare
+            if database is None:
+                return
+            if database.path is None and database.connection and len(spare) < limits.THREADS:
+                spare.append(database.connection)
+                database.connection = None
+            database.close()
+        finally:
+            self._using.release()
 
     def close(self) -> None:
         """Close the study. The next request opens it again."""
@@ -206,26 +225,6 @@ class OpenStudy:
             log.exception("a study could not be closed")
 
 
-class Connections:
-    """The connections of studies that nobody asks at the moment: only the latest stay open."""
-
-    def __init__(self) -> None:
-        self._idle: OrderedDict[OpenStudy, None] = OrderedDict()
-        self._turn = threading.Lock()
-
-    def take(self, study: OpenStudy) -> None:
-        """Note that a study is asked."""
-        with self._turn:
-            self._idle.pop(study, None)
-
-    def give_back(self, study: OpenStudy) -> None:
-        """Note that a study waits for requests, and disconnect the study that waits longest."""
-        with self._turn:
-            self._idle[study] = None
-            if len(self._idle) > limits.IDLE_CONNECTIONS:
-                self._idle.popitem(last=False)[0].disconnect()
-
-
 class OpenStudies:
     """The open studies of a store, least recently used first."""
 
@@ -235,8 +234,12 @@ class OpenStudies:
         self.store, self.patience, self.deadline = store, patience, deadline
         self.abandoned = False
         """True if threads were left behind that the database did not answer."""
-        self.connections = Connections()
         self._studies: OrderedDict[str, OpenStudy] = OrderedDict()
+        self._connected: OrderedDict[OpenStudy, None] = OrderedDict()
+        """Studies that may have a connection, in the order of their last requests."""
+        self._turn = threading.Lock()
+        self.spare: list[Any] = []
+        """Connections to the server that belong to no study at the moment."""
         self.threads = ThreadPoolExecutor(limits.THREADS, "study")
         # A database that does not answer takes no more threads than these.
         self._others = ThreadPoolExecutor(4, "store")
@@ -265,8 +268,17 @@ class OpenStudies:
         for place, study in enumerate(idle):
             if place < over or now - study.used > limits.UNUSED_SECONDS:
                 del self._studies[study.name]
-                self.connections.take(study)
                 self.threads.submit(study.close)
+
+    def give_back(self, study: OpenStudy) -> None:
+        """Note that a study waits for requests, and disconnect the study that waits longest."""
+        with self._turn:
+            self._connected[study] = None
+            self._connected.move_to_end(study)
+            if len(self._connected) <= limits.IDLE_CONNECTIONS:
+                return
+            oldest, _ = self._connected.popitem(last=False)
+        oldest.disconnect()
 
     async def apart(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call something outside the event loop, with a deadline."""
@@ -300,6 +312,8 @@ class OpenStudies:
         for each in studies:
             if each.is_idle:
                 each.close()
+        for connection in self.spare:
+            connection.close()
         self.abandoned = bool(busy or self._calls)
         if busy:
             log.error("%d studies did not end: their database does not answer", len(busy))

@@ -65,7 +65,7 @@ def verify(log: Log, upto: int, progress: bool) -> Verification:
 
 
 def _difference(fold: Fold, row: Row) -> list[float]:
-    """Return how far a trial is from the one that is computed here; nothing if it is not known."""
+    """Return how far a trial is from the one computed here. Empty if that is not known."""
     body = json.loads(row.body)
     if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
         return []
@@ -78,7 +78,7 @@ def _difference(fold: Fold, row: Row) -> list[float]:
 
 
 def trim(log: Log, before: int, progress: bool) -> int:
-    """Put a beginning in the place of the rows of early rounds; return the number of these rows."""
+    """Put a beginning in the place of the rows of early rounds. Return the number of these rows."""
     fold = Fold.begun(log)
     base = fold.n
     with Progress(max(0, before - 1 - fold.rounds), progress) as bar, silence():

@@ -35,11 +35,11 @@ CHARACTERS = 32
 
 
 class ReplacedFileError(StoreError):
-    """Another file has taken the place of the database; a study opened now continues with it."""
+    """Another file has taken the place of the database. A study opened now continues with it."""
 
 
 class LostConnection(Exception):  # noqa: N818 - never leaves this package
-    """The connection broke; uncommitted work is lost, and a commit in progress may be too."""
+    """The connection broke. Uncommitted work is lost, and a commit in progress may be too."""
 
 
 class Taken(Exception):  # noqa: N818 - never leaves this package
@@ -110,7 +110,7 @@ class Database(ABC):
 
     @abstractmethod
     def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        """Run a statement; return its rows, and the number of rows that it has changed."""
+        """Run a statement. Return its rows, and the number of rows that it has changed."""
 
     @abstractmethod
     def _explained(self, error: Exception) -> Exception:
@@ -122,7 +122,7 @@ class Database(ABC):
         """The errors of the driver."""
 
     def close(self) -> None:
-        """Close the connection; an open transaction is rolled back."""
+        """Close the connection. An open transaction is rolled back."""
         connection, self.connection = self.connection, None
         if connection is not None:
             with suppress(*self._errors):
@@ -153,13 +153,13 @@ class Database(ABC):
                 raise failure from error
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows; outside a transaction it is repeated if it fails."""
+        """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
         if self.inside:
             return self._run(sql, values)[0]
         return self.insist(lambda: self._run(sql, values)[0])
 
     def insist(self, act: Callable[[], T]) -> T:
-        """Repeat what other clients or the connection prevent, up to this client's patience."""
+        """Repeat an act while other clients or the connection prevent it, up to the patience."""
         deadline = time.monotonic() + self.patience
         while True:
             try:
@@ -171,7 +171,7 @@ class Database(ABC):
                 time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
 
     def failure(self, reason: Exception) -> StoreError:
-        """Return the error for what could not be done in time."""
+        """Return the error for an act that could not be done in time."""
         if isinstance(reason, Again):
             return BusyError(
                 f"other clients write to {self.name} ({reason}); this call has waited "
@@ -205,7 +205,7 @@ class Database(ABC):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write some statements as one, durable at the end; none is written after an error."""
+        """Write some statements as one, durable at the end. After an error nothing is written."""
         self.begin()
         try:
             if self.exclusive:
@@ -247,7 +247,7 @@ class Database(ABC):
     def append(
         self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
     ) -> tuple[int, str] | None:
-        """Append rows; see `Log.append`."""
+        """Append rows. See `Log.append`."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:

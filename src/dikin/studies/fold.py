@@ -1,4 +1,4 @@
-"""What rows make of a tuner: a state that can always be made again.
+"""The state that rows make of a tuner, which can always be made again.
 
 An ask row holds all that its answer needs, so rows of any version, processor or NumPy are learnt
 from as they stand. A tell whose trial is not open any more, or that the tuner cannot use, counts as
@@ -32,7 +32,7 @@ MARK_EVERY = 1000
 LATE_SECONDS, LATE_ROWS = 3600.0, 2000
 """A trial that has been open for longer, or for so many later rows, causes a warning."""
 KEPT_IN_SNAPSHOT = 100
-"""Rounds in a snapshot; the others are read from their rows when they are needed."""
+"""Rounds in a snapshot. The others are read from their rows when they are needed."""
 
 logger = logging.getLogger("dikin")
 
@@ -55,7 +55,7 @@ class Fold:
         """Rows that tell, trimmed ones included."""
         self.failed: int = kept["failed"]
         self.marks: list[list[Any]] = kept["marks"]
-        """Some rounds, each with the number and seal of its row; the first is the beginning."""
+        """Some rounds, each with the number and seal of its row. The first is the beginning."""
         self.spaces: list[list[Any]] = kept["spaces"]
         """The first rows after which there were other parameters, with those before them."""
         self.told_at: int | None = kept.get("told_at")
@@ -84,7 +84,7 @@ class Fold:
 
     @classmethod
     def read(cls, text: str, n: int, seal: str, checked: bool = True) -> Self:
-        """Return the state that `text` gave after a row; a digest has shown that it is the same."""
+        """Return the state that `text` gave after a row. A digest has shown that it is the same."""
         kept = json.loads(text)
         if kept["state"] is None:
             raise StateError(kept["why"])
@@ -114,7 +114,7 @@ class Fold:
         self.n, self.seal = row.n, row.seal
 
     def mark(self) -> None:
-        """Note where a round is, from time to time; the last row must be the last of its seal."""
+        """Note where a round is, from time to time. The last row must be the last of its seal."""
         if self.rounds - self.marks[-1][0] >= MARK_EVERY:
             self.marks.append([self.rounds, self.n, self.seal])
 
@@ -187,7 +187,7 @@ def text_of(state: dict[str, Any] | None, **parts: Any) -> str:
 
 
 class _NotAgain(logging.Filter):
-    """Suppresses what a tuner says of rows of others, who have said it."""
+    """Suppresses the messages of a tuner on rows of others, who have seen them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not SILENCE.now

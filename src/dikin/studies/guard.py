@@ -1,4 +1,4 @@
-"""One call at a time: of threads in turn, of a thread never one inside another, of forks none.
+"""One call at a time: threads take turns, no call runs inside another, and no fork inside a call.
 
 A signal handler, a log handler or a `__del__` runs inside whatever call its thread is in. A call
 from there is refused before it touches anything. A call that Ctrl-C has ended without its cleaning
@@ -35,7 +35,7 @@ class Guard:
         self._mutex = threading.Lock()
 
     def enter(self, frame: object) -> bool:
-        """Wait for the calls of other threads; return False after one that was interrupted."""
+        """Wait for the calls of other threads. Return False after one that was interrupted."""
         if _forking:
             with _gate:  # otherwise a client in a tight loop would keep a fork waiting
                 pass
@@ -69,7 +69,7 @@ class Guard:
 
     @property
     def is_mine(self) -> bool:
-        """Whether this thread is in the call."""
+        """True if this thread is in the call."""
         holder = self._slot.get("holder")
         return holder is not None and holder[1] == threading.get_ident() and _runs(*holder)
 
@@ -102,15 +102,23 @@ def register(client: Any) -> None:
     _clients.add(client)
 
 
+def _all() -> list[Any]:
+    while True:
+        try:
+            return list(_clients)
+        except RuntimeError:  # another thread has made a client meanwhile
+            continue
+
+
 def has_inherited(kind: type[Any]) -> bool:
     """Return whether a connection of a kind was open in a fork of which Python did not hear."""
-    open_ones = (each for each in list(_clients) if each.connection is not None)
+    open_ones = (each for each in _all() if each.connection is not None)
     return any(each.process != os.getpid() for each in open_ones if isinstance(each, kind))
 
 
 def _before() -> None:
     _gate.acquire()
-    for client in list(_clients):
+    for client in _all():
         idle = not client.guard.is_mine
         if idle:
             _forking.append(client.guard)

@@ -1,4 +1,4 @@
-"""A client of a study: its state, its connection, and what it does when either fails.
+"""A client of a study: its state, its connection, and its care when either fails.
 
 An ask reads the rows of others, computes, and appends a row in one short transaction, if no more
 than a few rows have come meanwhile. Where others are faster, and in a crowd, it is repeated in a
@@ -29,8 +29,8 @@ T = TypeVar("T")
 logger = logging.getLogger("dikin")
 
 SLACK = 16
-"""Rows that may come between what an ask has read and its own row."""
-SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 8
+"""Rows that may come between the last row that an ask has read and its own."""
+SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 16
 """Rows between snapshots: a new client folds at most so many. In a crowd everybody is behind, and
 reading a snapshot takes less time than folding the rows."""
 BYTES_OF_ROW = 20_000
@@ -61,7 +61,7 @@ class Ledger:
     # --- calls ---------------------------------------------------------------------------------
 
     def call(self, act: Callable[[], T]) -> T:
-        """Do something that uses the state and the database; again if the connection breaks."""
+        """Do something that uses the state and the database, again if the connection breaks."""
         self.database.refuse_child()
         frame, guard = sys._getframe(), self.database.guard
         clean = guard.enter(frame)
@@ -98,7 +98,7 @@ class Ledger:
             self._reset(error)
 
     def _reset(self, error: BaseException) -> None:
-        """Forget what is not in the database."""
+        """Forget all that is not in the database."""
         interrupted = not isinstance(error, Exception)
         if self._ahead or interrupted:
             self._fold = None
@@ -108,7 +108,7 @@ class Ledger:
             self.database.close()  # the driver may be in any state
 
     def close(self) -> None:
-        """Write what waits, and close the connection."""
+        """Write the rows that wait, and close the connection."""
         if self._closed or os.getpid() != self.database.process:
             return
         try:
@@ -171,7 +171,7 @@ class Ledger:
         return fold
 
     def _gone_back(self, seen: int, head: int) -> None:
-        """Refuse a database that has lost rows; their numbers are not given again."""
+        """Refuse a database that has lost rows. Their numbers are not given again."""
         self._ahead = True
         self._reset(Exception())
         skip = Record("skip", json.dumps({"seen": seen}), who=self.client, at=now())
@@ -205,7 +205,7 @@ class Ledger:
         control: bool = False,
         jump: int = 0,
     ) -> int | None:
-        """Append rows, and learn them if nothing came before; return the number of the first.
+        """Append rows, and learn them if nothing came before. Return the number of the first.
 
         None if too many rows have come since the last `refresh`.
         """
@@ -273,7 +273,7 @@ class Ledger:
             self._held = True
 
     def _commit(self) -> None:
-        """Commit; if the connection breaks meanwhile, the last seal tells if that was done."""
+        """Commit. If the connection breaks meanwhile, the last seal shows if that was done."""
         fold = self.fold
 
         def is_written() -> bool:
@@ -292,7 +292,7 @@ class Ledger:
         self._held = self._ahead = False
 
     def _before_fork(self) -> None:
-        """Commit the rows that wait; the next call hears of it where that fails."""
+        """Commit the rows that wait. The next call hears of it where that fails."""
         if self._held:
             try:
                 self._commit()
@@ -300,7 +300,7 @@ class Ledger:
                 self._clean_up(self.database.failure(error))
 
     def flush(self) -> None:
-        """Commit the rows that wait; raise the error of those that were lost."""
+        """Commit the rows that wait. Raise the error of those that were lost."""
         lost, self._lost = self._lost, None
         if lost is not None:
             raise lost

@@ -1,12 +1,12 @@
-"""The rows of a study in a database: what was asked and answered, each row a fact, sealed.
+"""The rows of a study in a database: trials and answers, each row a fact, sealed.
 
     dikin_study     name, head (the number of the last row), its seal, epoch
     dikin_row       number, kind, the trial that it closes, key, client, time, body, seal
-    dikin_snapshot  what a version of the library made of the rows: a cache; and the beginning
+    dikin_snapshot  a cache of the state after a row, for each version, and the beginning
 
-Rows are numbered from 0, and the number of an ask is the trial's id. The beginning is the tuner,
-and what was trimmed. The database refuses a second answer to a trial and a second row of a key. A
-control row, after which an ask from before it must not follow, raises the epoch.
+Rows are numbered from 0, and the number of an ask is the trial's id. The beginning is the tuner and
+the rounds that were trimmed. The database refuses a second answer to a trial and a second row of a
+key. A control row, after which an ask from before it must not follow, raises the epoch.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CREATE TABLE dikin_snapshot (
 
 
 class Row(NamedTuple):
-    """A row as it is stored; the first six parts are those of a `Record`."""
+    """A row as it is stored. The first six parts are those of a `Record`."""
 
     kind: str
     body: str
@@ -76,7 +76,7 @@ class Snapshot(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some rows, and what is said of the study at the same instant."""
+    """Some rows, and the study at the same instant."""
 
     head: int
     """The number of the last row."""
@@ -84,7 +84,7 @@ class Page(NamedTuple):
     base: int
     """The row of the beginning."""
     saved: int
-    """The row of the snapshot; that of the beginning without one."""
+    """The row of the snapshot, or of the beginning if there is no snapshot."""
     rows: list[Row]
 
 
@@ -116,7 +116,7 @@ class Log:
     # --- the study -----------------------------------------------------------------------------
 
     def find(self) -> bool:
-        """Look up the study by its name; return whether it exists."""
+        """Look up the study by its name. Return whether it exists."""
         rows = []
         if has_tables(self.database):
             sql = "SELECT id FROM dikin_study WHERE name = ?"
@@ -165,13 +165,13 @@ class Log:
     def append(
         self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there, with one seal; durable when this returns.
+        """Append rows after whatever is there, with one seal. They are durable when this returns.
 
         `seen` is the last row that this client knows, the epoch, and how many may have come since.
-        With `control` they raise the epoch; `jump` numbers are left out before them. Return the
+        With `control` they raise the epoch. `jump` numbers are left out before them. Return the
         number of the first and the seal; None if too many rows have come, or the study is gone.
         Raise `Taken` if there is a row of that key, or that closes that trial. Where the connection
-        breaks, a key or the trial tells if they were written.
+        breaks, a key or the trial shows if they were written.
         """
         lost = False
 
@@ -312,7 +312,7 @@ class Log:
     # --- care ----------------------------------------------------------------------------------
 
     def trim(self, state: Snapshot, base: int) -> int:
-        """Begin with a later state than that of row `base`; return how many rows were removed."""
+        """Begin with a later state than that of row `base`. Return how many rows were removed."""
         with self.database.transaction():
             if self.beginning().n != base:
                 raise StateError(f"study {self.name!r} was trimmed by another client meanwhile")
@@ -320,7 +320,7 @@ class Log:
             return self._remove("n <= ?", state.n)
 
     def rewind(self) -> int:
-        """Remove the rows from the first damaged one on; return how many. No number is reused."""
+        """Remove the rows from the first damaged one on. Return how many. No number is reused."""
         n, seal, _ = self.beginning()
         try:
             for group in self.rows(n, seal):
@@ -349,7 +349,7 @@ class Log:
 
 
 def has_tables(database: Database) -> bool:
-    """Return whether studies were ever stored here; those of an earlier version are converted."""
+    """Return whether studies were ever stored here. Those of an earlier version are converted."""
     if not database.has_table("dikin_version"):
         return False
     versions = [row[0] for row in database.run("SELECT version FROM dikin_version")]

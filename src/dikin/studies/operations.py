@@ -302,8 +302,10 @@ def tell(
 
 def _query(id: Any, point: Any) -> Query | int:
     """Return the trial that a client refers to by an id and, optionally, a point."""
-    trial = query_or_id(id)
-    return trial if point is None else Query(id, frozen(point, "point", 1))
+    if point is None:
+        return id  # type: ignore[no-any-return]
+    query_or_id(id)
+    return Query(id, frozen(point, "point", 1))
 
 
 @operation("POST", "play", answer=record(forgotten=WHOLE), of=Study.forget)

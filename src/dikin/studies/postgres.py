@@ -30,6 +30,8 @@ WAKES_EVERY = 0.1
 """Seconds between two looks at the clock during a wait, as in psycopg."""
 REPLY_TAKES = 0.5
 """Seconds, besides the patience, that a server may take for a reply."""
+COMPUTES = 1000
+"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction."""
 CARE = 600_000
 """Milliseconds that a client may compute in the middle of a trim or a conversion."""
 NAMESPACE = int.from_bytes(b"diki", "big")
@@ -92,7 +94,11 @@ class Postgres(Database):
         )
         # A pooler in between (PgBouncer) gives each transaction another connection of its own to
         # the server: there, a statement that was prepared earlier may be unknown.
-        server = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        try:
+            server = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        except BaseException:
+            connection.close()
+            raise
         if server != connection.info.backend_pid:
             connection.prepare_threshold = None
         return connection
@@ -128,7 +134,7 @@ class Postgres(Database):
         self._run(
             "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit=on; "
             f"SET LOCAL lock_timeout={self._limit}; "
-            f"SET LOCAL idle_in_transaction_session_timeout={self._limit}"
+            f"SET LOCAL idle_in_transaction_session_timeout={self._limit + COMPUTES}"
         )
         self.inside = True
 
@@ -157,7 +163,7 @@ class Postgres(Database):
 
 
 Exchange = Generator[Any, Any, Any]
-"""Messages to and from the server: psycopg yields what it waits for and is sent what is there."""
+"""Messages to and from the server: psycopg yields the events to wait for."""
 
 
 def _connection_class(psycopg: Any, silence: float) -> Any:
@@ -187,7 +193,7 @@ def _connection_class(psycopg: Any, silence: float) -> Any:
         """A connection that is closed when the server is silent, or a wait is interrupted."""
 
         def wait(self, gen: Exchange, *_: Any, **__: Any) -> Any:
-            """Wait for one exchange to end; psycopg wakes it from time to time (since 3.3)."""
+            """Wait for one exchange to end. Psycopg wakes it from time to time (since 3.3)."""
             try:
                 return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
             except BaseException as error:

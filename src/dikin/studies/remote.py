@@ -37,11 +37,11 @@ from dikin.status import Status
 from dikin.studies.arguments import as_read, own_name, printable
 from dikin.studies.fold import Fold
 from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import OpenQuery, Study, trial_of
+from dikin.studies.study import OpenQuery, Study
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, trial_of
 from dikin.tuning.tuner import ONE_FOR_EACH_CONTEXT, Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5

@@ -33,7 +33,7 @@ from its beginning: that is faster than a growing log."""
 
 
 class Sqlite(Database):
-    """A file. `synchronous=FULL` makes commits durable; readers never wait for writers."""
+    """A file. `synchronous=FULL` makes commits durable. Readers never wait for writers."""
 
     serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
     keyed = False
@@ -47,8 +47,8 @@ class Sqlite(Database):
         self.path: Path = _resolved(path)
         self._paths = [f"{self.path}{ending}" for ending in BESIDE]
         self._files: list[tuple[int, int] | None] = []
-        """The identity of the database file, from the first connection on; and during a connection,
-        those of the log and its index."""
+        """The identity of the database file, from the first connection on, and during a
+        connection those of the log and its index."""
         super().__init__(str(self.path), path, patience)
 
     def check_folder(self) -> None:
@@ -203,7 +203,7 @@ def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
 
 
 def _resolved(path: str) -> Path:
-    """Return the file that a path leads to; refused if no file can have that name."""
+    """Return the file that a path leads to, or refuse a name that no file can have."""
     try:
         resolved = Path(path).resolve()
         resolved.exists()

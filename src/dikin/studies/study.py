@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
-from dikin.arguments import frozen, whole
+from dikin.arguments import whole
 from dikin.errors import (
     AnsweredError,
     ParameterError,
@@ -27,10 +27,9 @@ from dikin.errors import (
 )
 from dikin.open_queries import Query
 from dikin.players import Player
-from dikin.plotting.history import draw_history
 from dikin.plotting.notebook import pairs_table
-from dikin.plotting.style import figure_format, save_figure
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.plotting.style import figure_format
+from dikin.serialization import finite_or_none
 from dikin.status import Status
 from dikin.studies import care
 from dikin.studies.arguments import (
@@ -49,11 +48,11 @@ from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
 from dikin.studies.log import Log, Row, create_tables, has_tables, names
-from dikin.tuning.history import panels_of, to_frame, uplift_course
+from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, trial_of
 from dikin.tuning.tuner import NO_HOLDBACK, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
@@ -69,7 +68,7 @@ LONGEST_AGE = 1e9
 """Seconds: thirty years."""
 MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
-and of what it reads when it opens the study."""
+and of the state that it reads when it opens the study."""
 CLOSED_AT_ONCE = 500
 """Trials that are closed in one transaction."""
 LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
@@ -95,8 +94,8 @@ class Study:
     """A tuner in a database, under a name.
 
     `ask` and `tell` are durable when they return. Any number of processes and threads may have the
-    same study open, of any version of the library, on any machine. What was asked and answered is
-    kept as rows, and the tuner is what the rows make of it.
+    same study open, of any version of the library, on any machine. Trials and answers are kept as
+    rows, and the tuner is made from the rows.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ class Study:
         tuner of the same parameters, constraints, direction and arguments. Its random streams
         depend on the name of the study: two studies draw differently, whatever the seed.
     client : str, optional
-        The name of this client in the rows that it writes; host and process by default.
+        The name of this client in its rows. By default host and process.
     patience : float, optional
         Seconds to wait for another client or for the server before an error: 0.8 by default, and 30
         for a service, which may restart meanwhile.
@@ -125,7 +124,7 @@ class Study:
     space : Space
         The parameters of the tuner.
     created : bool
-        Whether opening it created the study.
+        True if opening it created the study.
 
     Raises
     ------
@@ -241,7 +240,7 @@ class Study:
 
     @property
     def client(self) -> str:
-        """The name of this client; a proxy may set it per request."""
+        """The name of this client. A proxy may set it per request."""
         return self._ledger.client
 
     @client.setter
@@ -271,7 +270,7 @@ class Study:
 
     @classmethod
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
-        """Remove a study with its whole history; clients that have it open get an error.
+        """Remove a study with its whole history. Clients that have it open get an error.
 
         Parameters
         ----------
@@ -327,7 +326,7 @@ class Study:
         url, name
             As for `Study`.
         first, last : int, optional
-            The first and the last round; all by default.
+            The first and the last round. By default all rounds.
 
         Yields
         ------
@@ -342,7 +341,7 @@ class Study:
             yield from records(log.rows(n, seal), Spaces(None, ()), before, first, last)
 
     def close(self) -> None:
-        """Close the connection; the study remains stored."""
+        """Close the connection. The study remains stored."""
         self._ledger.close()
 
     def __repr__(self) -> str:
@@ -380,7 +379,7 @@ class Study:
         covariates: Known = None,
         key: str | None = None,
     ) -> Trial | list[Trial]:
-        """Ask for the next trial, as `Tuner.ask`; it is in the database when this returns.
+        """Ask for the next trial, as `Tuner.ask`. It is in the database when this returns.
 
         Parameters
         ----------
@@ -477,15 +476,15 @@ class Study:
         covariates: Known = None,
         failed: bool = False,
     ) -> None:
-        """Answer a trial of any client, as `Tuner.tell`; durable when this returns.
+        """Answer a trial of any client, as `Tuner.tell`. It is durable when this returns.
 
-        The same answer again is accepted and changes nothing; a different answer is an error. So if
+        The same answer again is accepted and changes nothing. A different answer is an error. So if
         you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
         trial : Trial, OpenQuery or int
-            What was asked, or its id.
+            The trial, or its id.
         value, metrics, covariates, failed
             As for `Tuner.tell`.
 
@@ -516,7 +515,7 @@ class Study:
         ledger.write(act)
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
-        """Close a trial that will never be answered; repeating this is allowed.
+        """Close a trial that will never be answered. Repeating this is allowed.
 
         A study has at most 10,000 open trials. Where answers may be lost, let a program forget
         those that are too old from time to time.
@@ -524,7 +523,7 @@ class Study:
         Parameters
         ----------
         trial : Trial, OpenQuery or int
-            What was asked, or its id.
+            The trial, or its id.
         older_than : float, optional
             In place of a trial: all that were asked more than so many seconds ago, by this
             machine's clock.
@@ -583,7 +582,7 @@ class Study:
         body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
 
         def check(fold: Fold) -> Any:
-            fold.tuner.checked_trial(**body)
+            fold.tuner.checked_trial(body)
             return body
 
         self._control("add", check, key=key and f"add {printable(key, 'key')}")
@@ -618,7 +617,7 @@ class Study:
     def _control(
         self, kind: str, body_of: Callable[[Fold], Any], *, jump: int = 0, key: str | None = None
     ) -> None:
-        """Append a row of another kind, made of the state; no row for None."""
+        """Append a row of another kind, made of the state, or no row for None."""
         ledger = self._ledger
 
         def act() -> int | None:
@@ -668,7 +667,7 @@ class Study:
 
     @property
     def first_round(self) -> int:
-        """The first round that the history contains; the next one if it is empty."""
+        """The first round of the history, or the next round if the history is empty."""
         return self._look("first_round", lambda fold: int(fold.marks[0][0]) + 1)
 
     @property
@@ -697,7 +696,7 @@ class Study:
 
     @property
     def paused(self) -> bool:
-        """Whether the tuner is paused, by `pause` or by its guard."""
+        """True while the tuner is paused, by `pause` or by its guard."""
         return self._look("paused", lambda fold: fold.tuner.paused)
 
     @property
@@ -716,7 +715,7 @@ class Study:
         return self.waiting()
 
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of the open trials, oldest first; `open_queries` has all of them.
+        """Read some of the open trials, oldest first. `open_queries` has all of them.
 
         Parameters
         ----------
@@ -753,7 +752,7 @@ class Study:
         Parameters
         ----------
         first, last : int, optional
-            The first and the last round; all by default.
+            The first and the last round. By default all rounds.
 
         Returns
         -------
@@ -767,20 +766,20 @@ class Study:
             return table_of(rounds, Space.from_spec(status.space), status)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
-        """Read rounds as plain values; for many rounds `history` takes less memory.
+        """Read rounds as plain values. For many rounds `history` takes less memory.
 
         Parameters
         ----------
         first, last : int, optional
-            The first and the last round; all by default.
+            The first and the last round. By default all rounds.
 
         Returns
         -------
         list of dict
-            For each round: round, query (the id that was answered), client (who told it), time (in
+            For each round: round, query (the id that was answered), client (its reporter), time (in
             seconds since 1970), point, value (None for a failure), expected (None if nothing was
-            known), paused and center (the best setting when it was asked); with a holdback
-            held_back and expected_control (None where no coin decided the round); and failed,
+            known), paused and center (the best setting when it was asked), with a holdback
+            held_back and expected_control (None where no coin decided the round), and failed,
             metrics and covariates where they were reported, context and covariates of the ask
             under `asked`.
         """
@@ -824,17 +823,8 @@ class Study:
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
         status = self.summary()
-        figure = draw_history(
-            rounds,
-            panels_of(self.space),
-            maximize=status.maximize,
-            title=f"study {self.name}",
-            contexts=Tuner.restore(self.state())._context_panels() if status.contexts else (),
-            uplift=None if status.uplift is None else uplift_course(rounds, status),
-        )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        panels = Tuner.restore(self.state())._context_panels() if status.contexts else ()
+        return figure_of(rounds, status, self.space, panels, path, f"study {self.name}")
 
     # --- care ----------------------------------------------------------------------------------
 
@@ -844,7 +834,7 @@ class Study:
         Parameters
         ----------
         progress : bool, default False
-            Whether a progress bar may appear, on a terminal, after two seconds.
+            True if a progress bar may appear, on a terminal, after two seconds.
 
         Returns
         -------
@@ -863,7 +853,7 @@ class Study:
         """Leave out ids of trials, once, after the study was restored from a backup.
 
         Clients may still have trials that were asked after the backup was taken. Without this,
-        their ids would be given again, and an answer told by its id would count for another trial.
+        their ids would be given again, and an answer by id would count for another trial.
 
         Parameters
         ----------
@@ -880,14 +870,14 @@ class Study:
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
-        """Remove the history of early rounds from a database; the tuner does not change.
+        """Remove the history of early rounds from a database. The tuner does not change.
 
         Parameters
         ----------
         before : int
             The first round whose history is kept.
         progress : bool, default False
-            Whether a progress bar may appear, on a terminal, after two seconds.
+            True if a progress bar may appear, on a terminal, after two seconds.
 
         Returns
         -------
@@ -906,17 +896,9 @@ for _same in (
     getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
 
 
-def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
-    """Return a trial that was asked, from what is kept of it."""
-    point = frozen(fact["point"], "point", 1)
-    parts = fact["covariates"] or {}, fact["context"] or {}, fact["held_back"]
-    expected = number_or_nan(fact["expected"])
-    return Trial(id, point, space.params(point), expected, fact["paused"], *parts)
-
-
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(trial, **answer)
+    row = fold.tuner.checked_answer(trial, answer)
     asked = fold.tuner.open_trial(trial)
     known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
     body = answer | {

@@ -33,7 +33,7 @@ MOST = 16
 MOST_WEIGHTS = 64
 """Weights of a context: each has slopes of its own."""
 COMBINED = 16
-"""Up to so many combinations of contexts have a weight each; beyond, every name has its own."""
+"""Up to so many combinations of contexts have a weight each. Beyond, every name has its own."""
 LONGEST = 100
 """Characters of a name or of a word."""
 HARMONICS = 2
@@ -80,8 +80,8 @@ class Kind:
         angle = 2.0 * pi * (value % self.curve[-1]) / self.curve[-1]
         return [wave(h * angle) for h in range(1, HARMONICS + 1) for wave in (cos, sin)]
 
-    def checked(self, what: str, given: Any, error: type[DikinError], grows: bool) -> float | str:
-        """Return a word or a number of this kind; a category that grows takes new words."""
+    def checked(self, noun: str, given: Any, error: type[DikinError], grows: bool) -> float | str:
+        """Return a word or a number of this kind. A category that grows takes new words."""
         form, places = self.form, self.places
         if isinstance(given, str) and form in ("words", "new"):
             fresh = grows and len(places) < MOST and 0 < len(given) <= LONGEST
@@ -102,7 +102,7 @@ class Kind:
             more = f", or another one, at most {MOST} in all: put rare words together"
             wanted = f"one of {', '.join(map(repr, places))}" + more * grows
             near = did_you_mean(given, places) if isinstance(given, str) else ""
-        raise error(f"{what} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
+        raise error(f"{noun} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
 
 
 def _words(words: Sequence[str]) -> Kind:
@@ -136,28 +136,25 @@ def _kind(given: Any) -> Kind:
     return Kind("range", spec, tuple(drawn[::DRAWN]), tuple(drawn))
 
 
-def _declared(
-    noun: str, given: Any, example: str, usable: Callable[[Kind], bool], wanted: str
-) -> dict[str, Kind]:
-    """Return the kinds that were declared; refuse one that is not usable."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ParameterError(f"{example}; got {shown(given)}")
-    kinds = {}
-    for name, declared in (given or {}).items():
-        _refuse_name(name, ParameterError)
-        kinds[str(name)] = kind = _kind(declared)
+def _declared(given: Any, wanted: str, usable: Callable[[Kind], bool]) -> dict[str, Kind]:
+    """Return the declared kinds. Refuse those that are not usable."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{wanted}; got {shown(given)}")
+    for name in given:
+        refuse_name("context or covariate", name, ParameterError)
+    kinds = {str(name): _kind(each) for name, each in given.items()}
+    for name, kind in kinds.items():
         if not usable(kind):
-            raise ParameterError(
-                f"the {noun} {name!r} is declared as {wanted}; got {shown(declared)}"
-            )
+            raise ParameterError(f"{wanted}; got {name!r}: {shown(given[name])}")
     return kinds
 
 
-def _refuse_name(name: Any, error: type[DikinError]) -> None:
+def refuse_name(noun: str, name: Any, error: type[DikinError]) -> None:
+    """Refuse a name unless it is a short text."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable():
         raise error(
-            f"the name of a context or covariate is a text of 1 to {LONGEST} printable characters, "
-            f"got {shown(name)}. {UNCHANGED}"
+            f"the name of a {noun} is a text of 1 to {LONGEST} printable characters, got "
+            f"{shown(name)}. {UNCHANGED}"
         )
 
 
@@ -165,19 +162,14 @@ class Contexts:
     """The contexts that a tuner was declared with, by name."""
 
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
-        example = (
+        wanted = (
             'context is declared by name, as in {"region": ["eu", "us"], "hour": dikin.Cycle(24), '
-            '"load": (0, 1)}'
+            '"load": (0, 1)}: at least two different words, a Cycle, or two ends of a range'
         )
         if declared is not None and not declared:
-            raise ParameterError(f"{example}; got {shown(declared)}")
-        wanted = (
-            "a list of at least two different words, a Cycle such as dikin.Cycle(24), or the two "
-            "ends of a range of numbers"
-        )
-        self.kinds = _declared(
-            "context", declared, example, lambda kind: len(kind.places) > 1, wanted
-        )
+            raise ParameterError(f"{wanted}; got {shown(declared)}")
+        given = {} if declared is None else declared
+        self.kinds = _declared(given, wanted, lambda kind: len(kind.places) > 1)
         sizes = [len(kind.places) for kind in self.kinds.values()]
         self.combined = prod(sizes) <= COMBINED
         self.size = (prod(sizes) if self.combined else sum(sizes)) if sizes else 0
@@ -188,7 +180,7 @@ class Contexts:
             )
 
     def checked(self, given: Any) -> Values:
-        """Return a context as it is kept; refuse a name too many or too few, and a wrong value."""
+        """Return a context as it is kept. Refuse names too many or too few and wrong values."""
         if not self.kinds and given is None:
             return {}
         wanted = "ask(context={" + ", ".join(f'"{name}": ...' for name in self.kinds) + "})"
@@ -232,32 +224,26 @@ class Contexts:
 
 
 class Covariates:
-    """The covariates that a tuner knows; a name that was not declared is learnt when it comes.
+    """The covariates that a tuner knows. A name that was not declared is learnt when it comes.
 
-    Features of numbers are counted from the first value that came, so that a large offset costs no
-    digits, and one that is missing counts as the mean so far.
+    Features of numbers are counted from the first value, because a large offset costs digits. A
+    missing covariate counts as the mean so far.
     """
 
     def __init__(self, declared: Mapping[str, Any] | None) -> None:
-        example = (
-            'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
-            '"kind": ["a", "b"]}'
-        )
         wanted = (
-            "float for a number, a Cycle such as dikin.Cycle(24), or a list of at most "
-            f"{MOST} different words"
+            'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
+            f'"kind": ["a", "b"]}}: a Cycle, float, or at most {MOST} different words'
+        )
+        kinds = _declared(
+            {} if declared is None else declared,
+            wanted,
+            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
         )
         self.kinds: dict[str, Kind] = {}
         self.means: dict[tuple[str, int], tuple[int, float]] = {}
         """Count and mean of each feature, by name and number, in the order in which they came."""
         self.first: dict[str, float] = {}
-        kinds = _declared(
-            "covariate",
-            declared,
-            example,
-            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
-            wanted,
-        )
         for name, kind in kinds.items():
             self._add(name, kind)
         self._refuse_many(kinds, ParameterError)
@@ -274,7 +260,7 @@ class Covariates:
             self.means.setdefault((name, i), (0, 0.0))
 
     def checked(self, given: Any) -> Values:
-        """Return covariates as they are kept, in order of their names; None is left out."""
+        """Return covariates as they are kept, by name, without those that are None."""
         if given is None:
             return {}
         if not isinstance(given, Mapping):
@@ -283,7 +269,7 @@ class Covariates:
                 f"{shown(given)}. {UNCHANGED}"
             )
         for name in given:
-            _refuse_name(name, CovariateError)
+            refuse_name("covariate", name, CovariateError)
         values = {
             name: self.kinds.get(name, NEW).checked(
                 f"the covariate {name!r}", given[name], CovariateError, True
@@ -303,7 +289,7 @@ class Covariates:
             )
 
     def include(self, values: Values) -> int:
-        """Take in new names and words, and the means; return how many features are new."""
+        """Take in new names and words, and the means. Return the number of new features."""
         before = self.size
         for name, value in values.items():
             kind = self.kinds.get(name, NEW)
@@ -327,7 +313,7 @@ class Covariates:
         }
 
     def features(self, values: Values) -> Array:
-        """Return a number for every feature; the mean so far where a covariate is missing."""
+        """Return a number for every feature, the mean so far where a covariate is missing."""
         found = self._found(values)
         return np.array([found.get(each, mean) for each, (_, mean) in self.means.items()])
 
@@ -341,7 +327,7 @@ class Covariates:
         return {"kinds": self.spec(), "means": means, "first": self.first}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` gave."""
+        """Continue from the result of `state`."""
         self.means = {}
         for name, spec in state["kinds"].items():
             self._add(name, _kind(spec))

@@ -1,6 +1,6 @@
 """Linear constraints as people write them: "ads + 3 * staff <= 100".
 
-A text is read with Python's own parser and walked by hand; nothing in it is ever run.
+A text is read with Python's own parser and walked by hand. Nothing in it is ever run.
 """
 
 from __future__ import annotations

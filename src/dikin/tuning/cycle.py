@@ -10,17 +10,12 @@ from dikin.errors import ParameterError, shown
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A quantity in which `period` is the same as 0: the hour of the day, the day of the week.
+    """A quantity that repeats after a period: the hour of the day, the day of the week.
 
     Parameters
     ----------
     period : float
-        Its period: 24 for hours, 7 for days of the week.
-
-    Raises
-    ------
-    ParameterError
-        If the period is not a positive number.
+        24 for hours, 7 for days of the week.
 
     Examples
     --------

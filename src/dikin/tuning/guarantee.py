@@ -1,4 +1,4 @@
-"""The certificate of whatever was used: what is proved of a tuner that follows a model.
+"""The certificate: a bound on the regret of a tuner that follows any model.
 
 A model chooses a centre y and a factor M with the ellipsoid y + M s inside the set, and forecasts
 the value at y + M s by b + q.Ms + e(s), e even. All of it is known before the direction s is drawn,
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.errors import ParameterError
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import Stateful, finite_or_none, number_or_nan
 from dikin.tuning.sets import Set
 from dikin.vectors import Array
 
@@ -34,7 +34,7 @@ AWAY = 0.5
 FIRST = 0.15
 """Radius of exploring in the first rounds."""
 CLIP, RECENT, LAST = 6.0, 31, 5
-"""Surprises are clipped at six medians of the last 31; the median of the last five is expected."""
+"""Surprises are clipped at six medians of the last 31. The median of the last five is expected."""
 
 
 class Play(NamedTuple):
@@ -80,7 +80,7 @@ def play(
 
     Centre y and factor M, or its diagonal, are known before the direction s was drawn uniformly on
     the unit sphere, and the ellipsoid lies inside. The forecast is b = level, q = slope and
-    e(s) = even; the function e must be even. A failure counts as the value `failed`.
+    e(s) = even, where the function e must be even. A failure counts as the value `failed`.
     """
     if factor.ndim == 1:
         covector, away = len(direction) * direction / factor, factor * direction
@@ -98,7 +98,7 @@ def exploring_price(d: int, trace: float, smoothness: float, lipschitz: float) -
     return min(smooth, steep)
 
 
-class Certificate:
+class Certificate(Stateful):
     """The bound on the expected regret of whatever was used: Theorem 27.
 
     It is proved if the losses are convex and have the constants, in the coordinates of the rows,
@@ -107,6 +107,8 @@ class Certificate:
     count. Constants and the width of the values are infinite where they are not known. With
     contexts the best point of each of their weights, `cells`, is compared with.
     """
+
+    PARTS = ("estimates", "at_centres", "squares", "lengths", "exploring", "others", "rounds")
 
     def __init__(
         self,
@@ -123,34 +125,36 @@ class Certificate:
         self.others = self.rounds = 0
 
     def add(self, row: Play, value: float | None, shares: Array | None = None) -> None:
-        """Add an answer, None for a failure; `shares` are the weights of its context."""
+        """Add an answer, None for a failure. `shares` are the weights of its context."""
         estimate = row.estimate(row.failed if value is None else value)
         self.estimates += estimate if shares is None else np.outer(shares, estimate)
         self.at_centres += float(estimate @ row.centre)
         self.squares += row.trace
         self.lengths += sqrt(row.trace)
-        self.exploring += exploring_price(self.set.d, row.trace, self.smoothness, self.lipschitz)
+        price = exploring_price(self.set.d, row.trace, self.smoothness, self.lipschitz)
+        self.exploring += price if price < inf else 0.0
         self.rounds += 1
 
     def add_other(self) -> None:
         """Add a round that was not drawn around a centre: it costs the spread of a loss at most.
 
-        That a round is one of these must be known before its direction is drawn.
+        It must be known before its direction is drawn.
         """
         self.others += 1
         self.rounds += 1
 
     @property
     def value(self) -> float:
-        """The bound for the constants declared; NaN without one."""
-        return self._bound(self.exploring, self.lipschitz)
+        """The bound for the declared constants, NaN without one."""
+        known = min(self.smoothness, self.lipschitz) < inf
+        return self._bound(self.exploring if known else inf, self.lipschitz)
 
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
         """Return the bound for a constant that was not declared.
 
-        Choose the constant without looking at the values: the smaller of two bounds is none.
+        Choose the constant without looking at the values: the smaller of two bounds is not a bound.
         """
         d = self.set.d
         if smoothness is not None and lipschitz is None:
@@ -167,22 +171,8 @@ class Certificate:
             exploring += self.others * min(lipschitz * self.set.diameter, self.width)
         return exploring + total if exploring < inf else nan
 
-    def state(self) -> dict[str, Any]:
-        """Return the sums as plain JSON values."""
-        names = ("at_centres", "squares", "lengths", "others", "rounds")
-        return {name: getattr(self, name) for name in names} | {
-            "estimates": self.estimates.tolist(),
-            "exploring": finite_or_none(self.exploring),
-        }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from the sums that `state` gave."""
-        estimates = np.array(state["estimates"], float).reshape(self.estimates.shape)
-        exploring = number_or_nan(state["exploring"])
-        vars(self).update(state | {"estimates": estimates, "exploring": exploring})
-
-
-class Floor:
+class Floor(Stateful):
     """The least exploring with which a certificate is of use, where a constant is declared.
 
     A certificate sums estimates whose noise is that of a value over the exploring radius. So a
@@ -191,6 +181,18 @@ class Floor:
     without it, and larger. The constants are those of `Certificate`.
     """
 
+    PARTS = (
+        "rounds",
+        "total",
+        "square",
+        "rate",
+        "largest",
+        "exploring",
+        "noise",
+        "values",
+        "misses",
+    )
+
     def __init__(self, set: Set, smoothness: float, lipschitz: float, width: float) -> None:
         R, d = set.radius, set.d
         trace = float(np.trace(np.linalg.inv(set.barrier(np.zeros(d))[1]))) / R**2
@@ -198,8 +200,8 @@ class Floor:
         self.beta, self.slope = smoothness * R**2, lipschitz * R
         self.rounds = self.total = self.square = self.rate = self.largest = 0.0
         self.exploring = self.noise = 0.0
-        self.values: list[float] = []
-        self.misses: list[float] = []
+        self.values: tuple[float, ...] = ()
+        self.misses: tuple[float, ...] = ()
 
     def shape(self, centre: Array, factor: Array) -> tuple[Array, Array]:
         """Return the centre and the factor that are used, for those that a model wants."""
@@ -228,9 +230,9 @@ class Floor:
         """Count the value of a round."""
         missed = value - median(self.values[-LAST:]) if self.values else 0.0
         if self.values:
-            self.misses = [*self.misses, abs(missed)][-RECENT:]
-        self.values = [*self.values, value][-LAST:]
-        misses = self.misses or [0.0]
+            self.misses = (*self.misses, abs(missed))[-RECENT:]
+        self.values = (*self.values, value)[-LAST:]
+        misses = self.misses or (0.0,)
         level = self.width if self.width < inf else CLIP * median(misses) or max(misses)
         level = max(level, self.largest / 64.0)
         if not self.misses or level < 1e-150:  # values that are all the same say nothing of noise
@@ -251,12 +253,3 @@ class Floor:
         steep = (self.slope * self.total / (d * v) ** 2) ** (2.0 / 3.0) if self.slope < inf else inf
         best = max(min(smooth, steep) - self.stiff, 0.0) / self.total if self.total else 0.0
         self.rate = min(0.5 * sqrt(best * best + low * low), cap)
-
-    def state(self) -> dict[str, Any]:
-        """Return its numbers as plain JSON values."""
-        given = ("set", "stiff", "width", "beta", "slope")
-        return {name: value for name, value in vars(self).items() if name not in given}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from the numbers that `state` gave."""
-        vars(self).update(state)

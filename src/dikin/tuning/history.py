@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import nan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dikin import extras
 from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
-from dikin.plotting.history import Line, Panel, UpliftCourse
+from dikin.plotting.history import Line, Panel, UpliftCourse, draw_history
+from dikin.plotting.style import save_figure
 from dikin.serialization import finite_or_none, number_or_nan
 from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Values
@@ -21,6 +23,9 @@ from dikin.tuning.space import Place, Space
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.uplift import Uplift
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BEST = "best."
 """Before the name of a column: the best setting after the round."""
@@ -32,7 +37,7 @@ class Row(NamedTuple):
     """One round of a tuner."""
 
     round: int
-    """Its number; 0 for a trial that was added."""
+    """Its number, 0 for a trial that was added."""
     point: Array | Sequence[float]
     """The setting, one number for each column of the space."""
     value: float
@@ -45,7 +50,7 @@ class Row(NamedTuple):
     context: Mapping[str, float | str] = NOTHING
     held_back: bool = False
     expected_control: float = nan
-    """The value expected of the control; NaN where no coin decided the round."""
+    """The value expected of the control, NaN where no coin decided the round."""
     left_out: bool = False
     """True if the value was left out or bounded."""
     center: Array | Sequence[float] = ()
@@ -83,7 +88,7 @@ def history_table(
 ) -> Table:
     """Return the rounds as a structured array, with the columns that `Tuner.history` describes.
 
-    `covariates` and `contexts` are their kinds by name, as in `Status`; each gets a column.
+    `covariates` and `contexts` are their kinds by name, as in `Status`. Each gets a column.
     """
     columns: dict[str, tuple[Any, Iterable[Any]]] = {"round": (np.int64, [r.round for r in rows])}
     kinds = [np.int64 if axis.whole else np.float64 for axis in space.axes]
@@ -109,6 +114,29 @@ def history_table(
     for name, (_, values) in columns.items():
         table[name] = values
     return table
+
+
+def figure_of(
+    table: Table,
+    status: Status,
+    space: Space,
+    contexts: Sequence[ContextPanel],
+    path: str | os.PathLike[str] | None,
+    title: str = "",
+) -> Figure:
+    """Draw a history: the parameters and the value, the contexts, and the gain over the control."""
+    compared = status.uplift is not None and len(table)
+    figure = draw_history(
+        table,
+        panels_of(space),
+        maximize=status.maximize,
+        title=title,
+        contexts=contexts,
+        uplift=uplift_course(table, status) if compared else None,
+    )
+    if path is not None:
+        save_figure(figure, path)
+    return figure
 
 
 def uplift_course(table: Table, status: Status) -> UpliftCourse:
@@ -150,10 +178,10 @@ def panels_of(space: Space) -> list[Panel]:
 def context_panels(
     space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
-    """Return the panel of each parameter over the contexts; none without contexts.
+    """Return the panel of each parameter over the contexts, if there are contexts.
 
-    The horizontal axis is the first context that is a number, or else the one of most words; all
-    others have a line or a bar for each of their values.
+    The horizontal axis is the first context that is a number, or else the context of most words.
+    All others have a line or a bar for each of their values.
     """
     if not contexts.kinds:
         return []
@@ -181,7 +209,7 @@ def context_panels(
 
 
 def _labels(place: Place) -> list[str]:
-    """Return what tells the columns of a parameter from each other."""
+    """Return a label for each column of a parameter, empty if there is a single column."""
     return [column.removeprefix(place.name).removeprefix(".") for column in place.columns]
 
 

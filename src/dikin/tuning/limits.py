@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dikin.arguments import LARGEST, as_float
 from dikin.errors import LossError, ParameterError, did_you_mean, shown
+from dikin.tuning.circumstances import UNCHANGED, refuse_name
 
 FAILED = "failed"
 """The metric that is 1 in a trial that failed and 0 in every other one."""
@@ -46,10 +47,6 @@ def _read(text: Any) -> Limit:
     if match is None:
         raise ParameterError(f"a limit is a text such as {EXAMPLE}, got {shown(text)}")
     metric, operator, number = match.groups()
-    if operator not in ("<=", ">="):
-        raise ParameterError(f"the limit {shown(text)} must compare with <= or >=, as in {EXAMPLE}")
-    if not metric.isprintable() or len(metric) > 100:
-        raise ParameterError(f"the metric of the limit {shown(text)} has 1 to 100 characters")
     try:
         bound = float(number)
     except ValueError:
@@ -57,49 +54,47 @@ def _read(text: Any) -> Limit:
             f"the limit {shown(text)} must have a metric on the left and a number on the right, as "
             f"in {EXAMPLE}. A limit on parameters belongs into constraints"
         ) from None
-    if not isfinite(bound) or abs(bound) >= LARGEST:
-        raise ParameterError(f"the limit {shown(text)} needs a finite number below {LARGEST:g}")
-    if metric == FAILED and (operator == ">=" or not 0.0 <= bound < 1.0):
-        raise ParameterError(f"the limit {shown(text)} must be a share, as in 'failed <= 0.01'")
+    wanted = ""
+    if operator not in ("<=", ">="):
+        wanted = f"must compare with <= or >=, as in {EXAMPLE}"
+    elif not isfinite(bound) or abs(bound) >= LARGEST:
+        wanted = f"needs a finite number below {LARGEST:g}"
+    elif metric == FAILED and (operator == ">=" or not 0.0 <= bound < 1.0):
+        wanted = "must be a share, as in 'failed <= 0.01'"
+    if wanted:
+        raise ParameterError(f"the limit {shown(text)} {wanted}")
+    refuse_name("metric", metric, ParameterError)
     return Limit(text, metric, 1.0 if operator == "<=" else -1.0, bound)
 
 
 def checked_metrics(given: Any, limits: Sequence[Limit], failed: bool) -> dict[str, float]:
-    """Return the metrics of a trial; refuse what is no number, and a limited one that is missing.
+    """Return the metrics of a trial. Refuse other values than numbers, and missing limited metrics.
 
     A failed trial may lack every metric.
     """
-    if given is None:
-        given = {}
-    if not isinstance(given, Mapping):
+    if given is not None and not isinstance(given, Mapping):
         raise LossError(
-            'metrics are given by name, as in {"p99_ms": 187.0}, got '
-            f"{shown(given)}. Nothing was changed."
+            f'metrics are given by name, as in {{"p99_ms": 187.0}}, got {shown(given)}. {UNCHANGED}'
         )
-    wanted = dict.fromkeys(limit.metric for limit in limits if limit.metric != FAILED)
     metrics: dict[str, float] = {}
-    for name, value in given.items():
-        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
-            raise LossError(
-                f"the name of a metric is a text of 1 to 100 printable characters, got "
-                f"{shown(name)}. Nothing was changed."
-            )
+    for name, value in (given or {}).items():
+        refuse_name("metric", name, LossError)
         if name == FAILED:
             raise LossError(
-                "the metric 'failed' is recorded by tell(trial, failed=True). Nothing was changed."
+                f"the metric 'failed' is recorded by tell(trial, failed=True). {UNCHANGED}"
             )
         number = as_float(value)
         if number is None or not abs(number) < LARGEST:
             raise LossError(
                 f"the metric {name!r} must be a finite number below {LARGEST:g}, got "
                 f"{shown(value)}. Report a trial without measurements as "
-                "tell(trial, failed=True). Nothing was changed."
+                f"tell(trial, failed=True). {UNCHANGED}"
             )
         metrics[name] = number
-    for name in wanted:
-        if name not in metrics and not failed:
+    for name in () if failed else (limit.metric for limit in limits):
+        if name not in metrics and name != FAILED:
             raise LossError(
                 f"the metric {name!r} has a limit and is missing: tell(trial, value, "
-                f"metrics={{{name!r}: ...}}).{did_you_mean(name, metrics)} Nothing was changed."
+                f"metrics={{{name!r}: ...}}).{did_you_mean(name, metrics)} {UNCHANGED}"
             )
     return metrics

@@ -7,6 +7,7 @@ and b the moments, m and P mean and covariance (in units of the noise, s2) of th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -16,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.serialization import decode, encode
+from dikin.serialization import Stateful
 from dikin.vectors import Array
 
 CROSSES = 12
-"""Coordinates up to which products of two of them are features; beyond, curvature is diagonal."""
+"""Coordinates up to which products of two of them are features. Beyond, curvature is diagonal."""
 MANY = 50
 """Coordinates up to which covariances of all coefficients are known."""
 LARGE = 40
@@ -32,9 +33,11 @@ LEAST = 0.1
 SURE = 2.1
 """The normal quantile beyond which the value is known to depend on a parameter."""
 SHARE = 0.003
-"""How probable it is that another member is right from a round on."""
+"""Probability that another member is right from a round on."""
 RECENT = 10
 """Rows of which a wide model knows mean and variance of the features."""
+LAST, COMMON = 50, 0.25
+"""Rows of which values are remembered, and the share of equal ones that is not continuous noise."""
 KAPPA = [0.03, 3.0, 3.0, 0.3]
 
 Indices = NDArray[np.int_]
@@ -131,7 +134,7 @@ class Features:
         return matrix
 
     def ridge(self) -> Array:
-        """Return the weights of the ridge, in rows of what was tried."""
+        """Return the weights of the ridge, in rows of the settings that were tried."""
         weights = np.full(self.p, 0.1)
         weights[0] = 0.0
         kinds = (self.v, self.squares, self.crosses, self.common)
@@ -141,7 +144,7 @@ class Features:
         return weights
 
 
-class Regression:
+class Regression(Stateful):
     """A bank of members on one row of features."""
 
     MEMBERS: Members = (
@@ -156,8 +159,8 @@ class Regression:
     )
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
-    OTHERS = ("N", "n", "S", "ll", "c", "at", "offset", "largest", "rounds", "live")
-    """The rest of the state."""
+    NUMBERS = ("offset", "largest", "rounds", "live", "last")
+    PARTS = (*BY_FEATURE, "N", "n", "S", "ll", "c", "at", *NUMBERS)
     L: Array
     b: Array
     P: Array
@@ -200,10 +203,11 @@ class Regression:
         """Rows in each member's memory."""
         self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
         self.offset, self.largest, self.rounds, self.live = 0.0, 0.0, 0, 0
+        self.last: tuple[float, ...] = ()
         self._changed()
 
     def _changed(self) -> None:
-        """Forget what was computed of the last state."""
+        """Drop the results that were computed of the last state."""
         for name in ("s2", "weights", "average"):
             vars(self).pop(name, None)
 
@@ -233,18 +237,21 @@ class Regression:
         scored: bool = True,
         history: bool = False,
     ) -> None:
-        """Learn one value; one that is not scored changes neither noise nor scores."""
+        """Learn a value, which changes noise and scores only if it is scored."""
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
         self.largest = max(self.largest, abs(value))
+        if scored:
+            self.last = (*self.last, value)[-LAST:]
         value -= self.offset
         row, s2 = self._centred(row), self.s2
         e, Pf = value - self.m @ row, self._spread(row)
         h = 1.0 + Pf @ row
         r2 = e * e / (s2 * h)
         w = np.ones(len(h))
-        if scored and self.robust and self.rounds > len(row):
+        # Weights against outliers would take rare values, such as conversions, for outliers.
+        if scored and self.robust and self.rounds > len(row) and common_value(self.last) is None:
             w = np.maximum((NU + 1.0) / (NU + r2), LEAST)
         reads = self.reads | (not history)
         if scored and self.rounds > 1:
@@ -315,7 +322,7 @@ class Regression:
             self.P[walks, 0, 0] += along @ apart
 
     def _forget_level(self, share: Array) -> None:
-        """Take from the moments what is known of the level; everything else stays."""
+        """Take the level, and nothing else, from the moments."""
         column = self.L[:, :, 0].copy()
         self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
         self.b -= (share * self.b[:, 0])[:, None] * column
@@ -369,18 +376,18 @@ class Regression:
             self._changed()
 
     def recentre(self, c: Array) -> None:
-        """Move the features' origin; nothing learnt changes."""
+        """Move the features' origin without a change of the function."""
         T = self.features.moved(c - self.c)
         self.L, self.b = T @ self.L @ T.T, self.b @ T.T
         self.c = c.copy()
         self._refresh()
 
     def forget_level(self) -> None:
-        """Forget the level, which has jumped."""
+        """Forget the level after it jumped."""
         self._forget_level(0.999 / np.maximum(self.L[:, 0, 0], 1e-300))
         self._refresh()
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------
 
     @cached_property
     def s2(self) -> Array:
@@ -391,7 +398,7 @@ class Regression:
 
     @cached_property
     def weights(self) -> Array:
-        """How far each member is believed."""
+        """Belief in each member, with the sum 1."""
         weights = np.exp(self.ll - self.ll.max())
         if self.live <= self.features.p < self.rounds:  # who reads no history knows nothing yet
             weights = weights * self.reads
@@ -416,7 +423,7 @@ class Regression:
         return np.maximum(square + a * a, 0.0)
 
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
-        """Return the expected value, and its standard deviation; with noise that of a value."""
+        """Return the expected value and its standard deviation, with noise that of a value."""
         row, w = self._centred(row), self.weights
         means = self.m @ row
         mean = w @ means
@@ -446,15 +453,8 @@ class Regression:
         known = (explained[0] - explained[1]) / self.s2[which]
         return float(w @ known / w.sum()), chi_square(len(gone), SURE)
 
-    # --- state ---------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Return all that it knows, as plain JSON values."""
-        return {name: encode(getattr(self, name)) for name in (*self.BY_FEATURE, *self.OTHERS)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` gave."""
-        vars(self).update((name, decode(value)) for name, value in state.items())
+    def restore(self, state: dict[str, Any], checked: bool = False) -> None:
+        super().restore(state, checked)
         self._changed()
 
 
@@ -473,6 +473,7 @@ class Wide(Regression):
     )
     BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
     """`mean` and `tried` are mean and variance of the last features."""
+    PARTS = (*BY_FEATURE, *Regression.PARTS[4:])
 
     def _use(self, features: Features) -> None:
         super()._use(features)
@@ -555,6 +556,14 @@ class Wide(Regression):
         return float(self.weights @ (known.sum(axis=1) / self.s2)), chi_square(len(gone), SURE)
 
 
+def common_value(values: Sequence[float]) -> float | None:
+    """Return the value that many of these values have, as 0 among conversions or revenues."""
+    if not values:
+        return None
+    value, count = Counter(values).most_common(1)[0]
+    return value if count > max(1.0, COMMON * len(values)) else None
+
+
 def chi_square(k: int, z: float) -> float:
     """Return the quantile of chi² with k degrees of freedom that belongs to a normal one."""
     return float(k * (1.0 - 2.0 / (9.0 * k) + z * np.sqrt(2.0 / (9.0 * k))) ** 3)
@@ -570,7 +579,7 @@ def halves(matrices: Array) -> Array:
 
 
 def inverse(matrices: Array) -> Array:
-    """Return inverses of symmetric matrices with unit diagonals; what is not known is bounded."""
+    """Return inverses of symmetric matrices with unit diagonals, bounded if singular."""
     try:
         root = np.linalg.inv(np.linalg.cholesky(matrices))
         found: Array = root.transpose(0, 2, 1) @ root

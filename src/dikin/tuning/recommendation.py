@@ -29,7 +29,7 @@ UNKNOWN = Interval(nan, nan, nan)
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The best setting for now; `print` it, or read its parts.
+    """The best setting for now. `print` it, or read its parts.
 
     Parameters
     ----------
@@ -58,12 +58,8 @@ class Recommendation:
     broken: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values; NaN and the infinite are None."""
-        plain = dict(vars(self))
-        plain["value"] = _plain(self.value)
-        for name in ("intervals", "importance", "limits"):
-            plain[name] = {each: _plain(part) for each, part in plain[name].items()}
-        return plain | {"broken": list(self.broken)}
+        """Return the record as plain JSON values, with None for NaN and the infinite."""
+        return {name: _plain(part) for name, part in vars(self).items()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Recommendation:
@@ -95,8 +91,12 @@ class Recommendation:
         return pairs_table(self.lines())
 
 
-def _plain(interval: Interval) -> list[float | None]:
-    return [finite_or_none(end) for end in interval]
+def _plain(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _plain(each) for name, each in part.items()}
+    if isinstance(part, tuple):
+        return [_plain(each) for each in part]
+    return finite_or_none(part) if isinstance(part, float) else part
 
 
 def _read(content: list[Any]) -> Interval:

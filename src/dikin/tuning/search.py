@@ -1,4 +1,4 @@
-"""Where a tuner explores: the centre that its regression believes in, and how far around it.
+"""The search of a tuner: the centre that its regression believes in, and exploring around it.
 
 Letters: y the centre, R R' the covariance of exploring, g and H slope and curvature of the model at
 y, A the curvature raised to where it is known, C the covariance of the coefficients.
@@ -7,18 +7,16 @@ y, A the curvature raised to where it is known, C the covariance of the coeffici
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dikin.errors import StateError, shown
-from dikin.serialization import decode, encode, refuse_infinite, refuse_other_form
+from dikin.serialization import Stateful, decode, encode
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square, common_value
 from dikin.tuning.recommendation import UNKNOWN, Interval
 from dikin.tuning.sets import Cube, Set
 from dikin.vectors import Array
@@ -26,25 +24,27 @@ from dikin.vectors import Array
 FIRST, SMALLEST = 0.35, 1e-8
 """The first and the smallest radius."""
 GROW, SHRINK = 1.15, 0.85
-"""By what the radius grows and shrinks in a round, at most."""
+"""Factors by which the radius grows and shrinks in a round, at most."""
 REACH = 3.0
 """Radii that the centre moves in a round, at most."""
 LOWER = 0.5
 """Standard deviations by which the curvature may be lower than believed, where it is explored."""
 SCALE = 0.5
-"""Of the posterior of the minimiser, what is explored."""
+"""Share of the posterior of the minimiser that is explored."""
 PRIOR = 0.5
-"""How strongly the minimiser is believed to be inside the set rather than at its boundary."""
+"""Strength of the belief that the minimiser is inside the set rather than at its boundary."""
 FAR, FIRST_FAR = 6.0, 12.0
-"""Standard deviations beyond which a value is far; the same in the first rounds."""
+"""Standard deviations beyond which a value is far: later, and in the first rounds."""
 STEEPER = 3.0
-"""How many times steeper a value may be than any two ordinary values."""
+"""Factor by which a value may be steeper than any two ordinary values."""
+RARE = 100.0
+"""Factor by which a value may be farther than the others where many values are equal."""
 ABSURD, CORE = 10.0, 0.7
 """Distances of this share of the first values beyond which one of them is absurd."""
 LEVEL = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 SHAPE = 0.2
-"""The share of an effect that values of another shape than a bowl may add to that of others."""
+"""Share of the largest known effect that values of another shape than a bowl may add to others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
@@ -95,8 +95,10 @@ class Row(NamedTuple):
         return np.append(self.x, self.e)
 
 
-class Place:
+class Place(Stateful):
     """The centre of a context and a choice, and the exploring around it."""
+
+    PARTS = ("y", "trust", "R", "seen", "played", "gain")
 
     def __init__(self, y: Array, wide: bool = False) -> None:
         self.y, self.trust = y, FIRST
@@ -104,7 +106,9 @@ class Place:
         """A matrix, or its diagonal."""
         self.seen, self.played = -1, 0
         self.gain = 0.0
-        """What tuning may still gain here."""
+        """The value that tuning may still gain here."""
+        self.e = NONE
+        """Features of the context and of choices."""
 
     def trusted(self, widths: Array, sure: bool) -> Array:
         """Let the radius follow some widths, and return those that are explored."""
@@ -125,13 +129,14 @@ def matrix_times(factor: Array, vectors: Array) -> Array:
     return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
 
 
-def _fits(where: Array, value: float, rows: Iterable[tuple[Array, float]]) -> bool:
-    """Return whether a value is as far from the nearest one as these values vary."""
-    settings, values = (
-        (np.array(each) for each in zip(*rows, strict=True)) if rows else (NONE, NONE)
-    )
-    if not len(values) or not np.ptp(values) > 0.0:
-        return len(values) > 0  # all the same, as most of 0 or 1: nothing is known of the rest
+def _fits(where: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
+    """Return True if a value is as far from its nearest neighbour as these values vary."""
+    if not rows:
+        return False
+    settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
+    if (common := common_value(values.tolist())) is not None:  # the others vary as they like
+        most = RARE * float(np.max(np.abs(values - common)))
+        return most == 0.0 or abs(value - common) <= most
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
     away = np.linalg.norm(settings - where, axis=1)
     near, width = int(np.argmin(away)), float(gaps.max())
@@ -152,28 +157,17 @@ def _known_rise(rises: Array, known: float, usual: float) -> Interval:
     return Interval(rise, rise * (1.0 - share), rise * (1.0 + share))
 
 
-class Search:
+class Search(Stateful):
     """Centre and exploring around it, by a regression on everything that was measured.
 
-    Parameters
-    ----------
-    space : Set
-        Of the working points, such as `Cube(d)`.
-    start, picks : Array, tuple of int
-        The first centre, and the first value of each choice.
-    grids : sequence, optional
-        For each coordinate the places that can be used; None for all.
-    options : tuple of int, default ()
-        The number of values of each choice.
-    contexts, covariates : int, default 0
-        The number of weights of a context, and of features of covariates.
-    limits : sequence of float, default ()
-        The largest value of each limited metric.
-    history, faults : bool
-        Whether there are rows that were not asked for, and whether a far value may be a fault.
-    floor : Floor, optional
-        The least exploring, where a certificate is wanted.
+    It begins at `start`, with the choices `picks` out of so many `options`. `grids` has the places
+    of each coordinate that can be used, None for all. There are so many weights of `contexts` and
+    features of `covariates`, and `limits` on metrics. With `history` there are rows that were not
+    asked for. With `faults` a far value may be a fault. A `floor` is that of a certificate.
     """
+
+    PARTS = ("in_row", "left_out", "first_choice", "history")
+    QUEUES = ("first", "absurd", "ordinary", "far", "recent")
 
     def __init__(
         self,
@@ -206,7 +200,7 @@ class Search:
         self.model = kind(features, history=history, origin=y)
         self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
         self.wide = space.d > MANY and isinstance(space, Cube) and not limits
-        """Whether exploring has a width for each coordinate, and no matrix."""
+        """True if exploring has a width for each coordinate instead of a matrix."""
         cells = max(contexts, 1) * self.choices
         self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[Row] = []
@@ -217,7 +211,7 @@ class Search:
         self.far: deque[Array] = deque(maxlen=10)
         """Directions from ordinary settings to the last far ones."""
         self.recent: deque[bool] = deque(maxlen=200)
-        """Whether the last values were left out or bounded."""
+        """True for each of the last values that was left out or bounded."""
         self.in_row, self.left_out = 0, 0
 
     # --- asking --------------------------------------------------------------------------------
@@ -227,8 +221,7 @@ class Search:
         d = self.space.d
         noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
         choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
-        e, picks = self._features(weights, choice), self.picks[choice]
-        place = self._planned(weights, choice)
+        place, picks = self._planned(weights, choice), self.picks[choice]
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return Move(self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None)
@@ -238,17 +231,19 @@ class Search:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
         step = matrix_times(factor, direction)
         if not (self.limited or self.grids or self.options):
-            return Move(place.y + step, picks, self._kept(place, factor, direction, e))
+            return Move(place.y + step, picks, self._kept(place, factor, direction))
         if not self.limited or self.model.rounds < 3:
-            return Move(self._whole(place.y + step, place, e, draws), picks, None)
-        spent = self._spent(place.y, e)
-        for size in STEPS:  # as wide on both sides, so that the centre is what is tried
-            x, other = (self._whole(place.y + by * step, place, e, draws) for by in (size, -size))
-            if all(np.all(self._excess(each, e) <= spent) for each in (x, other)):
+            return Move(self._whole(place.y + step, place, draws), picks, None)
+        over, sd = self._over(place.y, place.e)
+        # At all where a limit cannot be met.
+        spent = np.where(over > 2.0 * sd, np.inf, np.maximum(over + 1.5 * sd, 0.0))
+        for size in STEPS:  # as wide on both sides: the centre is tried
+            x, other = (self._whole(place.y + by * step, place, draws) for by in (size, -size))
+            if all(np.all(self._excess(each, place.e) <= spent) for each in (x, other)):
                 break
         return Move(x, picks, None)
 
-    def _kept(self, place: Place, factor: Array, direction: Array, e: Array) -> Play:
+    def _kept(self, place: Place, factor: Array, direction: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
         values = [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
@@ -256,12 +251,12 @@ class Search:
         if self.model.rounds >= 3:
             f, v, z = self.model.features, place.y - self.model.c, matrix_times(factor, direction)
             m, wide = self.model.average[0], factor.ndim == 1
-            slope, bend = f.gradient(m, v, e), f.diagonal(m) if wide else f.curvature(m)
+            slope, bend = f.gradient(m, v, place.e), f.diagonal(m) if wide else f.curvature(m)
             bent = factor * bend * factor if wide else factor.T @ bend @ factor
             swing = np.linalg.norm(matrix_times(factor.T, slope)) + np.linalg.norm(bent) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(z @ matrix_times(bend, z)) / 2.0
-            level = self.model.offset + float(f.row(v, None, e) @ m)
+            level = self.model.offset + float(self._at(place.y, place.e) @ m)
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
@@ -274,11 +269,11 @@ class Search:
         both = np.outer(weights, values).ravel() if self.both else NONE
         return np.concatenate([weights, values, both])
 
-    def _whole(self, x: Array, place: Place, e: Array, draws: Array | None) -> Array:
+    def _whole(self, x: Array, place: Place, draws: Array | None) -> Array:
         """Return x with coordinates of grids on them.
 
-        Where exploring is wider than a step, the nearest place is taken. Below, one draw from what
-        is believed of the centre's neighbours decides; without draws their mean.
+        The nearest place is taken if exploring is wider than a step. Below, the
+        centre's neighbours are compared in one draw from the posterior, or by their means.
         """
         if not self.grids:
             return x
@@ -296,25 +291,25 @@ class Search:
             rows = np.array(list(product(*(around for _, around in some))))
             points = np.tile(x, (len(rows), 1))
             points[:, [i for i, _ in some]] = rows
-            x = points[np.argmin(self._drawn([(p, e) for p in points], draws))]
+            x = points[np.argmin(self._drawn([self._at(p, place.e) for p in points], draws))]
         return x
 
-    def _drawn(self, points: Iterable[tuple[Array, Array]], draws: Array | None) -> Array:
-        """Return the values at some points as they are believed, or one joint draw of them."""
-        model = self.model
-        phi = np.array([model.features.row(x - model.c, None, e) for x, e in points])
-        m, C = model.average
+    def _drawn(self, rows: list[Array], draws: Array | None) -> Array:
+        """Return the values of some features as they are believed, or one joint draw of them."""
+        phi, (m, C) = np.array(rows), self.model.average
         value = phi @ m
         if draws is not None:
-            phi = phi - phi[0]  # what they have in common decides nothing
+            phi = phi - phi[0]  # the common part decides nothing
             spread, V = np.linalg.eigh(matrix_times(C, phi.T).T @ phi.T)
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return np.asarray(value)
 
     def _cells(self, weights: Array, choice: int) -> tuple[list[Place], Array]:
         """Return the places of the weights that are not 0, and their shares."""
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        w = weights[cells] if self.contexts else np.ones(1)
+        if not self.contexts:
+            return [self.places[choice]], np.ones(1)
+        cells = np.flatnonzero(weights)
+        w = weights[cells]
         return [self.places[cell * self.choices + choice] for cell in cells], w / w.sum()
 
     def _beside(self, weights: Array) -> list[Place]:
@@ -325,7 +320,8 @@ class Search:
     def _known(self, weights: Array, choice: int) -> Place:
         """Return the place of a context and a choice, in the mean of several weights."""
         cells, w = self._cells(weights, choice)
-        place = copy(cells[int(np.argmax(w))])
+        place = Place.__new__(Place)
+        vars(place).update(vars(cells[int(np.argmax(w))]), e=self._features(weights, choice))
         if len(cells) > 1:
             place.y = w @ np.array([each.y for each in cells])
             place.trust = float(np.exp(w @ np.log([each.trust for each in cells])))
@@ -333,55 +329,55 @@ class Search:
         return place
 
     def _planned(self, weights: Array, choice: int) -> Place:
-        """Return the place of a context and a choice, planned with what is known by now."""
+        """Return the place of a context and a choice, planned with all rows so far."""
         place = self._known(weights, choice)
         if place.seen != self.model.rounds:
-            self._plan(place, self._features(weights, choice))
+            self._plan(place)
             place.seen = self.model.rounds
         return place
 
     def _settle(self, weights: Array, choice: int) -> None:
         """Move the places of a context and a choice to where they are planned by now."""
         cells, w = self._cells(weights, choice)
-        before, place = self._known(weights, choice), self._planned(weights, choice)
+        place = self._planned(weights, choice)
         if len(cells) == 1:
             vars(cells[0]).update(vars(place))
-        else:  # what their mean moves by moves them
+        else:  # by the step of their mean
+            before = self._known(weights, choice)
             for each, share in zip(cells, w, strict=True):
                 step = share * (place.y - before.y)
                 part = min(1.0, 0.9 * self.space.room(each.y, step))
                 each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
                 each.trust *= (place.trust / before.trust) ** share
-        apart = place.y - self.model.c
-        wide, d = place.R.ndim == 1, max(self.space.d, 1)
-        square = place.R @ place.R if wide else d * np.abs(np.linalg.det(place.R)) ** (2.0 / d)
-        if len(self.places) == 1 and apart @ apart > 9.0 * square:
-            for model in (self.model, *self.limited):
-                model.recentre(place.y)
+        if len(self.places) == 1:
+            apart, sizes = place.y - self.model.c, place.R if self.wide else np.diagonal(place.R)
+            square = sizes @ sizes if self.wide else len(sizes) * np.exp(2 * np.mean(np.log(sizes)))
+            if apart @ apart > 9.0 * square:
+                for model in (self.model, *self.limited):
+                    model.recentre(place.y)
 
     def _chosen(self, weights: Array, draws: Array) -> int:
-        """Two plays of each choice, then one joint draw from what is believed of all of them."""
+        """Return a choice: each twice, then the best in one joint draw from the posterior."""
         plays = [place.played for place in self._beside(weights)]
         if self.model.rounds == 0:
             return self.first_choice
         if min(plays) < 2:
             return int(np.argmin(plays))
         places = [self._planned(weights, choice) for choice in range(self.choices)]
-        points = [(each.y, self._features(weights, k)) for k, each in enumerate(places)]
-        return int(np.argmin(self._drawn(points, draws) - [place.gain for place in places]))
+        values = self._drawn([self._at(place.y, place.e) for place in places], draws)
+        return int(np.argmin(values - [place.gain for place in places]))
 
     def best(self, weights: Array | None = None) -> tuple[Array, tuple[int, ...]]:
         """Return the setting believed to be the best, without exploring."""
         if weights is None:
             weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
         choice = self._best_choice(weights)
-        return self._recommended(weights, choice), self.picks[choice]
+        return self._recommended(self._known(weights, choice)), self.picks[choice]
 
-    def _recommended(self, weights: Array, choice: int) -> Array:
-        """Return a centre as it is used; with limits only as far as settings were tried."""
-        place, d = self._known(weights, choice), self.space.d
-        y = place.y
-        if self.limited and len(self.ordinary) > d:
+    def _recommended(self, place: Place) -> Array:
+        """Return a centre as it is used: with limits or failures only as far as was tried."""
+        y, d = place.y, self.space.d
+        if (self.limited or self.far) and len(self.ordinary) > d:
             tried = np.array([x[:d] for x, _ in self.ordinary])
             middle, spread = tried.mean(axis=0), np.cov(tried.T).reshape(d, -1)
             spread += (1e-6 * np.trace(spread) + 1e-18) * np.eye(d)
@@ -389,22 +385,22 @@ class Search:
             most = np.linalg.norm((tried - middle) @ root.T, axis=1).max()
             away = float(np.linalg.norm(root @ (y - middle)))
             y = middle + min(1.0, most / max(away, 1e-300)) * (y - middle)
-        return self._whole(y, place, self._features(weights, choice), None)
+        return self._whole(y, place, None)
 
     def _best_choice(self, weights: Array) -> int:
         played = np.array([place.played for place in self._beside(weights)])
         if not self.options or self.model.rounds < 3 or not played.any():
             return self.first_choice
-        choices = range(self.choices)
-        points = [(self._known(weights, k).y, self._features(weights, k)) for k in choices]
-        return int(np.argmin(np.where(played > 0, self._drawn(points, None), np.inf)))
+        places = [self._known(weights, choice) for choice in range(self.choices)]
+        values = self._drawn([self._at(place.y, place.e) for place in places], None)
+        return int(np.argmin(np.where(played > 0, values, np.inf)))
 
     def expected(self, x: Array, picks: tuple[int, ...], weights: Array, z: Array) -> float:
-        """Return the value that is expected at a setting; NaN before anything is known."""
+        """Return the expected value at a setting, NaN before the first row."""
         if self.model.rounds == 0:
             return nan
         e = self._features(weights, self.picks.index(picks))
-        return self.model.believed(self._phi(Row(x, None, self._covariates(z, False), e, False)))[0]
+        return self.model.believed(self._at(x, e, self._covariates(z, False)))[0]
 
     def _covariates(self, z: Array, history: bool) -> Array:
         known = np.zeros(self.model.features.z)
@@ -412,8 +408,9 @@ class Search:
         known[len(known) - self.history :] = float(history)
         return known
 
-    def _phi(self, row: Row) -> Array:
-        return self.model.features.row(row.x - self.model.c, row.z, row.e)
+    def _at(self, x: Array, e: Array, z: Array | None = None) -> Array:
+        """Return the features at a setting."""
+        return self.model.features.row(x - self.model.c, z, e)
 
     # --- telling -------------------------------------------------------------------------------
 
@@ -429,7 +426,7 @@ class Search:
         history: bool = False,
         settle: bool = True,
     ) -> bool:
-        """Learn a value, None for a failure, and plan; return whether it counts as it is.
+        """Learn a value, None for a failure, and plan. Return True if it counts as it is.
 
         History are rows that were not asked for.
         """
@@ -443,7 +440,7 @@ class Search:
             self.floor.learn(value)
         for model, metric in zip(self.limited, metrics, strict=True):
             if np.isfinite(metric):  # a failed trial may lack it
-                model.learn(model.features.row(x - model.c, z, e), metric, history=history)
+                model.learn(self._at(x, e, z), metric, history=history)
         if len(self.first) < BEGINNING:
             self.first.append(row)
             self._begin(place)
@@ -475,7 +472,7 @@ class Search:
         self.left_out = max(self.left_out, left_out)
 
     def _find_absurd(self) -> list[bool]:
-        """Return which of the first values are far from most, and from what is near them."""
+        """Return for each of the first values if it is far from most, and from its neighbours."""
         known = [(row.where, row.value) for row in self.first if row.value is not None]
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
@@ -491,10 +488,10 @@ class Search:
         ]
 
     def _learn(self, row: Row, place: Place) -> None:
-        """Learn a value, or what is left of it where it is far from the expected one."""
+        """Learn a value. A value far from the expected one is bounded."""
         model, value = self.model, row.value
         p = model.features.p
-        mean, sd = model.believed(self._phi(row), 1.0)
+        mean, sd = model.believed(self._at(row.x, row.e, row.z), 1.0)
         bound = FAR * sd
         if self.ordinary and model.rounds < 3 * p:
             wide = 10.0 * np.ptp([v for _, v in self.ordinary])
@@ -514,8 +511,8 @@ class Search:
             self._bound(row, place)
 
     def _bound(self, row: Row, place: Place) -> None:
-        """Learn what is left of a far value, or of a failure."""
-        model, value, phi, d = self.model, row.value, self._phi(row), self.space.d
+        """Learn a bounded value in place of a far one or a failure."""
+        model, value, phi, d = self.model, row.value, self._at(row.x, row.e, row.z), self.space.d
         mean, sd = model.believed(phi, 1.0)
         good, bound = value is not None and value < mean, FAR * sd
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
@@ -527,7 +524,7 @@ class Search:
         self.recent.append(value is not None)
         last = [v for _, v in self.ordinary][-15:]
         depends = self._depends()
-        if last:  # what was seen says more of the noise than an early model
+        if last:  # values show the noise better than an early model
             sd = min(sd, 0.5 * float(np.ptp(last)))
         bounded = mean - bound if good else max([mean, *last]) + (LEVEL if depends else 2.0) * sd
         if value is not None and not good:
@@ -541,14 +538,14 @@ class Search:
 
     def _take(self, row: Row, value: float) -> None:
         """Learn an ordinary value."""
-        self.model.learn(self._phi(row), value, history=row.history)
+        self.model.learn(self._at(row.x, row.e, row.z), value, history=row.history)
         if not row.history:
             self.ordinary.append((row.where, value))
             self.recent.append(False)
             self.in_row = 0
 
     def _depends(self) -> bool:
-        """Return whether far values lie on one side of ordinary ones: a fault has no side."""
+        """Return True if far values lie on one side of ordinary ones, unlike faults."""
         k, d = len(self.far), self.space.d
         if k < 3 or not d:
             return False
@@ -566,11 +563,11 @@ class Search:
         square = np.sum(bends @ C[f.second, f.second] * bends, axis=1)
         return V, values, np.sqrt(np.maximum(square, 1e-300))
 
-    def _plan(self, place: Place, e: Array) -> None:
+    def _plan(self, place: Place) -> None:
         """Move a centre to the believed minimum, and set the radius of exploring around it."""
         model, f, d = self.model, self.model.features, self.space.d
         if self.wide:
-            self._plan_wide(place, e)
+            self._plan_wide(place)
             return
         if model.rounds < 3 or not d:  # choices alone have no centre
             place.R = self._within(place.y, np.eye(d) / place.trust**2)
@@ -579,25 +576,27 @@ class Search:
         C, (V, values, sd) = matrix(C), self._bends()
         high = np.maximum(values, 0.5 * sd)
 
-        # the centre: g + A u + M ψ'(y + u) = 0, at most two radii away; M, A^(-1/2) Cov(g) A^(-1/2)
-        # twice, weighs the set's barrier, a prior for the minimiser, against what is known of it
+        # the centre: g + A u + M ψ'(y + u) = 0, where M = A^(-1/2) Cov(g) A^(-1/2), twice, weighs
+        # the set's barrier, a prior for the minimiser, against the data
         A, root = (V * high) @ V.T, (V / np.sqrt(high)) @ V.T
-        B = f.slope(place.y - model.c, e)
+        B = f.slope(place.y - model.c, place.e)
         M = PRIOR * root @ (B @ C @ B.T) @ root
         y = self._minimum(place.y, B @ m, A, M)
-        if self.limited and np.any(self._excess(y, e) > 0.0):
-            y = self._allowed(place.y, B @ m, A, M, e)
+        if self.limited and np.any(self._excess(y, place.e) > 0.0):
+            y = self._allowed(place, B @ m, A, M)
         self._move(place, y)
 
         # exploring: the posterior of the minimiser, with curvature LOWER deviations lower
-        B = f.slope(place.y - model.c, e)
+        B = f.slope(place.y - model.c, place.e)
         low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
         root = (V.T @ B) / low[:, None]
         widths, U = np.linalg.eigh(root @ C @ root.T)
         widths, U = SCALE * np.sqrt(np.maximum(widths, 0.0)), V @ U
         widths = place.trusted(widths, bool(np.all(values > 2.0 * sd)))
         precision = (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T
-        place.R = self._within(place.y, precision + self._steep(place, e))
+        if self.limited:
+            precision += self._steep(place)
+        place.R = self._within(place.y, precision)
         if self.options:
             g = B @ m
             q = np.sqrt((V.T @ g) ** 2 + np.sum((V.T @ B @ C) * (V.T @ B), axis=1))
@@ -605,29 +604,21 @@ class Search:
             s = q / np.maximum(np.maximum(q, w), 1e-300)
             place.gain = float(np.sum(q * s - 0.5 * w * s * s))
 
-    def _plan_wide(self, place: Place, e: Array) -> None:
-        """The same where coordinates are independent of each other."""
-        model, f, d, cube = self.model, self.model.features, self.space.d, self.space
-        assert isinstance(cube, Cube)
+    def _plan_wide(self, place: Place) -> None:
+        """Plan a place where coordinates are independent of each other."""
+        model, f, d = self.model, self.model.features, self.space.d
         widths = np.full(d, np.inf)
         if model.rounds >= 3:
             m, C = model.average
             values, sd = f.diagonal(m), np.sqrt(C[f.squares] + C[f.common])
             high, v = np.maximum(values, 0.5 * sd), place.y - model.c
-            along = e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
-            g, spread = f.gradient(m, v, e), C[f.v] + (v * sd) ** 2 + along
-            y = place.y
-            for _ in range(4):
-                slope, bend = cube.sides(y)
-                M = PRIOR * spread / high
-                step = -(g + high * (y - place.y) + M * slope) / (high + M * bend)
-                y = y + min(1.0, 0.9 * cube.room(y, step)) * step
-            self._move(place, y)
+            along = place.e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
+            M = PRIOR * (C[f.v] + (v * sd) ** 2 + along) / high
+            self._move(place, self._minimum(place.y, f.gradient(m, v, place.e), high, M))
             low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
             widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
             widths = place.trusted(widths, True)
-        bend = cube.sides(place.y)[1]
-        place.R = 1.0 / np.sqrt(1.0 / widths**2 + 1.0 / place.trust**2 + d * bend)
+        place.R = self._within(place.y, 1.0 / widths**2 + 1.0 / place.trust**2)
 
     def _move(self, place: Place, y: Array) -> None:
         """Move a centre towards a point, by some radii at most."""
@@ -635,13 +626,20 @@ class Search:
         far = float(np.sqrt(step @ step)) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
+    def _barrier(self, y: Array) -> tuple[Array, Array]:
+        """Return gradient and Hessian of the barrier, the diagonal where exploring has one."""
+        if self.wide and isinstance(self.space, Cube):
+            return self.space.sides(y)
+        return self.space.barrier(y)
+
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
-        """Return the root of g + A (y - y0) + M ψ'(y)."""
+        """Return the root of g + A (y - y0) + M ψ'(y). A and M may be diagonals."""
         y = y0
         for _ in range(4):
-            slope, hessian = self.space.barrier(y)
-            away = g + A @ (y - y0) + M @ slope
-            step = np.asarray(np.linalg.solve(A + M @ hessian, -away), float)
+            slope, hessian = self._barrier(y)
+            away = g + matrix_times(A, y - y0) + matrix_times(M, slope)
+            bend = A + matrix_times(M, hessian)
+            step = np.asarray(-away / bend if self.wide else -np.linalg.solve(bend, away), float)
             y = y + min(1.0, 0.9 * self.space.room(y, step)) * step
             move: Array = y - y0
             if step @ step < 1e-6 * (move @ move):
@@ -649,18 +647,18 @@ class Search:
         return y
 
     def _within(self, y: Array, precision: Array) -> Array:
-        """Return a factor of exploring that stays in the set."""
-        _, hessian = self.space.barrier(y)
-        root = np.linalg.cholesky(precision + self.space.d * hessian)
+        """Return a factor of exploring that stays in the set, or its diagonal."""
+        square = precision + self.space.d * self._barrier(y)[1]
+        if self.wide:
+            return 1.0 / np.sqrt(square)
         # In the order of a restored one: products of another order differ in the last digit.
-        return np.ascontiguousarray(np.linalg.inv(root).T)
+        return np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(square)).T)
 
     # --- limits --------------------------------------------------------------------------------
 
     def _over(self, x: Array, e: Array) -> tuple[Array, Array]:
         """Return by how much limited metrics exceed their limits at x, and standard deviations."""
-        f, c = self.model.features, self.model.c
-        found = [each.believed(f.row(x - c, None, e)) for each in self.limited]
+        found = [each.believed(self._at(x, e)) for each in self.limited]
         means, sd = np.array(found).reshape(-1, 2).T
         return np.subtract(means, self.limits), sd
 
@@ -669,14 +667,9 @@ class Search:
         over, sd = self._over(x, e)
         return np.asarray(over + 1.5 * sd)
 
-    def _spent(self, y: Array, e: Array) -> Array:
-        """Return by how much limits may be exceeded: at all where they cannot be met."""
-        over, sd = self._over(y, e)
-        return np.where(over > 2.0 * sd, np.inf, np.maximum(over + 1.5 * sd, 0.0))
-
-    def _allowed(self, y0: Array, g: Array, A: Array, M: Array, e: Array) -> Array:
+    def _allowed(self, place: Place, g: Array, A: Array, M: Array) -> Array:
         """Return the least value with every metric below its limit: multipliers by bisection."""
-        slopes, bends = [], []
+        slopes, bends, y0, e = [], [], place.y, place.e
         for model in self.limited:
             f, m = model.features, model.average[0]
             slopes.append(f.gradient(m, y0 - model.c, e))
@@ -709,27 +702,24 @@ class Search:
                 y = point()
         return y
 
-    def _steep(self, place: Place, e: Array) -> Array | float:
+    def _steep(self, place: Place) -> Array:
         """Return precision along active limits' slopes, where exploring is narrow."""
-        steep: Array | float = 0.0
-        for model, over, sd in zip(self.limited, *self._over(place.y, e), strict=True):
+        steep = np.zeros_like(place.R)
+        for model, over, sd in zip(self.limited, *self._over(place.y, place.e), strict=True):
             if -3.0 * sd < over <= 2.0 * sd:
-                slope = model.features.gradient(model.average[0], place.y - model.c, e)
+                slope = model.features.gradient(model.average[0], place.y - model.c, place.e)
                 least = max(sd, 0.05 * place.trust * float(np.linalg.norm(slope)), 1e-300)
-                steep = steep + np.outer(slope, slope) / (0.7 * least) ** 2
+                steep += np.outer(slope, slope) / (0.7 * least) ** 2
         return steep
 
-    # --- what it says --------------------------------------------------------------------------
+    # --- the best setting ---------------------------------------------------------------------
 
     def found(self, weights: Array) -> Found:
         """Return the best setting of a context, with intervals of 95 %."""
-        choice, model, f, d = (
-            self._best_choice(weights),
-            self.model,
-            self.model.features,
-            self.space.d,
-        )
-        x, e = self._recommended(weights, choice), self._features(weights, choice)
+        model, f, d = self.model, self.model.features, self.space.d
+        choice = self._best_choice(weights)
+        place = self._known(weights, choice)
+        x, e = self._recommended(place), place.e
         if model.rounds < FEW:  # nothing is known yet
             few, each = [UNKNOWN] * d, [UNKNOWN] * len(self.options)
             return Found(x, UNKNOWN, few, few, each, [UNKNOWN] * len(self.limited))
@@ -759,12 +749,11 @@ class Search:
             both = [own + n * ends[-1] for n in range(1 + self.contexts * self.both)]
             gone = f.of_context(self.contexts + np.concatenate(both))
             options.append(_known_rise(rises, *model.dependence(gone)))
-        known = [*importance, *options]
-        for i, (mean, low, high) in enumerate(known):
-            rest = (each.mean for j, each in enumerate(known) if j != i)
-            slack = SHAPE * max(rest, default=0.0)
-            known[i] = Interval(mean, low - slack, high + slack)
-        importance, options = known[:d], known[d:]
+        known = max((each.low for each in (*importance, *options)), default=0.0)
+        importance, options = (
+            [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
+            for some in (importance, options)
+        )
         plain = _interval(*model.believed(row))
         deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(weights, choice)))
         value = plain._replace(low=plain.mean - deep)
@@ -785,12 +774,12 @@ class Search:
     @property
     def left_out_lately(self) -> float:
         """The share of the last values that were left out or bounded."""
-        return sum(self.recent) / 200.0
+        return self.recent.count(True) / 200.0
 
     # --- changes -------------------------------------------------------------------------------
 
     def start_at(self, y: Array, picks: tuple[int, ...]) -> None:
-        """Begin at another centre, with what is known."""
+        """Begin at another centre. Nothing learnt is lost."""
         self.first_choice = self.picks.index(picks)
         for place in self.places:
             place.y = self.space.inside(y, 0.98)
@@ -809,57 +798,26 @@ class Search:
 
     # --- state ---------------------------------------------------------------------------------
 
-    QUEUES = ("first", "absurd", "ordinary", "far", "recent")
-    NUMBERS = ("in_row", "left_out", "first_choice", "history")
-
     def state(self) -> dict[str, Any]:
-        """Return all that it knows, as plain JSON values."""
-        return {name: encode(tuple(getattr(self, name))) for name in self.QUEUES} | {
+        return super().state() | {
             "model": self.model.state(),
             "limited": [each.state() for each in self.limited],
-            "places": [encode(vars(place)) for place in self.places],
+            "places": [each.state() for each in self.places],
             "floor": self.floor and self.floor.state(),
-            **{name: getattr(self, name) for name in self.NUMBERS},
+            **{name: encode(tuple(getattr(self, name))) for name in self.QUEUES},
         }
 
-    def _refuse_other(self, state: dict[str, Any]) -> None:
-        """Refuse data of another form than those of this search, and infinite numbers."""
-        refuse_infinite(state, "search")
-        refuse_other_form(state, self.state() | dict.fromkeys(self.QUEUES), "search")
-        x, z, e = (
-            np.zeros(self.space.d),
-            np.zeros(self.model.features.z),
-            np.zeros(self.model.features.e),
-        )
-        forms = (Row(x, None, z, e, False), False, (np.append(x, e), 0.0), x, False)
-        for name, form in zip(self.QUEUES, forms, strict=True):
-            if not isinstance(state[name], list):
-                raise StateError(f"{name} of a state must be a list, got {shown(state[name])}")
-            for each in state[name]:
-                refuse_other_form(each, encode(form), name)
-
     def restore(self, state: dict[str, Any], checked: bool = False) -> None:
-        """Continue from plain data, which may have been checked by a digest.
-
-        Raises
-        ------
-        StateError
-            If the data are of another search, or not finite.
-        """
-        if not checked:
-            self._refuse_other(state)
-        self.model.restore(state["model"])
-        for each, own in zip(self.limited, state["limited"], strict=True):
-            each.restore(own)
-        for place, own in zip(self.places, state["places"], strict=True):
-            vars(place).update(decode(own))
-        for name in self.NUMBERS:
-            setattr(self, name, state[name])
+        super().restore(state, checked)
+        own = [self.model, *self.limited, *self.places]
+        states = [state["model"], *state["limited"], *state["places"]]
+        if self.floor is not None:
+            own, states = [*own, self.floor], [*states, state["floor"]]
+        for each, part in zip(own, states, strict=True):
+            each.restore(part, checked)
         self.first = [Row(*decode(each)) for each in state["first"]]
         self.absurd = state["absurd"]
         for name in self.QUEUES[2:]:
             queue: deque[Any] = getattr(self, name)
             queue.clear()
             queue.extend(decode(state[name]))
-        if self.floor is not None:
-            self.floor.restore(state["floor"])

@@ -8,6 +8,7 @@ choices.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -50,7 +51,7 @@ class Place(NamedTuple):
     at: slice
     """The coordinates: none of a choice, one of a number, several of a Shares."""
     pick: int | None
-    """The position among the choices; None for a parameter with coordinates."""
+    """The position among the choices, None for a parameter with coordinates."""
 
 
 class Space:
@@ -92,6 +93,7 @@ class Space:
             if place.parameter.start is not None:
                 self.start_values[place.values] = place.parameter.numbers(place.parameter.start)
         self.start_values.setflags(write=False)
+        self._refuse(self.start_values, "the start")
 
     def _span(self, sides: list[str], shares: list[int]) -> None:
         """Set the origin and the basis of working points, and the set of them."""
@@ -137,7 +139,7 @@ class Space:
     # --- working points and values -------------------------------------------------------------
 
     def values(self, x: Array, picks: tuple[int, ...]) -> Array:
-        """Return the values at a working point, one for each column."""
+        """Return the values at a working point, a number for each column."""
         at = (self._origin + self._basis @ x).tolist()
         row: list[float] = []
         for _, each, _, _, where, pick in self.places:
@@ -166,7 +168,6 @@ class Space:
 
     def start(self) -> tuple[Array, tuple[int, ...]]:
         """Return the start as a working point a little inside, and its picks."""
-        self._refuse(self.start_values, "the start")
         x, picks = self.locate(self.start_values)
         return self.set.inside(x, EDGE), picks
 
@@ -178,7 +179,7 @@ class Space:
         return middle, min(middle, *ends), max(middle, *ends)
 
     def bounds_near(self, values: Array) -> Params:
-        """Return the bounds that values are next to; a wider range may be worth a try there."""
+        """Return the bounds next to the values: a wider range may be worth a try there."""
         row, bounds = values.tolist(), {}
         for name, each, _, where, at, _ in self.places:
             u = each.to_unit(row[where.start]) if at.stop == at.start + 1 else 0.5
@@ -189,7 +190,7 @@ class Space:
     # --- settings of users ---------------------------------------------------------------------
 
     def checked(self, params: Any, what: str, whole: bool = True) -> Array:
-        """Return the values of a setting by name; what may be left out is as at the start."""
+        """Return the values of a setting by name, with the start of a parameter left out."""
         if not isinstance(params, Mapping):
             raise ParameterError(
                 f'{what} must be a setting by name, such as {{"price": 4}}, got {shown(params)}'
@@ -205,9 +206,8 @@ class Space:
             try:
                 there = places[name].parameter.with_start(value)
             except ParameterError as reason:
-                raise ParameterError(
-                    f"{what} cannot set {name} to {shown(value)}: {reason}"
-                ) from reason
+                why = re.sub(r"\bstart(=\S+)?", "it", str(reason))
+                raise ParameterError(f"{what} cannot set {name} to {shown(value)}: {why}") from None
             values[places[name].values] = there.numbers(there.start)
         missing = [name for name in places if name not in params]
         if whole and missing:
@@ -220,7 +220,7 @@ class Space:
         return values
 
     def _refuse(self, values: Array, what: str) -> None:
-        """Refuse a setting that breaks a constraint; one that lies on its limit does not."""
+        """Refuse a setting that breaks a constraint by more than rounding."""
         params = self.params(values) if self._limits else {}
         for limit in self._limits:
             terms = [factor * params[name] for name, factor in limit.factors.items()]
@@ -228,7 +228,7 @@ class Space:
             if sum(terms) > limit.limit + slack:
                 there = {name: params[name] for name in limit.factors}
                 raise ParameterError(
-                    f"{what} {there} breaks a constraint ({limit.text}); set every parameter in it "
+                    f"{what} {there} breaks a constraint ({limit.text}). Set every parameter in it "
                     "to a value that satisfies it"
                 )
 

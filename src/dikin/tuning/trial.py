@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
-from dikin.errors import ParameterError, did_you_mean
+import numpy as np
+
+from dikin.errors import ParameterError, StateError, did_you_mean, shown
 from dikin.open_queries import Query
+from dikin.serialization import finite_or_none, number_or_nan
 from dikin.tuning.circumstances import Values
-from dikin.tuning.space import Params
+from dikin.tuning.space import Params, Space
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial(Query):
-    """A setting to use; its value is then reported to the tuner.
+    """A setting to use. Its value is then reported to the tuner.
 
     Parameters
     ----------
     id : int
         The number by which it is answered, unique within a tuner.
     point : Array
-        The setting as a row of numbers, one for each of the tuner's `columns`.
+        The setting as a row of numbers, in the order of the tuner's `columns`.
     params : dict
         The setting by name: a float, an int for an `Integer`, one of the values of `Levels` or a
         `Choice`, a dictionary for `Shares`.
     expected : float
-        The value that the tuner expected of it when it was asked; NaN if it knew nothing.
+        The value that the tuner expected of it when it was asked, NaN before the first value.
     paused : bool
         True if it was asked during a pause. Nothing is learnt from it.
     covariates : dict
@@ -49,9 +53,42 @@ class Trial(Query):
         """The values by name."""
         return self.params
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.params)
+
     def __getitem__(self, name: str) -> Any:
         if name not in self.params:
             raise ParameterError(
                 f"there is no parameter {name!r}.{did_you_mean(str(name), self.params)}"
             )
         return self.params[name]
+
+
+def fact_of(trial: Trial) -> dict[str, Any]:
+    """Return a trial as plain JSON values."""
+    return {
+        "point": trial.point.tolist(),
+        "expected": finite_or_none(trial.expected),
+        "paused": trial.paused,
+        "covariates": dict(trial.covariates),
+        "context": dict(trial.context),
+        "held_back": trial.held_back,
+    }
+
+
+def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
+    """Return the trial that `fact_of` gave."""
+    point = np.array(fact["point"], dtype=float)
+    if point.shape != (len(space.columns),) or not np.isfinite(point).all():
+        raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
+    point.setflags(write=False)
+    return Trial(
+        id,
+        point,
+        space.params(point),
+        number_or_nan(fact["expected"]),
+        bool(fact["paused"]),
+        dict(fact["covariates"] or {}),
+        dict(fact["context"] or {}),
+        bool(fact["held_back"]),
+    )

@@ -16,13 +16,10 @@ import numpy as np
 from dikin.arguments import LARGEST, nonnegative, positive, real_number, true_or_false, whole
 from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.learners.base import CANNOT_COMPUTE
-from dikin.learners.threads import locked
 from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
-from dikin.players import Player
+from dikin.players import Player, locked
 from dikin.plotting.contexts import ContextPanel
-from dikin.plotting.history import draw_history
-from dikin.plotting.style import save_figure
 from dikin.rng import counted, named_key, stream_key
 from dikin.serialization import count_of, finite_or_none, number_or_nan
 from dikin.status import OpenQueries, Status
@@ -31,17 +28,16 @@ from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import (
     Row,
     context_panels,
+    figure_of,
     history_table,
-    panels_of,
     to_frame,
-    uplift_course,
 )
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
 from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial
+from dikin.tuning.trial import Trial, fact_of, trial_of
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate, in_range
@@ -77,12 +73,12 @@ ONE_FOR_EACH_CONTEXT = (
 
 
 class Kept(NamedTuple):
-    """What the answer of an open trial needs besides the trial."""
+    """Data of an open trial that its answer needs."""
 
     play: Play | None
     """How it was drawn, for the certificate."""
     control: float
-    """The value that is expected of the control; NaN where nothing is compared."""
+    """The value that is expected of the control, NaN where nothing is compared."""
     number: int
     """Number of trials that were asked before it."""
 
@@ -109,18 +105,18 @@ class Tuner(Player[Trial]):
         Limits on metrics that are reported with the value, such as "p99_ms <= 200", and on the
         share of trials that fail, "failed <= 0.01". Settings keep them as far as they are known.
     context : mapping, optional
-        What the setting depends on, by name: a list of words (["eu", "us"]), a `Cycle` such as
-        `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})` then
-        requires a value for each name.
+        Quantities that choose the setting, by name: a list of words (["eu", "us"]), a `Cycle` such
+        as `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})`
+        then requires a value for each name.
     covariates : mapping, optional
         The kinds of covariates, by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
         words for a category, `float` for a number. A covariate explains values besides the setting.
         One that is not declared is a number or a category, according to its first value.
     holdback : float, default 0.0
         The share of trials, drawn by a coin, that use the control instead, so that `uplift` can
-        measure the gain of tuning. 0.05 is usual; at most 0.5.
+        measure the gain of tuning. 0.05 is usual, and 0.5 the maximum.
     control : mapping, optional
-        The setting to compare with, by name; the start by default.
+        The setting to compare with, by name. The start by default.
     guard : float, optional
         The share of the control's value by which tuned trials may be worse, such as 0.02. As soon
         as they are worse with confidence, the control is used until someone calls `resume`.
@@ -132,7 +128,7 @@ class Tuner(Player[Trial]):
         Neither is required.
     seed : int, optional
         The whole number from which all randomness is derived, together with the parameters and the
-        name of the study; a fresh one by default.
+        name of the study. A fresh seed by default.
 
     Attributes
     ----------
@@ -148,7 +144,7 @@ class Tuner(Player[Trial]):
     Raises
     ------
     ParameterError
-        If a parameter or another argument is unusable; the message names it.
+        If a parameter or another argument is unusable. The message names it.
 
     Examples
     --------
@@ -190,10 +186,20 @@ class Tuner(Player[Trial]):
         self.value_range = None if value_range is None else checked_range(value_range, "value")
         self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
-        self._worth = self._compared(holdback_share(holdback), control, guard)
+        share, ends = holdback_share(holdback), self.value_range
+        for name, given in (("control", control), ("guard", guard)):
+            if given is not None and not share:
+                raise ParameterError(
+                    f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
+                    "control there is nothing to compare with. Choose a share such as holdback=0.05"
+                )
+        compared = UpliftEstimate(share, maximize=self.maximize, value_range=ends, guard=guard)
+        self._worth = compared if share else None
         self._control = self.space.checked({} if control is None else control, "control", False)
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
+        self._young: deque[tuple[int, int]] = deque()
+        """Number and id of the later ones, oldest first."""
         # Numbers are alike whether they are written as 1 or as 1.0.
         named = {name: [p.kind, p.arguments()] for name, p in self.space.parameters.items()}
         spec = json.loads(json.dumps([named, self.space.constraints], default=str), parse_int=float)
@@ -208,18 +214,6 @@ class Tuner(Player[Trial]):
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
-
-    def _compared(self, holdback: float, control: Any, guard: Any) -> UpliftEstimate | None:
-        if holdback:
-            ends, sense = self.value_range, self.maximize
-            return UpliftEstimate(holdback, maximize=sense, value_range=ends, guard=guard)
-        for name, given in (("control", control), ("guard", guard)):
-            if given is not None:
-                raise ParameterError(
-                    f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
-                    "control there is nothing to compare with. Choose a share such as holdback=0.05"
-                )
-        return None
 
     def _rows(self, most: int) -> int:
         """Return the rows of a history, fewer where settings are long."""
@@ -275,19 +269,12 @@ class Tuner(Player[Trial]):
             Number of trials, for several machines that run at the same time.
         covariates : mapping, optional
             Quantities that explain the value besides the setting, by name: {"load": 0.7}. The
-            setting must not influence them. Pass to `tell` the ones that are known only afterwards.
+            setting must not influence them. Quantities that are known only afterwards go to `tell`.
 
         Returns
         -------
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
-
-        Raises
-        ------
-        ContextError
-            If a context or a covariate is missing, unknown or not finite.
-        ParameterError
-            If `n` is not a whole number of at least 1.
         """
         values, known = self.contexts.checked(context), self.covariates.checked(covariates)
         count = 1 if n is None else whole(n, "n", 1, "how many to ask for")
@@ -305,7 +292,7 @@ class Tuner(Player[Trial]):
     def _drawn(
         self, id: int, context: Values, covariates: Values, number: int | None = None
     ) -> tuple[Trial, Kept]:
-        """Return the next trial, which is not open yet; `number` is that of the draw, or the id."""
+        """Return the next trial, which is not open yet. `number` is that of the draw."""
         number = id if number is None else number
         weights, z = self.contexts.weights(context), self.covariates.features(covariates)
         search, worth, control = self._search, self._worth, nan
@@ -328,29 +315,27 @@ class Tuner(Player[Trial]):
             raise
         if held_back:
             values, play = self._control, None
-        trial = self._trial(id, values, expected, self.paused, covariates, context, held_back)
-        return trial, Kept(play, control, self._asked)
+        values.setflags(write=False)
+        known = expected, self.paused, covariates, context, held_back
+        return Trial(id, values, self.space.params(values), *known), Kept(
+            play, control, self._asked
+        )
 
     def _refuse_altered(self, reason: Exception) -> None:
-        """Say of a restored tuner that its state was altered where it cannot be computed with."""
+        """Raise a `StateError` if the tuner was restored: its state was altered."""
         if self._restored:
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
-    def _trial(self, id: int, values: Array, *known: Any) -> Trial:
-        point = np.array(values, dtype=float)
-        point.setflags(write=False)
-        return Trial(id, point, self.space.params(point), *known)
-
     def _again(self, id: int) -> Trial:
         trial: Any = self._open[id][0]
-        circumstances = dict(trial.covariates), dict(trial.context)
-        known = trial.expected, trial.paused, *circumstances, trial.held_back
-        return self._trial(id, trial.point, *known)
+        return trial_of(self.space, id, fact_of(trial))
 
     def _enter(self, trial: Trial, kept: Kept) -> None:
         self._open[trial.id] = trial, kept
         self._open.next_id = max(self._open.next_id, trial.id + 1)
         self._asked += 1
+        if self._worth is not None and kept.number >= self._waited:
+            self._young.append((kept.number, trial.id))
 
     @property
     def asked(self) -> int:
@@ -389,16 +374,15 @@ class Tuner(Player[Trial]):
         Raises
         ------
         QueryError
-            If the trial is not an open one of this tuner.
+            If the trial is not open in this tuner.
         LossError
             If the value or a metric is not a finite number, or a metric with a limit is missing.
         ContextError
             If a covariate is not a finite number or a word, is of another kind than before, or was
             another one when the trial was asked.
         """
-        row = self.checked_answer(
-            trial, value, metrics=metrics, covariates=covariates, failed=failed
-        )
+        answer = {"value": value, "metrics": metrics, "covariates": covariates, "failed": failed}
+        row = self.checked_answer(trial, answer)
         asked, kept = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))
         try:
             weights = self._add(row)
@@ -418,40 +402,42 @@ class Tuner(Player[Trial]):
         self._warn()
 
     def _close(self, asked: Any, kept: Kept, missed: bool) -> None:
-        """Count a trial that gets no value, and those that this one has overtaken."""
-        worth, first, end = self._worth, self._waited, kept.number - LATE
+        """Count a trial that gets no value, and the trials that it has overtaken."""
+        worth = self._worth
         if worth is None:
             return
-        if missed and not asked.paused and kept.number >= first:
+        if missed and not asked.paused and kept.number >= self._waited:
             worth.miss(asked.held_back)
-        if end > first:
-            other: Any
-            for other, its in reversed(self._open.values()):
-                if its.number < first:
-                    break
-                if its.number < end and not other.paused:
-                    worth.miss(other.held_back)
-            self._waited = end
+        self._waited = max(self._waited, kept.number - LATE)
+        while self._young and self._young[0][0] < self._waited:
+            other: Any = self._open.get(self._young.popleft()[1])
+            if other is not None and not other[0].paused:
+                worth.miss(other[0].held_back)
 
-    def _checked_value(self, name: str, value: Any, failed: bool) -> float:
-        if true_or_false(failed, "failed"):
-            if value is None:
-                return nan
+    def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
+        """Return the row of an answer, checked."""
+        value, failed = answer.get("value"), answer.get("failed", False)
+        if failed is not False:
+            true_or_false(failed, "failed")
+        if failed and value is not None:
             raise LossError(
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
                 "Nothing was changed."
             )
-        number = value if type(value) is float else real_number(value, "value", LossError)
-        if not abs(number) < LARGEST:
+        number = nan if failed else value
+        if type(number) is not float:
+            number = real_number(number, "value", LossError)
+        if not failed and not abs(number) < LARGEST:
             raise LossError(
                 f"the value of {name} must be a finite number below {LARGEST:g}, got {number}. "
                 "Report a trial without a value as tell(trial, failed=True), or forget it. Nothing "
                 "was changed."
             )
-        return number
+        metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
+        return Row(value=number, failed=failed, metrics=metrics, **known)
 
     def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
-        """Add a round to the certificate; where nothing was expected, the next value is."""
+        """Add a round to the certificate. The next value replaces an unknown expected value."""
         loss = self._loss(row)
         if loss is not None:
             for play, other, shares in self._unexpected:
@@ -466,11 +452,13 @@ class Tuner(Player[Trial]):
             self._unexpected.append((kept, loss, shares))
 
     def _add(self, row: Row) -> Array:
-        """Learn a row, and keep it; return the weights of its context."""
+        """Learn a row, keep it, and return the weights of its context."""
         weights = self.contexts.weights(row.context)
         new = self.covariates.include(row.covariates)
         if row.round == 0 and not self._search.history:
-            self._learn_anew()
+            before, self._search = self._search, self._new_search(history=True)
+            self._search.continue_at(before)
+            self._learn_all(before.left_out)
         elif new:
             self._search.widen(new)
         first = len(self._search.absurd)
@@ -489,32 +477,29 @@ class Tuner(Player[Trial]):
             self._history[i] = self._history[i]._replace(left_out=absurd)
 
     def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
-        """Learn a row; return whether its value counts as it is."""
-        measured = {**row.metrics, FAILED: float(row.failed)}
+        """Learn a row, and return whether its value counts as it is."""
+        measured, metrics = {FAILED: float(row.failed), **row.metrics}, []
+        for limit in self.limits:
+            metrics.append(limit.sign * measured.get(limit.metric, nan))
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
             covariates=self.covariates.features(row.covariates),
-            metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
+            metrics=metrics,
             history=row.round == 0,
             settle=settle,
         )
 
     def _loss(self, row: Row) -> float | None:
-        """Return the value as it is learnt; None for a failure."""
+        """Return the value as it is learnt, None for a failure."""
         if row.failed:
             return None
-        value = row.value if self.value_range is None else in_range(row.value, self.value_range)
-        return self._sign * value
-
-    def _learn_anew(self) -> None:
-        """Learn all rows that are kept once more, as history comes beside them."""
-        before, self._search = self._search, self._new_search(history=True)
-        self._search.continue_at(before)
-        self._learn_all(before.left_out)
+        ends = self.value_range
+        return self._sign * (row.value if ends is None else in_range(row.value, ends))
 
     def _learn_all(self, left_out: int) -> None:
+        """Learn all rows of the history once more."""
         for row in self._history:
             if not row.paused:
                 self._learn(row, self.contexts.weights(row.context), settle=False)
@@ -543,25 +528,19 @@ class Tuner(Player[Trial]):
             The setting by name, inside the ranges.
         value, metrics, context, covariates, failed
             As for `ask` and `tell`.
-
-        Raises
-        ------
-        ParameterError
-            If the setting lacks a parameter, or is outside its range or the constraints.
-        LossError
-            As for `ask` and `tell`.
         """
-        self._add(self.checked_trial(params, value, metrics, context, covariates, failed))
+        known = {"metrics": metrics, "context": context, "covariates": covariates}
+        self._add(self.checked_trial({"params": params, "value": value, "failed": failed} | known))
 
     @locked
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        """Change ranges, or add and remove parameters; the last 10,000 rounds are learnt anew.
+        """Change ranges, or add and remove parameters.
 
-        An added parameter counts as having been at its start in every round so far. Rounds with a
-        level or a choice that is gone are dropped. The control of a holdback stays the same
-        setting. Open trials are forgotten.
+        The last 10,000 rounds are learnt anew. An added parameter counts as having been at its
+        start in every round so far. Rounds with a level or a choice that is gone are dropped. The
+        control of a holdback stays the same setting. Open trials are forgotten.
 
         Parameters
         ----------
@@ -569,27 +548,21 @@ class Tuner(Player[Trial]):
             All parameters from now on.
         constraints : sequence of str, optional
             All constraints from now on.
-
-        Raises
-        ------
-        ParameterError
-            If they are unusable, or the control is outside the new ranges. Nothing is changed then.
         """
         space = Space(parameters, constraints)
         control = (self.control or {}).items()
         kept = {name: value for name, value in control if name in space.parameters}
         self._control = space.checked(kept, "control", whole=False)
-        best = self._converted(self.center, space)
-        rows = ((row, space.converted(np.asarray(row.point), self.space)) for row in self._history)
-        self._history = deque(
-            (
-                row._replace(point=point, center=self._converted(row.center, space))
-                for row, point in rows
-                if point is not None
-            ),
-            maxlen=self._rows(HISTORY),
-        )
-        self.space = space
+        best = space.converted(self.center, self.space)
+        before, self.space = self.space, space
+        rows = deque[Row](maxlen=self._rows(HISTORY))
+        for row in self._history:
+            point = space.converted(np.asarray(row.point), before)
+            center = space.converted(np.asarray(row.center), before)
+            if point is not None:
+                center = space.start_values if center is None else center
+                rows.append(row._replace(point=point, center=center))
+        self._history = rows
         waiting = [*self._open.values()]
         self._open.clear()
         for asked, its in waiting:
@@ -597,13 +570,9 @@ class Tuner(Player[Trial]):
         self._certificate = self._new_certificate()
         self._unexpected.clear()
         left_out = self.left_out
-        self._search = self._new_search(any(row.round == 0 for row in self._history))
-        self._search.start_at(*space.locate(best))
+        self._search = self._new_search(any(row.round == 0 for row in rows))
+        self._search.start_at(*space.locate(space.start_values if best is None else best))
         self._learn_all(left_out)
-
-    def _converted(self, values: Any, space: Space) -> Array:
-        found = space.converted(np.asarray(values), self.space)
-        return space.start_values if found is None else found
 
     @locked
     def forget(self, query: Query | int) -> None:
@@ -618,12 +587,12 @@ class Tuner(Player[Trial]):
 
     @locked
     def resume(self) -> None:
-        """Explore and learn again; a guard that holds forgets what it has seen."""
+        """Explore and learn again. A guard that holds begins anew."""
         self.paused = False
         if self._worth is not None and self._worth.reason is not None:
             self._worth.resume()
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------
 
     @property
     def left_out(self) -> int:
@@ -643,18 +612,15 @@ class Tuner(Player[Trial]):
     @property
     @locked
     def center(self) -> Array:
-        """The best setting as a row of numbers, in the mean of contexts; first the start."""
+        """The best setting as a row of numbers, in the mean of contexts."""
         return self._center()
 
     @property
     @locked
     def best(self) -> Params:
-        """The best setting by name; before anything was learnt, the start.
+        """The best setting by name, the start before the first value.
 
-        Raises
-        ------
-        StateError
-            If the tuner has contexts: each has its own best setting, `best_for`.
+        With contexts it raises a `StateError`: each has a best setting, `best_for`.
         """
         if self.contexts.size:
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(self.contexts.kinds))
@@ -667,42 +633,33 @@ class Tuner(Player[Trial]):
         Parameters
         ----------
         context : mapping, optional
-            A value for each name of the tuner's `context`; None if the tuner has no contexts.
+            A value for each name of the tuner's `context`.
 
         Returns
         -------
         dict
             The setting by name.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
         """
-        return self.space.params(
-            self._center(self.contexts.weights(self.contexts.checked(context)))
-        )
+        return self.space.params(self._center(self._weights(context)))
+
+    def _weights(self, context: Any) -> Array:
+        return self.contexts.weights(self.contexts.checked(context))
 
     @locked
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and what matters.
+        """Return the best setting with its expected value, intervals and importance.
 
         Parameters
         ----------
         context : mapping, optional
-            A value for each name of the tuner's `context`; None if the tuner has no contexts.
+            A value for each name of the tuner's `context`.
 
         Returns
         -------
         Recommendation
             A record that prints itself.
-
-        Raises
-        ------
-        ContextError
-            If a name is missing or was not declared, or a value cannot be one.
         """
-        weights = self.contexts.weights(self.contexts.checked(context))
+        weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
         metrics = [*zip(self.limits, found.limits, strict=True)]
         known = isfinite(found.value.mean)
@@ -710,9 +667,9 @@ class Tuner(Player[Trial]):
         for place in space.places:
             name, i = place.name, place.at.start
             if place.pick is not None:
-                importance[name] = Interval(*found.options[place.pick])
+                importance[name] = found.options[place.pick]
             elif len(place.columns) == 1:
-                importance[name] = Interval(*found.importance[i])
+                importance[name] = found.importance[i]
                 if known:
                     intervals[name] = Interval(*space.interval(place, found.intervals[i]))
         return Recommendation(
@@ -726,7 +683,7 @@ class Tuner(Player[Trial]):
 
     @property
     def control(self) -> Params | None:
-        """The setting of trials that are held back, by name; None without a holdback."""
+        """The setting of trials that are held back, by name, or None without a holdback."""
         return None if self._worth is None else self.space.params(self._control)
 
     @property
@@ -734,10 +691,7 @@ class Tuner(Player[Trial]):
     def uplift(self) -> Uplift:
         """The gain of a tuned trial over the control, with an interval to read at any time.
 
-        Raises
-        ------
-        StateError
-            If the tuner was made without a holdback.
+        Without a holdback it raises a `StateError`.
         """
         if self._worth is None:
             raise StateError(NO_HOLDBACK)
@@ -745,7 +699,7 @@ class Tuner(Player[Trial]):
 
     @property
     def guard_reason(self) -> str | None:
-        """The reason why the guard holds, as a sentence; None if it does not."""
+        """The reason why the guard holds, as a sentence, or None."""
         return None if self._worth is None else self._worth.reason
 
     @property
@@ -770,17 +724,12 @@ class Tuner(Player[Trial]):
         Parameters
         ----------
         smoothness, lipschitz : float, optional
-            The constant of the values on the cube: one of the two.
+            The constant of the values on the cube. Give either of the two.
 
         Returns
         -------
         float
             The bound for the rounds so far.
-
-        Raises
-        ------
-        ParameterError
-            If not exactly one of the two is given.
         """
         constants = (
             None if smoothness is None else positive(smoothness, "smoothness") / 4.0,
@@ -858,7 +807,7 @@ class Tuner(Player[Trial]):
         return found
 
     def _warn(self) -> None:
-        """Log each warning when it begins; the guard has logged its own."""
+        """Log each warning when it begins. The guard has logged its own."""
         now = self._warnings()
         for name in now.keys() - self._warned - {"guard"}:
             logger.warning("round %d: %s", self.rounds, now[name])
@@ -868,17 +817,17 @@ class Tuner(Player[Trial]):
 
     @locked
     def history(self) -> Table:
-        """Return the last 10,000 rounds since the tuner was made or loaded; a `Study` keeps all.
+        """Return the last 10,000 rounds since the tuner was made or loaded. A `Study` keeps all.
 
         Returns
         -------
         numpy.ndarray
             A structured array with the columns round (0 for a trial that was added), the name of
             each value (`columns`), value (NaN for a failure), expected, paused, failed, and the
-            best setting after the round (`best.` before each name); then the metrics (`metric.`),
-            the contexts (`context.`) and the covariates (`covariate.` before each name; NaN or an
-            empty text where one was missing); with a holdback held_back and expected_control, NaN
-            where no coin decided the round.
+            best setting after the round (`best.` before each name). Then follow the metrics
+            (`metric.`), contexts (`context.`) and covariates (`covariate.` before each name), NaN
+            or an empty text where one was missing, and with a holdback held_back and
+            expected_control, NaN where no coin decided the round.
         """
         return history_table(
             self.space,
@@ -893,10 +842,10 @@ class Tuner(Player[Trial]):
         return to_frame(self.history())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the history: each parameter and the value, and what else there is.
+        """Draw the history of each parameter and of the value.
 
-        With contexts also the best setting over them, and with a holdback the gain over the control
-        with its interval.
+        With contexts the figure also has the best setting over them, and with a holdback the gain
+        over the control with its interval.
 
         Parameters
         ----------
@@ -907,25 +856,9 @@ class Tuner(Player[Trial]):
         -------
         matplotlib.figure.Figure
             The drawing.
-
-        Raises
-        ------
-        StateError
-            If there is no round yet.
         """
-        rounds = self.history()
-        if not len(rounds):
-            raise StateError("there is no round since the tuner was made or loaded: draw later")
-        figure = draw_history(
-            rounds,
-            panels_of(self.space),
-            maximize=self.maximize,
-            contexts=self._context_panels(),
-            uplift=None if self._worth is None else uplift_course(rounds, self.summary()),
-        )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        rounds, panels = self.history(), self._context_panels()
+        return figure_of(rounds, self.summary(), self.space, panels, path)
 
     @locked
     def _context_panels(self) -> list[ContextPanel]:
@@ -957,7 +890,7 @@ class Tuner(Player[Trial]):
         Returns
         -------
         dict
-            Data for `dikin.restore`, which makes the same tuner.
+            Data for `dikin.restore`.
         """
         kept = self._rows(rounds)
         return {
@@ -1002,7 +935,7 @@ class Tuner(Player[Trial]):
 
     @classmethod
     def restore(cls, state: dict[str, Any], checked: bool = False) -> Tuner:
-        """Return a tuner that continues exactly as the one that gave the state.
+        """Return a tuner that continues exactly as the tuner that gave the state.
 
         Parameters
         ----------
@@ -1015,11 +948,6 @@ class Tuner(Player[Trial]):
         -------
         Tuner
             With the same future.
-
-        Raises
-        ------
-        StateError
-            If the state was altered.
         """
         known = dict(state["tuner"])
         parameters = Space.from_spec(known).parameters
@@ -1037,15 +965,14 @@ class Tuner(Player[Trial]):
         tuner._search.restore(search, checked)
         tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
         tuner._history.extend(Row.from_json(row) for row in state["history"])
-        tuner._open.next_id = int(state["next"])
+        for id, fact in state["open"].items():
+            tuner.open_fact(int(id), fact)
+        tuner._open.next_id, tuner._asked = int(state["next"]), int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
             for row, loss, shares in state["unexpected"]
         ]
-        tuner._asked = int(state["asked"])
-        for id, fact in state["open"].items():
-            tuner._open[int(id)] = tuner._from_fact(int(id), fact)
         return tuner
 
     # --- for a study ---------------------------------------------------------------------------
@@ -1056,107 +983,65 @@ class Tuner(Player[Trial]):
     ) -> tuple[Trial, dict[str, Any]]:
         """Return a trial that is not open yet, and its fact, with which any copy can open it.
 
-        `number` is that of the draw; by default the id.
+        `number` is that of the draw, the id by default.
         """
         trial, kept = self._drawn(id, context, covariates, number)
         center = self._center(self.contexts.weights(context))
         return trial, self._fact(trial, kept) | {"center": center.tolist()}
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
-        """Return what a later `tell` needs to know of a trial, as plain JSON values."""
-        fact = {
-            "point": trial.point.tolist(),
-            "expected": finite_or_none(trial.expected),
-            "paused": trial.paused,
-            "covariates": dict(trial.covariates),
-            "context": dict(trial.context),
-            "held_back": trial.held_back,
-            "play": kept.play and kept.play.to_json(),
-        }
+        """Return a trial with the data that its answer needs, as plain JSON values."""
+        fact = fact_of(trial) | {"play": kept.play and kept.play.to_json()}
         return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
 
     @locked
     def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
-        """Open a trial that another copy of this tuner drafted; nothing is drawn.
+        """Open a trial that another copy of this tuner drafted. Nothing is drawn.
 
         Afterwards `tell` does the same as it does there, whatever this copy would have asked.
         """
         if id in self._open:
             raise StateError(f"trial {id} is open already. Nothing was changed.")
-        trial, kept = self._from_fact(id, fact)
-        self._enter(trial, kept)
-        return trial
-
-    def _from_fact(self, id: int, fact: Mapping[str, Any]) -> tuple[Trial, Kept]:
-        point = np.array(fact["point"], dtype=float)
-        if point.shape != (len(self.columns),) or not np.isfinite(point).all():
-            raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
-        trial = self._trial(
-            id,
-            point,
-            number_or_nan(fact["expected"]),
-            bool(fact["paused"]),
-            self.covariates.checked(fact["covariates"]),
-            self.contexts.checked(fact["context"] or None),
-            bool(fact["held_back"]),
-        )
+        trial = trial_of(self.space, id, fact)
+        self.contexts.checked(trial.context or None)
+        self.covariates.checked(trial.covariates)
         play = fact["play"] and Play.from_json(fact["play"])
         number = count_of(fact.get("number", self._asked))
-        return trial, Kept(play, number_or_nan(fact.get("control")), number)
+        self._enter(trial, Kept(play, number_or_nan(fact.get("control")), number))
+        return trial
 
     def open_trial(self, trial: Query | int) -> Trial:
-        """Return an open trial; raise what `tell` raises of one that is not open here."""
+        """Return an open trial, or raise the error of `tell` if it is not open here."""
         return self._again(self._open.find(trial, self._again)[0].id)
 
-    def checked_answer(
-        self,
-        trial: Query | int,
-        value: Any = None,
-        *,
-        metrics: Mapping[str, Any] | None = None,
-        covariates: Mapping[str, Any] | None = None,
-        failed: bool = False,
-    ) -> Row:
-        """Return the round that an answer makes; raise what `tell` raises, and change nothing."""
+    def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
+        """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
         found: Any = self._open.find(trial, self._again)
         asked, kept = found
-        number = self._checked_value(f"trial {asked.id}", value, failed)
-        measured = checked_metrics(metrics, self.limits, failed)
-        known = merged(asked.covariates, self.covariates.checked(covariates))
+        known = merged(asked.covariates, self.covariates.checked(answer.get("covariates")))
         self.covariates.checked(known)  # others may have been reported since it was asked
-        return Row(
+        return self._row(
+            f"trial {asked.id}",
+            answer,
             round=self.rounds + 1,
             point=asked.point,
-            value=number,
             expected=asked.expected,
             paused=self.paused or asked.paused,
-            failed=failed,
-            metrics=measured,
             covariates=known,
             context=asked.context,
             held_back=asked.held_back,
             expected_control=kept.control,
         )
 
-    def checked_trial(
-        self,
-        params: Mapping[str, Any],
-        value: Any,
-        metrics: Mapping[str, Any] | None,
-        context: Mapping[str, Any] | None,
-        covariates: Mapping[str, Any] | None,
-        failed: bool,
-    ) -> Row:
-        """Return the row of an added trial; raise what `add_trial` raises, and change nothing."""
-        point = self.space.checked(params, "the setting")
-        return Row(
+    def checked_trial(self, trial: Mapping[str, Any]) -> Row:
+        """Return the row of an added trial, or raise the error of `add_trial`. Nothing changes."""
+        return self._row(
+            "the trial",
+            trial,
             round=0,
-            point=point,
-            value=self._checked_value("the trial", value, failed),
-            failed=failed,
-            metrics=checked_metrics(metrics, self.limits, failed),
-            covariates=self.covariates.checked(covariates),
-            context=self.contexts.checked(context),
+            point=self.space.checked(trial["params"], "the setting"),
+            covariates=self.covariates.checked(trial.get("covariates")),
+            context=self.contexts.checked(trial.get("context")),
         )
 
     @property
@@ -1166,7 +1051,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def recall(self, rounds: Sequence[Row]) -> None:
-        """Keep all of these rounds, of which the last are kept; they were learnt already."""
+        """Keep these rounds, which were learnt already. The last of them are kept as they are."""
         earlier = rounds[: max(0, len(rounds) - len(self._history))]
         self._history = deque([*earlier, *self._history], maxlen=self._rows(HISTORY))
 

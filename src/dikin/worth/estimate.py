@@ -151,7 +151,7 @@ class UpliftEstimate:
         self._guarded = [] if self.limit is None else [Sums(), Sums()]
         """Those of the guard: all rounds since it began, and one or two windows of recent ones."""
         self._first_window = 0
-        """The number of the first window; a new one begins every `WINDOW` / holdback rounds."""
+        """The number of the first window. A new one begins every `WINDOW` / holdback rounds."""
 
     # --- rounds --------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class UpliftEstimate:
         self._missing[held_back] += 1
         self._lost = lost_answers(self.holdback, *self._missing)
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------
 
     def uplift(self) -> Uplift:
         """Return the gain over all rounds, without an interval in case of doubt."""
@@ -208,7 +208,8 @@ class UpliftEstimate:
         if known.held_back < ANSWERS:
             return f"{known.held_back} of {ANSWERS} answers of the control have come"
         if self.value_range is None and known.rounds < ROUNDS:
-            return f"{known.rounds} of {ROUNDS} rounds have come; a value_range makes fewer do"
+            enough = "with a value_range fewer are enough"
+            return f"{known.rounds} of {ROUNDS} rounds have come, and {enough}"
         return known.doubt(self.holdback, ALPHA)
 
     def guard_doubt(self) -> str | None:

@@ -79,7 +79,7 @@ class Uplift:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        """The record that `to_json` wrote.
+        """Return the record that `to_json` wrote.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Uplift:
         unit = " %"
         if not self.has_percent:
             parts, unit = (self.mean, self.low, self.high), ""
-        mean, low, high = signed(parts)
+        mean, low, high = _signed(parts)
         sure = f"{100 * self.confidence:g} %: {low} to {high}, may be read at any time"
         note = "" if self.note is None else f". {self.note}"
         return f"{mean}{unit} ({sure}), {self.total_text} so far{note}"
@@ -119,19 +119,8 @@ class Uplift:
         return f"{abs(self.total):,.{digits}f} {good if self.total >= 0 else 'lost'}"
 
 
-def signed(parts: tuple[float, float, float]) -> Iterator[str]:
-    """A mean and its interval with as many digits as half of the width has significant ones.
-
-    Parameters
-    ----------
-    parts : tuple of float
-        Mean, lower end and upper end, all finite.
-
-    Yields
-    ------
-    str
-        Each with its sign.
-    """
+def _signed(parts: tuple[float, float, float]) -> Iterator[str]:
+    """Yield mean, low and high, with two significant digits of half of the interval."""
     half = (parts[2] - parts[1]) / 2
     digits = max(0, 1 - floor(log10(half))) if half > 0 else 1
     for part in parts:

@@ -21,7 +21,7 @@ from scipy.stats import linregress, ttest_1samp
 
 import dikin
 from dikin.cli import main
-from dikin.errors import CheckFailedError, StateError
+from dikin.errors import CheckFailedError
 from dikin.experiments.fit import Curve, fit_power
 from dikin.experiments.reproduce import reproduce, show
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
@@ -178,15 +178,6 @@ def finished(folder: Path) -> int:
 def test_two_workers_give_the_same_bytes(least: Path, tmp_path: Path) -> None:
     small.run_least(tmp_path, workers=2)
     assert contents(tmp_path) == contents(least)
-
-
-def test_other_settings_are_never_mixed_in(whole: Path) -> None:
-    before = contents(whole)
-    with pytest.raises(StateError, match=r"seed was 0, is 1"):
-        small.run(whole, seed=1)
-    with pytest.raises(StateError, match=r"effort was .*tiny.*, is .*other"):
-        small.run(whole, effort=replace(small.TINY, name="other"))
-    assert contents(whole) == before
 
 
 def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:

@@ -220,12 +220,38 @@ def test_a_tuner_begins_at_the_start_and_finds_the_best() -> None:
     assert played(400).best == {"batch": 64, "size": "large", "odd": 7, "codec": "zstd"}
 
 
-@pytest.mark.parametrize("name", NEW)
-def test_no_constraint_can_name_it(name: str) -> None:
-    both = NEW | {"x": dikin.Real(0, 1)}
-    with pytest.raises(ParameterError, match=rf"names {name}, .*only a Real without log"):
-        dikin.Tuner(both, constraints=f"x + {name} <= 40")
-    dikin.Tuner(both, constraints="2 * x <= 1", seed=1).ask()
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"kind": "odd", "last": 4}, "p: last must be odd, got 4"),
+        ({"kind": "odd", "last": "x"}, "p: "),
+        ({"kind": "odd"}, "p: last missing"),
+        ({"kind": "odd", "last": 5, "first": 1}, "p: 'first' is not known"),
+        ({"kind": "even", "last": 5}, "p: no parameter kind is called 'even'"),
+        ({"kind": ["odd"], "last": 5}, "p: no parameter kind is called"),
+        (["odd"], "p: a parameter is an object such as"),
+    ],
+)
+def test_a_description_that_fits_no_kind_is_refused(spec: Any, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        parameter_from_spec("p", spec)
+
+
+@pytest.mark.parametrize(
+    ("levels", "warned"), [(("a", "b", "c", "d", "large"), True), (("off", "on"), False)]
+)
+def test_the_last_of_many_levels_is_worth_a_warning(
+    tmp_path: Path, levels: tuple[str, ...], warned: bool
+) -> None:
+    tuner = dikin.Tuner({"size": dikin.Levels(levels, start=levels[-1])}, maximize=True, seed=1)
+    with dikin.Study(tmp_path / "a.db", "a", tuner) as study:
+        for _ in range(120):
+            trial = study.ask()
+            study.tell(trial, 1.0 * levels.index(trial["size"]))
+        assert study.best == {"size": levels[-1]}
+        said = study.summary().warnings
+    words = "the best size so far is large, next to its bound large: if values beyond it"
+    assert [words in warning for warning in said] == [True] * warned
 
 
 def test_it_is_saved_and_continues(tmp_path: Path) -> None:

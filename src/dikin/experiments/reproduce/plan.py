@@ -23,7 +23,7 @@ import numpy as np
 import dikin
 from dikin import environments
 from dikin.domains.base import Domain
-from dikin.engine.play import play_game
+from dikin.engine.play import run_rounds
 from dikin.environments.base import Environment
 from dikin.environments.patterns import Pattern
 from dikin.errors import SlowLearnerWarning
@@ -310,7 +310,7 @@ class PaperCell:
         with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore", SlowLearnerWarning)  # the results show it
             learner, environment = self.start(seed)
-            run = play_game(learner, environment, self.horizon, 1, False, games=ASSUMED_GAMES)
+            run = run_rounds(learner, environment, self.horizon, 1, False, runs=ASSUMED_GAMES)
         scale = learner.units.loss_scale
         return {
             "seed": seed,

@@ -23,7 +23,7 @@ MANY = 10_000
 
 
 class ParameterKind(ABC):
-    """A parameter that is searched on [0, 1]; derive a kind of your own from it.
+    """A parameter that is searched on [0, 1]. Derive a kind of your own from it.
 
     An object is one parameter. It keeps each argument of its constructor as an attribute of the
     same name: a value that JSON knows, or a tuple of such values. One argument is `start`. A kind
@@ -36,7 +36,7 @@ class ParameterKind(ABC):
     kind : str
         The name of the class in lower case, which stands for it in files.
     start : object
-        The value in use today as the user gave it; None without one.
+        The value in use today as the user gave it, or None.
     """
 
     kind: ClassVar[str] = ""
@@ -72,7 +72,7 @@ class ParameterKind(ABC):
         return (value - low) / (high - low)
 
     def best(self, u: float) -> float:
-        """Return the number at a coordinate, the nearest one of whole numbers.
+        """Return the number at a coordinate, the nearest of whole numbers.
 
         Parameters
         ----------
@@ -95,13 +95,13 @@ class ParameterKind(ABC):
 
     @property
     def options(self) -> int:
-        """Number of values that are searched without an order; 0 where there is a coordinate."""
+        """Number of values that are searched without an order, 0 where there is a coordinate."""
         low, high, _, is_whole = self.axis[:4]
         return int(high - low) + 1 if is_whole and high - low < FEW else 0
 
     @property
     def grid(self) -> Array | None:
-        """The coordinates that can be used, where they are few; None for all of [0, 1]."""
+        """The coordinates that can be used if they are few, or None for all of [0, 1]."""
         low, high, _, is_whole = self.axis[:4]
         if not is_whole or high - low >= MANY:
             return None
@@ -109,14 +109,14 @@ class ParameterKind(ABC):
 
     @property
     def linear_range(self) -> tuple[float, float] | None:
-        """The numbers at coordinates 0 and 1 if those between are linear; None: no constraint."""
+        """The numbers at coordinates 0 and 1 if a constraint may use it: it is linear between."""
         return None
 
     # --- values ----------------------------------------------------------------------------------
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the shares of a whole, each with a number of its own; empty elsewhere."""
+        """The names of the shares of a whole, each with a number of its own. Empty elsewhere."""
         return ()
 
     def numbers(self, value: Any) -> Sequence[float]:
@@ -130,7 +130,7 @@ class ParameterKind(ABC):
         Returns
         -------
         sequence of float
-            One, or one for each part.
+            A number, or several for a kind with parts.
         """
         return [float(value)]
 
@@ -140,7 +140,7 @@ class ParameterKind(ABC):
         Parameters
         ----------
         numbers : sequence of float
-            One, or one for each part; anything finite.
+            Finite: a number, or several for a kind with parts.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class ParameterKind(ABC):
     # --- as a value ------------------------------------------------------------------------------
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the constructor by name: what is saved, printed and compared."""
+        """Return the arguments of the constructor by name, to save, print and compare them."""
         return {name: getattr(self, name) for name in arguments_of(type(self))}
 
     def __eq__(self, other: object) -> bool:
@@ -174,7 +174,7 @@ class ParameterKind(ABC):
         Parameters
         ----------
         start : object
-            Its value; None for no start.
+            Its value, or None for no start.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class ParameterKind(ABC):
 
 @cache
 def arguments_of(cls: type[ParameterKind]) -> Mapping[str, Any]:
-    """Return the arguments of a constructor with their defaults; `inspect.Parameter.empty` else."""
+    """Return the arguments of a constructor, each with its default or `Parameter.empty`."""
     return {name: each.default for name, each in inspect.signature(cls).parameters.items()}
 
 

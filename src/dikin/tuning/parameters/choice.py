@@ -29,11 +29,6 @@ class Choice(Levels):
     start : float or str, optional
         The value in use today, with which tuning begins. The first one by default.
 
-    Raises
-    ------
-    ParameterError
-        If the values or the start are unusable.
-
     Examples
     --------
     >>> Choice(["lz4", "zstd"], start="zstd")

@@ -15,7 +15,7 @@ EXAMPLE = '{"kind": "real", "low": 1, "high": 14, "start": 4}'
 
 
 def check_parameters(parameters: Any) -> dict[str, ParameterKind]:
-    """The parameters by name, or an error that says what is wrong with which."""
+    """Return the parameters by name, or raise an error that names the unusable one."""
     if not isinstance(parameters, Mapping) or not parameters:
         raise ParameterError(
             "parameters must be a dictionary of one or more names such as {'price': dikin.Real(1, "
@@ -43,7 +43,7 @@ def _kinds() -> str:
 
 
 def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
-    """The parameter that a JSON object describes, as `ParameterKind.spec` gives it."""
+    """Return the parameter that a JSON object describes, as `ParameterKind.spec` gives it."""
     if not isinstance(spec, Mapping):
         raise ParameterError(
             f"{name}: a parameter is an object such as {EXAMPLE}, got {shown(spec)}. The kinds are "
@@ -53,12 +53,12 @@ def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
     kind = arguments.pop("kind", "shares" if "names" in arguments else "real")
     with refusals_about(name):
         cls = PARAMETER_KINDS.find(kind if isinstance(kind, str) else shown(kind))
-        defaults = arguments_of(cls)
+        known = arguments_of(cls)
         for word in arguments:
-            if word not in defaults:
-                near = did_you_mean(str(word), defaults)
+            if word not in known:
+                near = did_you_mean(str(word), known)
                 raise ParameterError(f"{shown(word)} is not known.{near}")
-        required = [word for word, each in defaults.items() if each is inspect.Parameter.empty]
+        required = [word for word, default in known.items() if default is inspect.Parameter.empty]
         missing = [word for word in required if word not in arguments]
         if missing:
             raise ParameterError(f"{' and '.join(missing)} missing, got {shown(arguments)}")
@@ -66,7 +66,7 @@ def parameter_from_spec(name: str, spec: Any) -> ParameterKind:
 
 
 def parameter_from_text(name: str, text: str) -> ParameterKind:
-    """The parameter that a constructor's call describes; only literals stand in it.
+    """Return the parameter of a constructor's call with literals as arguments.
 
     >>> parameter_from_text("batch", "Levels([16, 32, 64], start=32)")
     Levels(values=(16, 32, 64), start=32)
@@ -87,7 +87,7 @@ def parameter_from_text(name: str, text: str) -> ParameterKind:
 
 @contextmanager
 def refusals_about(name: str) -> Iterator[None]:
-    """Have a refusal say which parameter it is about."""
+    """Prefix a refusal with the name of the parameter."""
     try:
         yield
     except (TypeError, ValueError) as refused:

@@ -26,16 +26,11 @@ class Integer(ParameterKind):
     Parameters
     ----------
     low, high : int
-        The bounds; both may be used.
+        The bounds, which may be used.
     start : int, optional
         The value in use today, with which tuning begins. The middle of the range by default.
     log : bool, default False
         Whether to search in the logarithm, for a range over powers of ten such as 1 to 1000.
-
-    Raises
-    ------
-    ParameterError
-        If the bounds or the start are unusable.
 
     Examples
     --------

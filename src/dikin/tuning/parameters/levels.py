@@ -33,11 +33,6 @@ class Levels(ParameterKind):
     start : float or str, optional
         The level in use today, with which tuning begins. The middle of the order by default.
 
-    Raises
-    ------
-    ParameterError
-        If the values or the start are unusable.
-
     Examples
     --------
     >>> Levels([16, 32, 64, 128], start=32)
@@ -56,7 +51,7 @@ class Levels(ParameterKind):
         levels = tuple(_level(value, f"a value of {kind}") for value in plain)
         for value, count in Counter(levels).items():
             if count > 1:
-                raise ParameterError(f"the value {shown(value)} is there twice")
+                raise ParameterError(f"the value {shown(value)} occurs twice")
         start = None if self.start is None else _level(self.start, "start")
         if start is not None and start not in levels:
             raise ParameterError(f"start must be one of the values {shown(levels)}, got {start!r}")

@@ -21,18 +21,13 @@ class Real(ParameterKind):
     Parameters
     ----------
     low, high : float
-        The bounds; both may be used.
+        The bounds, which may be used.
     start : float, optional
         The value in use today, with which tuning begins. The middle of the range by default.
     log : bool, default False
         Whether to search in the logarithm, for a range over powers of ten such as 0.001 to 10. A
         certificate is then for values that are convex (concave, if large values are good) in the
         logarithm of the parameter.
-
-    Raises
-    ------
-    ParameterError
-        If the bounds or the start are unusable.
 
     Examples
     --------
@@ -65,7 +60,7 @@ class Real(ParameterKind):
 
 
 def check_bounds(parameter: Any, plain: Callable[[Any], float]) -> None:
-    """Refuse unusable `low`, `high`, `start` and `log`; keep the numbers as Python's own.
+    """Refuse unusable `low`, `high`, `start` and `log`, and keep the numbers as Python's own.
 
     NumPy's have other digits, and may overflow.
     """
@@ -80,12 +75,12 @@ def check_bounds(parameter: Any, plain: Callable[[Any], float]) -> None:
         raise ParameterError(f"low must be below high, got {given}")
     if start is not None and not low <= number(start, "start") <= high:
         raise ParameterError(
-            f"start={shown(start)} lies outside its range, {parameter.low} to {parameter.high}; "
-            "widen the range, or begin inside"
+            f"start={shown(start)} lies outside its range, {parameter.low} to {parameter.high}. "
+            "Widen the range, or choose a value inside"
         )
     if true_or_false(parameter.log, "log") and low <= 0:
         raise ParameterError(
-            f"log=True needs a low above 0, got {given}; give a positive low, or leave log out"
+            f"log=True needs a low above 0, got {given}. Give a positive low, or leave log out"
         )
     for name in ("low", "high") if start is None else ("low", "high", "start"):
         object.__setattr__(parameter, name, plain(getattr(parameter, name)))

@@ -34,11 +34,6 @@ class Shares(ParameterKind):
     start : mapping or sequence, optional
         The shares in use today, by name or in the order of the names. Equal shares by default.
 
-    Raises
-    ------
-    ParameterError
-        If the names or the start are unusable.
-
     Examples
     --------
     >>> Shares(["old", "new"], start={"old": 0.9, "new": 0.1})
