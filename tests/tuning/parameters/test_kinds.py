@@ -249,7 +249,7 @@ def test_the_last_of_many_levels_is_worth_a_warning(
             trial = study.ask()
             study.tell(trial, 1.0 * levels.index(trial["size"]))
         assert study.best == {"size": levels[-1]}
-        said = study.summary().warnings
+        said = study.status().warnings
     words = "the best size so far is large, next to its bound large: if values beyond it"
     assert [words in warning for warning in said] == [True] * warned
 
