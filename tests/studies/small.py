@@ -112,7 +112,7 @@ def begin(file: str) -> None:
 def sharing(*arguments: Any, **options: Any) -> dikin.Study:
     """A study as the service opens it: calls return before their events are committed."""
     study = dikin.Study(*arguments, **options)
-    study._share_commits()
+    study._ledger.sharing = True
     return study
 
 

@@ -187,7 +187,7 @@ class OpenStudy:
             self._study = Study(
                 owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits()
+            self._study._ledger.sharing = True
         return self._study
 
     @property

@@ -97,6 +97,10 @@ class Study:
     same study open, of any version of the library, on any machine. Trials and answers are kept as
     rows, and the tuner is made from the rows.
 
+    In every method `url`, `name` and `token` are those of the constructor, `first` and `last` are
+    the first and the last round to read, all by default, and `progress` is True if a progress bar
+    may appear, on a terminal, after two seconds.
+
     Parameters
     ----------
     url : str or os.PathLike
@@ -249,18 +253,7 @@ class Study:
 
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
-        """List the studies in a database, or those that a service lets this client see.
-
-        Parameters
-        ----------
-        url, token
-            As for `Study`.
-
-        Returns
-        -------
-        list of str
-            Their names.
-        """
+        """List the studies in a database, or those that a service lets this client see."""
         if _is_service(url):
             from dikin.studies import remote
 
@@ -270,18 +263,7 @@ class Study:
 
     @classmethod
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
-        """Remove a study with its whole history. Clients that have it open get an error.
-
-        Parameters
-        ----------
-        url, name, token
-            As for `Study`.
-
-        Raises
-        ------
-        UnknownStudyError
-            If there is no such study.
-        """
+        """Remove a study with its whole history. Clients that have it open get an error."""
         name = printable(name, "name")
         if _is_service(url):
             from dikin.studies import remote
@@ -295,22 +277,8 @@ class Study:
     def rewind(cls, url: Url, name: str) -> int:
         """Remove the rows of a damaged study from the first one on that is not intact.
 
-        The study can be written again. No trial gets an id that was given before.
-
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-
-        Returns
-        -------
-        int
-            Number of rows that were removed; 0 if all are intact.
-
-        Raises
-        ------
-        StateError
-            If its beginning is damaged.
+        Return the number of these rows. The study can be written again, and no trial gets an id
+        that was given before.
         """
         with _log(_database(url), printable(name, "name")) as log:
             return log.rewind()
@@ -319,20 +287,10 @@ class Study:
     def rows(
         cls, url: Url, name: str, first: int = 1, last: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read rounds without the tuner: of a study that this version cannot continue, too.
+        """Yield `records` without the tuner: of a study that this version cannot continue, too.
 
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Yields
-        ------
-        dict
-            A round as in `records`, with points in the parameters that it had. Damaged rows raise
-            `StateError`, after all rounds before them.
+        Points are in the parameters that their round had. Damaged rows raise `StateError`, after
+        all rounds before them.
         """
         first, last = first_and_last(first, last)
         with _log(_database(url), printable(name, "name")) as log:
@@ -632,12 +590,7 @@ class Study:
 
         ledger.write(act, alone=True)
 
-    def _share_commits(self) -> None:
-        """For the service: let the rows of several calls share a commit, by `_flush`."""
-        self._ledger.sharing = True
-
     def _flush(self) -> None:
-        """Commit the rows that wait for others, because of `_share_commits`."""
         self._ledger.flush()
 
     # --- looking -------------------------------------------------------------------------------
@@ -651,13 +604,7 @@ class Study:
         return self._read(look)
 
     def status(self) -> Status:
-        """Return the status: `summary`, with the age of open trials and more warnings.
-
-        Returns
-        -------
-        Status
-            A record that prints itself.
-        """
+        """Return the status: `summary`, with the age of open trials and more warnings."""
         return self._read(lambda fold: study_status(fold, self.name))
 
     @property
@@ -712,23 +659,10 @@ class Study:
     @property
     def open_queries(self) -> list[OpenQuery]:
         """The open trials, oldest first, with who asked each and when."""
-        return self.waiting()
+        return self._waiting()
 
-    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of the open trials, oldest first. `open_queries` has all of them.
-
-        Parameters
-        ----------
-        after : int, default -1
-            Only ids after this one.
-        limit : int, optional
-            Number of trials at most.
-
-        Returns
-        -------
-        list of OpenQuery
-            The trials, with who asked each and when.
-        """
+    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        """Return the open trials with ids after this one, at most `limit`."""
         after = whole(after, "after", -1, "ids are counted from 0")
         limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
 
@@ -747,18 +681,10 @@ class Study:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read rounds as a table, and check their seals.
+        """Read rounds as a structured array, and check their seals.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        numpy.ndarray
-            The columns of `Tuner.history`, with the best setting when the trial was asked, and time
-            and client, when and by whom the value was reported. Damaged rows raise `StateError`.
+        It has the columns of `Tuner.history`, with the best setting when the trial was asked, and
+        time and client, when and by whom the value was reported. Damaged rows raise `StateError`.
         """
         first, last = first_and_last(first, last)
         status = self.summary()
@@ -768,20 +694,11 @@ class Study:
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
         """Read rounds as plain values. For many rounds `history` takes less memory.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        list of dict
-            For each round: round, query (the id that was answered), client (its reporter), time (in
-            seconds since 1970), point, value (None for a failure), expected (None if nothing was
-            known), paused and center (the best setting when it was asked), with a holdback
-            held_back and expected_control (None where no coin decided the round), and failed,
-            metrics and covariates where they were reported, context and covariates of the ask
-            under `asked`.
+        Each has round, query (the id that was answered), client (its reporter), time (in seconds
+        since 1970), point, value (None for a failure), expected (None if nothing was known), paused
+        and center (the best setting when it was asked), with a holdback held_back and
+        expected_control (None where no coin decided the round), and failed, metrics and covariates
+        where they were reported, context and covariates of the ask under `asked`.
         """
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
@@ -802,18 +719,7 @@ class Study:
             yield fold, log
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame, one row a round.
-
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The data of `history`.
-        """
+        """Read `history` as a pandas DataFrame, one row a round."""
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -831,17 +737,8 @@ class Study:
     def verify(self, *, progress: bool = False) -> care.Verification:
         """Check all seals, and compute the tuner anew from its rows.
 
-        Parameters
-        ----------
-        progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
-
-        Returns
-        -------
-        Verification
-            Number of rows, all intact, and the largest difference between a setting that was asked
-            and the one that this machine computes in its place, in shares of the range. Damaged
-            rows raise `StateError`.
+        Damaged rows raise `StateError`. A setting counts as different where the one that this
+        machine computes in its place is farther away than rounding, in shares of the range.
         """
         ledger = self._ledger
         with self._apart() as (fold, log):
@@ -877,7 +774,7 @@ class Study:
         before : int
             The first round whose history is kept.
         progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
+            True if a progress bar may appear.
 
         Returns
         -------
