@@ -85,7 +85,7 @@ def folded(url: str, name: str = "a") -> Fold:
     with closing(open_database(url, 5.0)) as database:
         log = Log(database, name)
         assert log.find()
-        fold = Fold.begun(log)
+        fold = Fold.read(log.beginning(), log)
         for group in log.rows(fold.n, fold.seal):
             for row in group:
                 fold.apply(row)

@@ -77,8 +77,6 @@ class Database(ABC):
 
     serial: str
     """The type of a column that numbers the rows of a table."""
-    keyed: bool
-    """True if it may be unknown whether a statement was carried out: then each ask needs a key."""
     exclusive = ""
     """The statement that keeps out other transactions for care, where a file does not."""
     path: Path | None = None
@@ -298,8 +296,3 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
         "studies are stored in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
         f"(postgresql://user@host/database), not in {shown(scheme[:20])}"
     )
-
-
-def one_line(error: Exception) -> str:
-    """Return the message of a driver on one line."""
-    return " ".join(str(error).split())

@@ -152,13 +152,10 @@ class Log:
         sql = "SELECT head, epoch FROM dikin_study WHERE id = ?"
         rows = self.database.run(sql, (self.study,))
         if not rows:
-            raise self._gone()
+            raise UnknownStudyError(
+                f"study {self.name!r} in {self.database.name} was deleted while it was open"
+            )
         return rows[0][0], rows[0][1]
-
-    def _gone(self) -> UnknownStudyError:
-        return UnknownStudyError(
-            f"study {self.name!r} in {self.database.name} was deleted while it was open"
-        )
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -192,8 +189,7 @@ class Log:
 
     def _written(self, row: Record) -> tuple[int, str] | None:
         """Return number and seal of a row, if it is there."""
-        key, ask = row.key, row.ask
-        found = self.of_key(key) if key is not None else None if ask is None else self.closing(ask)
+        found = self.row(ask=row.ask) if row.key is None else self.row(key=row.key)
         return (found.n, found.seal) if found is not None and found[:6] == row else None
 
     def page(self, after: int, upto: int | None = None) -> Page:
@@ -208,9 +204,7 @@ class Log:
             f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
             (self.version, after, self.study),
         )
-        if not found:
-            raise self._gone()
-        head, epoch, base, saved = found[0][:4]
+        head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
         if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
             raise self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
@@ -256,17 +250,10 @@ class Log:
             raise self.damage(f"row {first} is not the one that was written, or one before", after)
         return group
 
-    def row(self, n: int) -> Row | None:
-        """Return a row."""
-        return next(iter(self.some("n = ?", n)), None)
-
-    def closing(self, ask: int) -> Row | None:
-        """Return the row that closed a trial."""
-        return next(iter(self.some("ask = ?", ask)), None)
-
-    def of_key(self, key: str) -> Row | None:
-        """Return the row of a key."""
-        return next(iter(self.some("key = ?", key)), None)
+    def row(self, **part: int | str | None) -> Row | None:
+        """Return the row of a number `n`, that closed a trial `ask`, or of a `key`, unless None."""
+        ((name, value),) = part.items()
+        return None if value is None else next(iter(self.some(f"{name} = ?", value)), None)
 
     def some(self, where: str, *values: int | str) -> list[Row]:
         """Return some rows, unchecked."""

@@ -23,7 +23,6 @@ from dikin.studies.database import (
     Taken,
     Values,
     digest_of,
-    one_line,
 )
 
 WAKES_EVERY = 0.1
@@ -58,7 +57,6 @@ class Postgres(Database):
     """A server. It may crash and restart: a lost connection is opened again."""
 
     serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-    keyed = True
     exclusive = (
         f"SET LOCAL idle_in_transaction_session_timeout={CARE}; "
         f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)"
@@ -113,7 +111,7 @@ class Postgres(Database):
         return cursor.fetchall() if cursor.description else [], cursor.rowcount
 
     def _explained(self, error: Exception) -> Exception:
-        text, code = one_line(error), getattr(error, "sqlstate", None) or ""
+        text, code = " ".join(str(error).split()), getattr(error, "sqlstate", None) or ""
         if code == "23505":
             return Taken(text)
         if code in ("55P03", "40001", "40P01"):

@@ -36,7 +36,6 @@ class Sqlite(Database):
     """A file. `synchronous=FULL` makes commits durable. Readers never wait for writers."""
 
     serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
-    keyed = False
     _errors = (sqlite3.Error, UnicodeDecodeError)  # a damaged file may contain anything
 
     def __init__(self, path: str, patience: float) -> None:

@@ -47,7 +47,7 @@ from dikin.studies.database import PATIENCE, Database, Record, open_database
 from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Row, create_tables, has_tables, names
+from dikin.studies.log import Log, Row, Snapshot, create_tables, has_tables, names
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -229,7 +229,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
+        Fold.read(Snapshot(-1, "", content))  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         with database.transaction():
             if not has_tables(database):
@@ -369,16 +369,15 @@ class Study:
         ledger, asked_for = self._ledger, [context, covariates or None, n]
 
         def act() -> list[Trial] | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
 
     def _asked(self, asked_for: list[Any], key: str | None) -> list[Trial] | None:
         ledger = self._ledger
-        if not ledger.exact:
-            ledger.refresh()
-        fold, exact, count = ledger.fold, ledger.exact, asked_for[2] or 1
+        fold = ledger.fold if ledger.exact else ledger.current()
+        exact, count = ledger.exact, asked_for[2] or 1
         if len(fold.asked) + count > MOST_OPEN:
             self._refuse_more(fold)
         tuner, at, bodies = fold.tuner, now(), []
@@ -391,7 +390,7 @@ class Study:
             bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
-        elif ledger.database.keyed:
+        elif ledger.database.path is None:  # whether it was written may be unknown
             key = secrets.token_hex(8)
         rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
         rows[0] = rows[0]._replace(key=key)
@@ -461,7 +460,7 @@ class Study:
         def act() -> int | None:
             fold = ledger.fold if id in ledger.fold.asked else ledger.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
-                row = ledger.log.closing(id)
+                row = ledger.log.row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
@@ -579,7 +578,7 @@ class Study:
         ledger = self._ledger
 
         def act() -> int | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             if before is not None:
                 return before.n if before.kind == kind else self._refuse_key(before)
             body = body_of(ledger.fold)
