@@ -107,8 +107,8 @@ class Database(ABC):
         """Return a new connection of the driver."""
 
     @abstractmethod
-    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        """Run a statement. Return its rows, and the number of rows that it has changed."""
+    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
 
     @abstractmethod
     def _explained(self, error: Exception) -> Exception:
@@ -153,8 +153,8 @@ class Database(ABC):
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
         if self.inside:
-            return self._run(sql, values)[0]
-        return self.insist(lambda: self._run(sql, values)[0])
+            return self._run(sql, values)
+        return self.insist(lambda: self._run(sql, values))
 
     def insist(self, act: Callable[[], T]) -> T:
         """Repeat an act while other clients or the connection prevent it, up to the patience."""
@@ -181,13 +181,7 @@ class Database(ABC):
             "and so does an ask with a key"
         )
 
-    def change(self, sql: str, values: Values = ()) -> None:
-        """Run a statement that must change exactly one row, in a transaction."""
-        changed = self._run(sql, values)[1]
-        if changed != 1:
-            raise StoreError(f"{self.name}: {changed} rows were written in place of 1; try again")
-
-    def _run(self, sql: str, values: Values = ()) -> tuple[list[tuple[Any, ...]], int]:
+    def _run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         if self.connection is None:
             self.connect()
         try:

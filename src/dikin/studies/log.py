@@ -319,9 +319,8 @@ class Log:
                 count = self._remove("n > ?", n)
                 sql = f"DELETE FROM dikin_snapshot WHERE study = ? AND version <> {BEGINNING}"
                 self.database.run(sql, (self.study,))
-                self.database.change(
-                    "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?", (n, seal, self.study)
-                )
+                sql = "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?"
+                self.database.run(sql, (n, seal, self.study))
                 skip = Record("skip", json.dumps({"removed": count}))
                 self.append([skip], Head(n, epoch), control=True, jump=max(0, head - n))
             return count

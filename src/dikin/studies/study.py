@@ -704,7 +704,7 @@ class Study:
 
     def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         with self._apart() as (fold, log):
-            spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
+            spaces, upto = Spaces(fold.tuner.space, fold.spaces), fold.n
             earlier = (mark for mark in reversed(fold.marks) if mark[0] < first)
             round, n, seal = next(earlier, fold.marks[0])
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
