@@ -41,11 +41,7 @@ class Verification(NamedTuple):
 
 
 def verify(log: Log, upto: int, progress: bool) -> Verification:
-    """Check all seals, and compute the trials of a study again.
-
-    Each page of rows is a separate read, so that a long verification does not keep the database
-    from cleaning up.
-    """
+    """Check all seals, and compute the trials again, each page of rows in a read of its own."""
     fold, rows, apart = Fold.read(log.beginning(), log), 0, list[float]()
     base = fold.n
     try:

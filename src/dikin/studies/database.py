@@ -94,7 +94,6 @@ class Database(ABC):
         guard.register(self)
 
     def another(self) -> Self:
-        """Return another connection to the same database."""
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
 
     def check_folder(self) -> None:  # noqa: B027 - a server has no folder
@@ -138,7 +137,6 @@ class Database(ABC):
             raise StateError("a study does not go through a fork: open it again in the new process")
 
     def connect(self) -> None:
-        """Open the connection unless it is open."""
         self.refuse_child()
         if self.inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
@@ -169,7 +167,6 @@ class Database(ABC):
                 time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
 
     def failure(self, reason: Exception) -> StoreError:
-        """Return the error for an act that could not be done in time."""
         if isinstance(reason, Again):
             return BusyError(
                 f"other clients write to {self.name} ({reason}); this call has waited "
@@ -210,7 +207,6 @@ class Database(ABC):
             self.rollback()
 
     def begin(self) -> None:
-        """Begin a transaction when no other client writes."""
         self.rollback()  # of a call that was interrupted before it could
         try:
             self.insist(self._begin)

@@ -86,7 +86,6 @@ class Fold:
     # --- rows ----------------------------------------------------------------------------------
 
     def apply(self, row: Row) -> None:
-        """Learn a row."""
         act = getattr(self, f"_{row.kind}", None)
         if act is None:
             raise StateError(
@@ -183,7 +182,6 @@ logging.getLogger("dikin").addFilter(_NotAgain())
 
 
 def study_status(fold: Fold, name: str) -> Status:
-    """Return the status of a study."""
     first, tuner = next(iter(fold.asked), None), fold.tuner
     status = replace(
         tuner.summary(),

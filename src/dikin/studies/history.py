@@ -102,7 +102,6 @@ def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
 
 
 def round_of(record: Record) -> Row:
-    """Return a round as a tuner keeps it."""
     asked = record.get("asked") or {}
     return Row(
         round=record["round"],

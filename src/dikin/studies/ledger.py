@@ -1,9 +1,6 @@
 """A client of a study: its state, its connection, and its care when either fails.
 
-An ask reads the rows of others, computes, and appends a row in one short transaction, if no more
-than a few rows have come meanwhile. Where others are faster, and in a crowd, it is repeated in a
-transaction that keeps them out. The state in memory is never ahead of the database: after a failure
-it is made again from a snapshot and rows.
+The state in memory is never ahead of the database. After a failure it is made again.
 """
 
 from __future__ import annotations
@@ -108,7 +105,6 @@ class Ledger:
             self.database.close()  # the driver may be in any state
 
     def close(self) -> None:
-        """Write the rows that wait, and close the connection."""
         if self._closed or os.getpid() != self.database.process:
             return
         try:
@@ -201,10 +197,7 @@ class Ledger:
         control: bool = False,
         jump: int = 0,
     ) -> int | None:
-        """Append rows, and learn them if nothing came before. Return the number of the first.
-
-        None if too many rows have come since the last `current`.
-        """
+        """Append rows. Return the number of the first, None if too many came before them."""
         fold = self.fold
         if self.damage is not None:
             raise self.damage
@@ -225,10 +218,7 @@ class Ledger:
         return first
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
-        """Do something that appends rows.
-
-        Where it returns None as others were faster, and with `alone`, others are kept out.
-        """
+        """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
         return self.call(partial(self._written, act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
@@ -309,5 +299,4 @@ class Ledger:
 
 
 def now() -> int:
-    """Return the time in microseconds since 1970."""
     return time.time_ns() // 1000

@@ -143,7 +143,6 @@ class Log:
             self.database.run("SELECT 1 FROM dikin_study WHERE id = ? FOR UPDATE", (self.study,))
 
     def delete(self) -> None:
-        """Remove the study with its rows, in a transaction."""
         for table, column in (("row", "study"), ("snapshot", "study"), ("study", "id")):
             self.database.run(f"DELETE FROM dikin_{table} WHERE {column} = ?", (self.study,))
 
@@ -162,13 +161,11 @@ class Log:
     def append(
         self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there, with one seal. They are durable when this returns.
+        """Append rows with one seal. Return it after the number of the first row.
 
-        `seen` is the last row that this client knows, the epoch, and how many may have come since.
-        With `control` they raise the epoch. `jump` numbers are left out before them. Return the
-        number of the first and the seal; None if too many rows have come, or the study is gone.
-        Raise `Taken` if there is a row of that key, or that closes that trial. Where the connection
-        breaks, a key or the trial shows if they were written.
+        None if too many rows have come, or the study is gone. With `control` they raise the epoch.
+        `jump` numbers are left out before them. A key or trial in use raises `Taken`, and where the
+        connection breaks, shows if they were written.
         """
         lost = False
 
@@ -213,15 +210,7 @@ class Log:
     def rows(
         self, after: int, seal: str, upto: int | None = None, first: Page | None = None
     ) -> Iterator[list[Row]]:
-        """Yield the rows after a sealed one, checked, those of one seal at a time.
-
-        The first page may have been read already.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or are missing, after all that are intact were yielded.
-        """
+        """Yield the rows after a sealed one, those of one seal at a time, up to any `Damage`."""
         group: list[Row] = []
         page = first or self.page(after, upto)
         while page.rows:
@@ -359,7 +348,6 @@ def create_tables(database: Database) -> None:
 
 
 def names(database: Database) -> list[str]:
-    """Return the studies in a database."""
     if not has_tables(database):
         return []
     rows = database.run("SELECT name FROM dikin_study ORDER BY name")

@@ -103,7 +103,6 @@ class Postgres(Database):
 
     @property
     def _limit(self) -> int:
-        """The patience in milliseconds."""
         return max(1, int(1000 * self.patience))
 
     def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:

@@ -86,7 +86,6 @@ class OpenQuery(Query):
 
     @property
     def setting(self) -> Params:
-        """The setting by name."""
         return self.params
 
 
@@ -365,7 +364,6 @@ class Study:
         return trials[0] if n is None else trials
 
     def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        """Ask for some trials, or return those that were asked under the key."""
         ledger, asked_for = self._ledger, [context, covariates or None, n]
 
         def act() -> list[Trial] | None:
@@ -400,7 +398,6 @@ class Study:
         return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
     def _again(self, row: Row, asked_for: list[Any]) -> list[Trial]:
-        """Return the trials that were asked under a key."""
         if json.loads(row.body).get("for") != asked_for:
             self._refuse_key(row)
         last = row.n + (asked_for[2] or 1) - 1
@@ -810,7 +807,6 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
-    """Refuse an answer that is not the one in the row of a trial."""
     body = json.loads(row.body)
     if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
         raise QueryError(
