@@ -76,6 +76,7 @@ class Postgres(Database):
             ) from None
         name = f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
         super().__init__(url, name, patience)
+        self._limit = max(1, int(1000 * patience))  # in milliseconds
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -100,10 +101,6 @@ class Postgres(Database):
         if server != connection.info.backend_pid:
             connection.prepare_threshold = None
         return connection
-
-    @property
-    def _limit(self) -> int:
-        return max(1, int(1000 * self.patience))
 
     def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
         cursor = self.connection.execute(sql.replace("?", "%s"), values or None)

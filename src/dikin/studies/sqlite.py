@@ -189,15 +189,12 @@ class Sqlite(Database):
 
 def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
     """Return device and inode at each path, which identify a file under any name."""
-    identities: list[tuple[int, int] | None] = []
-    for path in paths:
-        try:
+    found: list[tuple[int, int] | None] = [None] * len(paths)
+    for place, path in enumerate(paths):
+        with suppress(OSError):
             status = os.stat(path)
-        except OSError:
-            identities.append(None)
-        else:
-            identities.append((status.st_dev, status.st_ino))
-    return identities
+            found[place] = status.st_dev, status.st_ino
+    return found
 
 
 def _resolved(path: str) -> Path:
