@@ -1,8 +1,6 @@
 """A PostgreSQL server: an append is one statement, so that a stopped client holds no lock.
 
-A server that is suspended, or a network that drops every packet, leaves a client waiting: the
-connection is intact, and nothing ever comes. So each wait for the server ends after some seconds of
-silence, and the connection with it.
+Each wait for the server ends after some seconds of silence, and the connection with it.
 """
 
 from __future__ import annotations

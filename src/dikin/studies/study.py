@@ -336,17 +336,13 @@ class Study:
             As for `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
-            week, because the answer was lost, returns the same trial.
+            week, because the answer was lost, returns the same trial. Another n, context or
+            covariates under the same key are refused.
 
         Returns
         -------
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
-
-        Raises
-        ------
-        ParameterError
-            If the key was given to a request with another n, context or covariates.
         """
         context, covariates = as_read(context), as_read(covariates)
         key = None if key is None else printable(key, "key")
@@ -424,8 +420,8 @@ class Study:
     ) -> None:
         """Answer a trial of any client, as `Tuner.tell`. It is durable when this returns.
 
-        The same answer again is accepted and changes nothing. A different answer is an error. So if
-        you do not know whether a tell succeeded, tell again.
+        The same answer again is accepted and changes nothing. A different answer raises
+        `AnsweredError`. So if you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
@@ -433,11 +429,6 @@ class Study:
             The trial, or its id.
         value, metrics, covariates, failed
             As for `Tuner.tell`.
-
-        Raises
-        ------
-        AnsweredError
-            If the trial has another answer already.
         """
         self._close(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
