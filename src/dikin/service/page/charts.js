@@ -23,7 +23,7 @@ export class Chart {
     this.note = make("p", { class: "chart-note" });
     this.parts = {
       paused: svg("g", { class: "paused" }), grid: svg("g", { class: "grid" }),
-      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), outside: svg("path", { class: "outside" }), failed: svg("path", { class: "failed" }),
+      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), failed: svg("path", { class: "failed" }),
       line: svg("path", { class: "line" }),
       labels: svg("g", { class: "labels" }),
       end: svg("circle", { class: "end", r: 3.5 }), endLabel: svg("text", { class: "end-label" }),
@@ -169,11 +169,10 @@ export class Chart {
 
   drawShapes() {
     const { x, y } = this.scale;
-    const { band, dots, outside, failed, line } = this.model;
+    const { band, dots, failed, line } = this.model;
     setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
     // A line of no length with round ends is a dot; one path for all dots is cheap.
     setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
-    setAttribute(this.parts.outside, "d", (outside ?? []).map((point) => this.triangle(point)).join(""));
     setAttribute(this.parts.failed, "d", (failed ?? []).map((round) => this.cross(round)).join(""));
     setAttribute(this.parts.line, "d", linePath(line, x, y));
   }
@@ -185,14 +184,6 @@ export class Chart {
     const [left, high] = [fine(x(round) - size), fine((this.model.failuresAbove ? top : bottom) - size)];
     const wide = fine(2 * size);
     return `M${left} ${high}l${wide} ${wide}m0 ${-wide}l${-wide} ${wide}`;
-  }
-
-  /** A point beyond an end of the axis, as a triangle at that end that points to it. */
-  triangle([round, value]) {
-    const { x, y } = this.scale;
-    const size = 0.25 * this.size.rem;
-    const height = value > this.model.domain[1] ? 2 * size : -2 * size;
-    return `M${fine(x(round) - size)} ${fine(y(value) + height)}h${fine(2 * size)}L${fine(x(round))} ${fine(y(value))}Z`;
   }
 
   lastPoint() {

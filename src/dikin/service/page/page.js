@@ -135,7 +135,7 @@ function live() {
   });
   setInterval(() => {
     if (link.kind === "waiting" && view) showLink();
-    view?.tick();
+    view?.tick?.();
     if (!visitor && view && link.kind === "live") learnVisitor();
   }, 1000);
   start();
