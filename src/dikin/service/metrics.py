@@ -83,16 +83,10 @@ class Metrics:
             "Open studies that have not answered for too long.",
             registry=self._registry,
         )
-        self._observed: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        key = method, route, status
-        observe = self._observed.get(key)
-        if observe is None:
-            observe = self._requests.labels(method, route, str(status)).observe
-            self._observed[key] = observe
-        observe(seconds)
+        self._requests.labels(method, route, str(status)).observe(seconds)
         if status >= 400:
             self._refused.labels(str(status)).inc()
 
