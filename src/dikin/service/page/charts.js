@@ -22,7 +22,7 @@ export class Chart {
   build(hue) {
     this.note = make("p", { class: "chart-note" });
     this.parts = {
-      paused: svg("g", { class: "paused" }), grid: svg("g", { class: "grid" }),
+      grid: svg("g", { class: "grid" }),
       band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), failed: svg("path", { class: "failed" }),
       line: svg("path", { class: "line" }),
       labels: svg("g", { class: "labels" }),
@@ -118,7 +118,6 @@ export class Chart {
     if (!this.model || width < 40 || height < 40) return;
     setAttribute(this.image, "viewBox", `0 0 ${width} ${height}`);
     this.scale = this.makeScale();
-    this.drawPauses();
     this.drawGrid();
     this.drawShapes();
     this.drawEnd();
@@ -142,12 +141,6 @@ export class Chart {
       x: (round) => left + axis.share(round) * (right - left),
       y: (v) => bottom - share(v) * (bottom - top),
     };
-  }
-
-  drawPauses() {
-    const { x, top, bottom } = this.scale;
-    this.parts.paused.replaceChildren(...this.model.pauses.map(([from, to]) =>
-      svg("rect", { x: fine(x(from)), y: top, width: fine(Math.max(1, x(to) - x(from))), height: bottom - top })));
   }
 
   drawGrid() {

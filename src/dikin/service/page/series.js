@@ -103,17 +103,6 @@ const line = (round, values, size) =>
 
 const points = ({ round }, values) => round.flatMap((each, i) => (isNumber(values[i]) ? [[each, values[i]]] : []));
 
-/** The pauses as `[first round, last round]`. */
-function pauses({ round, paused }) {
-  const found = [];
-  for (let i = 0; i < round.length; i++) {
-    if (!paused[i]) continue;
-    if (i && paused[i - 1]) found.at(-1)[1] = round[i];
-    else found.push([round[i], round[i]]);
-  }
-  return found;
-}
-
 /** The smallest and the largest of some numbers; null if there are none. */
 export function extent(values) {
   const seen = values.filter(isNumber);
@@ -155,7 +144,7 @@ function axisOf(first, last) {
 
 // --- the charts -----------------------------------------------------------------------------------
 //
-// A model has: axis, first, last (rounds), step (rounds of one drawn position), domain, log, bounds, pauses, band, dots,
+// A model has: axis, first, last (rounds), step (rounds of one drawn position), domain, log, bounds, band, dots,
 // failed (rounds), line, ticks, format (of the label at the end), tick (of the axis),
 // note, summary, and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
@@ -173,7 +162,6 @@ export function frameOf(study, history) {
     axis: axisOf(first, last),
     step: Math.max(1, Math.ceil(shown / POSITIONS)),
     wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
-    pauses: pauses(history),
     reach: `over rounds ${count(first)} to ${count(last)}, ${clock(history.time[0])} to ${clock(history.time.at(-1))}`,
   };
 }
@@ -184,8 +172,8 @@ function tickFormat([low, high], log) {
   return log ? number : (v) => format(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-function base({ axis, first, last, step, pauses }, domain, log = false) {
-  return { axis, first, last, step, pauses, domain, log, tick: tickFormat(domain, log) };
+function base({ axis, first, last, step }, domain, log = false) {
+  return { axis, first, last, step, domain, log, tick: tickFormat(domain, log) };
 }
 
 /** The text of a model at the cursor: short beside its title, in full for screen readers. */

@@ -8,14 +8,9 @@ import { decisionModel, extent, frameOf, History, valueModel } from "./series.js
 const MOST_CHARTS = 24;
 const HINT = "Point at a chart, or focus it and use the arrow keys, to read one round.";
 
-/** Show one study in `main`, or the data that a file has; returns what the page needs to remove it. */
-export function openStudy(main, name, page, data = null) {
-  const view = new StudyView(main, name, page, data);
-  return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
-}
-
-class StudyView {
-  constructor(main, name, page, data) {
+/** One study in `main`, live or from the data that a file has. */
+export class StudyView {
+  constructor(main, name, page, data = null) {
     Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null });
     this.charts = [];
     this.known = { state: null, warnings: new Set() };
@@ -177,7 +172,7 @@ class StudyView {
     this.value.show(valueModel(frame));
     const hidden = this.study.columns.length - this.decisions.length;
     setText(this.legend, (this.study.contexts ? "Dots: best guess in the context of a round." : "Line: best guess.")
-      + ` Shade: what was tried, to explore.${frame.pauses.length ? " Grey: paused." : ""}${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
+      + ` Shade: what was tried, to explore.${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i)));
     this.showCursorText();
   }
