@@ -12,8 +12,8 @@ import pytest
 
 import dikin
 from dikin.plotting.terminal import BLOCKS
-from dikin.studies import study as study_module
 from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
+from dikin.tuning import history as history_module
 from studies.small import command
 
 FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
@@ -251,8 +251,8 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     def save(figure: str, path: Path) -> None:
         drawn.append((figure, path))
 
-    monkeypatch.setattr(study_module, "draw_history", draw)
-    monkeypatch.setattr(study_module, "save_figure", save)
+    monkeypatch.setattr(history_module, "draw_history", draw)
+    monkeypatch.setattr(history_module, "save_figure", save)
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         study.plot(out)
