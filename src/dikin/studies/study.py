@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import secrets
@@ -96,6 +97,8 @@ class Study:
     `ask` and `tell` are durable when they return. Any number of processes and threads may have the
     same study open, of any version of the library, on any machine. Trials and answers are kept as
     rows, and the tuner is made from the rows.
+
+    In every method `context` has a value for each name of the tuner's `context`.
 
     Parameters
     ----------
@@ -893,7 +896,7 @@ for _same in (
     *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
     *("summary", "plot", "pause", "resume"),
 ):
-    getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
+    getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:

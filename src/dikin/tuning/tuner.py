@@ -90,6 +90,9 @@ class Tuner(Player[Trial]):
     from every value with one regression, explores around the best setting that it believes in, a
     little less every round, and never leaves the ranges.
 
+    In every method `context` has a value for each name of the tuner's `context`, and `rounds` is a
+    number of the last rounds.
+
     Parameters
     ----------
     parameters : mapping
@@ -628,18 +631,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """Return the best setting in a context.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`.
-
-        Returns
-        -------
-        dict
-            The setting by name.
-        """
+        """Return the best setting in a context, by name."""
         return self.space.params(self._center(self._weights(context)))
 
     def _weights(self, context: Any) -> Array:
@@ -647,18 +639,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and importance.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`.
-
-        Returns
-        -------
-        Recommendation
-            A record that prints itself.
-        """
+        """Return the best setting with its expected value, intervals and importance."""
         weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
         metrics = [*zip(self.limits, found.limits, strict=True)]
@@ -719,18 +700,6 @@ class Tuner(Player[Trial]):
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
-        """Bound the expected regret for a constant of your choice.
-
-        Parameters
-        ----------
-        smoothness, lipschitz : float, optional
-            The constant of the values on the cube. Give either of the two.
-
-        Returns
-        -------
-        float
-            The bound for the rounds so far.
-        """
         constants = (
             None if smoothness is None else positive(smoothness, "smoothness") / 4.0,
             None if lipschitz is None else positive(lipschitz, "lipschitz") / 2.0,
@@ -740,13 +709,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def summary(self) -> Status:
-        """Return the status: rounds, best setting, its value with an interval, warnings.
-
-        Returns
-        -------
-        Status
-            A record that prints itself, in a notebook as a table.
-        """
+        """Return the status: rounds, best setting, its value with an interval, warnings."""
         space, axes, worth = self.space, self.space.axes, self._worth
         recent = [
             row.value
@@ -880,18 +843,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
-        """Return everything that the future depends on, as plain JSON values.
-
-        Parameters
-        ----------
-        rounds : int, default 1000
-            Number of the last rounds to include.
-
-        Returns
-        -------
-        dict
-            Data for `dikin.restore`.
-        """
+        """Return everything that the future depends on, as plain JSON values."""
         kept = self._rows(rounds)
         return {
             "tuner": self.spec(),
@@ -943,11 +895,6 @@ class Tuner(Player[Trial]):
             Data that `state` returned.
         checked : bool, default False
             True if a digest has shown that nothing was altered, which takes less time.
-
-        Returns
-        -------
-        Tuner
-            With the same future.
         """
         known = dict(state["tuner"])
         parameters = Space.from_spec(known).parameters
