@@ -21,7 +21,7 @@ from dikin.open_queries import Query
 from dikin.players import Player, locked
 from dikin.plotting.contexts import ContextPanel
 from dikin.rng import counted, named_key, stream_key
-from dikin.serialization import count_of, finite_or_none, number_or_nan
+from dikin.serialization import count_of, number_or_nan, plain
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
 from dikin.tuning.guarantee import Certificate, Floor, Play
@@ -37,7 +37,7 @@ from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
 from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial, fact_of, trial_of
+from dikin.tuning.trial import Trial, trial_of
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate, in_range
@@ -330,8 +330,8 @@ class Tuner(Player[Trial]):
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
     def _again(self, id: int) -> Trial:
-        trial: Any = self._open[id][0]
-        return trial_of(self.space, id, fact_of(trial))
+        trial, kept = self._open[id]
+        return trial_of(self.space, id, self._fact(trial, kept))
 
     def _enter(self, trial: Trial, kept: Kept) -> None:
         self._open[trial.id] = trial, kept
@@ -857,16 +857,13 @@ class Tuner(Player[Trial]):
                 for id, (trial, kept) in self._open.items()
             },
             "certificate": self._certificate.state(),
-            "unexpected": [
-                [play.to_json(), loss, None if shares is None else shares.tolist()]
-                for play, loss, shares in self._unexpected
-            ],
+            "unexpected": plain(self._unexpected),
             "covariates": self.covariates.state(),
             "control": self._control.tolist(),
             "waited": self._waited,
             "worth": self._worth and self._worth.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in [*self._history][-kept:] if kept],
+            "history": plain([*self._history][-kept:] if kept else []),
         }
 
     def spec(self) -> dict[str, Any]:
@@ -938,8 +935,10 @@ class Tuner(Player[Trial]):
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
         """Return a trial with the data that its answer needs, as plain JSON values."""
-        fact = fact_of(trial) | {"play": kept.play and kept.play.to_json()}
-        return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
+        parts = ("point", "expected", "paused", "covariates", "context", "held_back")
+        fact = {name: getattr(trial, name) for name in parts} | {"play": kept.play}
+        compared = {} if self._worth is None else {"control": kept.control}
+        return {name: plain(part) for name, part in (fact | compared).items()}
 
     @locked
     def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
