@@ -2,7 +2,7 @@
 
 import { poll, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
-import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
+import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
 import { decisionModel, extent, frameOf, History, valueModel } from "./series.js";
 
 const MOST_CHARTS = 24;
@@ -124,8 +124,6 @@ export class StudyView {
     const names = this.study.columns.slice(0, MOST_CHARTS);
     this.decisions = names.map((name) => this.chart(name, "decision"));
     this.decisionBox.replaceChildren(...this.decisions.map((chart) => chart.element));
-    // Rows of three line up with the outcome; other counts look better in rows of two.
-    this.decisionBox.classList.toggle("two", names.length <= 2 || names.length === 4);
   }
 
   problem(problem) {
@@ -309,7 +307,7 @@ export class StudyView {
     this.pause.disabled = !may;
     setText(this.pause, this.study.paused ? "Resume …" : "Pause …");
     setText(this.pauseWhy, may ? "" : `Your token may only read. To ${this.study.paused ? "resume" : "pause"}, use one with the right play.`);
-    setAttribute(this.pause, "aria-describedby", may ? "" : "pause-why");
+    this.pause.setAttribute("aria-describedby", may ? "" : "pause-why");
   }
 
   async switchPause() {
