@@ -112,7 +112,6 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, or raise an error with the reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         # Clients that connect before the server has started wait.

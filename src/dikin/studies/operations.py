@@ -288,7 +288,6 @@ def tell(
 
 
 def _query(id: Any, point: Any) -> Query | int:
-    """Return the trial that a client refers to by an id and, optionally, a point."""
     if point is None:
         return id  # type: ignore[no-any-return]
     query_or_id(id)

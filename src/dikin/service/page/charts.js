@@ -51,16 +51,11 @@ export class Chart {
     });
     this.slider.addEventListener("focusout", () => this.onCursor(null));
     // Sizes are read here only, so a redraw never has to measure.
-    this.observer = new ResizeObserver(([entry]) => {
+    new ResizeObserver(([entry]) => {
       const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
       this.size = { width: entry.contentRect.width, height: entry.contentRect.height, rem };
       this.draw();
-    });
-    this.observer.observe(this.plot);
-  }
-
-  close() {
-    this.observer.disconnect();
+    }).observe(this.plot);
   }
 
   // --- the cursor ---------------------------------------------------------------------------------

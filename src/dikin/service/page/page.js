@@ -122,9 +122,6 @@ function live() {
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
   });
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) view?.nudge();
-  });
   setInterval(() => {
     view?.tick?.();
     if (!visitor && view && link.kind === "live") learnVisitor();

@@ -30,13 +30,7 @@ export class StudyView {
   close() {
     this.closed = true;
     this.polling?.close();
-    this.charts.forEach((chart) => chart.close());
     document.removeEventListener("pointerdown", this.outside);
-  }
-
-  nudge() {
-    this.polling?.nudge();
-    this.redraw();
   }
 
   // --- building -----------------------------------------------------------------------------------
@@ -119,7 +113,6 @@ export class StudyView {
   begin() {
     this.columns = String(this.study.columns);
     this.history = new History(this.study.columns.length);
-    this.decisions?.forEach((chart) => chart.close());
     this.charts = [this.value];
     const names = this.study.columns.slice(0, MOST_CHARTS);
     this.decisions = names.map((name) => this.chart(name, "decision"));
@@ -140,9 +133,9 @@ export class StudyView {
 
   // --- showing ------------------------------------------------------------------------------------
 
-  /** Draw once with the next frame, however often this is called; not while the page is hidden. */
+  /** Draw once with the next frame, however often this is called. */
   redraw() {
-    if (this.planned || document.hidden || !this.history) return;
+    if (this.planned) return;
     this.planned = true;
     requestAnimationFrame(() => {
       this.planned = false;
@@ -294,7 +287,7 @@ export class StudyView {
 
   /** Each second: texts that change between two answers. */
   tick() {
-    if (this.data || this.body.hidden || !this.told || document.hidden) return;
+    if (this.data || this.body.hidden || !this.told) return;
     this.showHead();
     setText(this.told, this.toldText());
   }
