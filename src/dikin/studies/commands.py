@@ -16,7 +16,7 @@ from dikin.files import replacing
 from dikin.plotting.curves import far_off
 from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Act, Call, Schema, summary
+from dikin.studies.operations import OPERATIONS, Act, Operation, Schema, summary
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import (
     VALUE,
@@ -119,7 +119,7 @@ create.params += tuner_options()
 # --- commands that call a study ------------------------------------------------------------------
 
 
-def _command(call: Call) -> click.Command:
+def _command(call: Operation) -> click.Command:
     title = call.name.replace("_", "-")
     given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
     more = {"progress": True} if "progress" in call.arguments else {}
@@ -151,7 +151,7 @@ def _parameter(name: str, schema: Schema, required: bool) -> click.Parameter:
 
 
 for _name in SHOWN:
-    _call = OPERATIONS[_name] if _name in OPERATIONS else Call(getattr(Study, _name))
+    _call = OPERATIONS[_name] if _name in OPERATIONS else Operation(getattr(Study, _name))
     study.add_command(url_option(_command(_call)))
 
 
