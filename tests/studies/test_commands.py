@@ -136,7 +136,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
             "a limit is a text such as",
         ),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "limit": ["a"]}',), "mean 'limits'?"),
-        (('{"tuner": 3}',), "tuner must be an object of parameters by name"),
+        (('{"tuner": 3}',), "a JSON object of parameters by name"),
         (('{"tuner": {"a": {"low": 1}}}',), "a: high missing"),
         (
             ('{"tuner": {"a": {"low": 1, "hihg": 2}}}',),

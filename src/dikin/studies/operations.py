@@ -395,7 +395,7 @@ OPEN_TRIAL["properties"]["age_seconds"] = NUMBER
 @operation("GET", "read", answer=record(queries=list_of(OPEN_TRIAL), total=WHOLE))
 def open_(study: Study, after: After = -1, limit: Limit = 100) -> Any:
     """Return the open trials, oldest first, with who asked each and when."""
-    found = study.waiting(after, _at_most(limit, "limit"))
+    found = study._waiting(after, _at_most(limit, "limit"))
     return {"queries": list(map(_waiting, found)), "total": study.status().open.count}
 
 
@@ -430,7 +430,7 @@ def page(study: Study, after: After = 0) -> Any:
     return {
         "study": seen.to_json(),
         "recommendation": found if found is None else found.to_json(),
-        "open": list(map(_waiting, study.waiting(-1, SHOWN_OPEN))),
+        "open": list(map(_waiting, study._waiting(-1, SHOWN_OPEN))),
         "rounds": _columns(records, size),
     }
 

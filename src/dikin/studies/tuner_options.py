@@ -22,6 +22,7 @@ from dikin.tuning.tuner import Tuner
 TUNER_EXAMPLE = (
     '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
 )
+WANTED = f"a tuner is described by a JSON object of parameters by name, such as {TUNER_EXAMPLE}"
 CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
 RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
@@ -172,33 +173,20 @@ def tuner_from_text(text: str) -> Tuner:
     try:
         spec = strict_json(text)
     except ValueError as reason:
-        raise ParameterError(
-            f"a tuner is described by a JSON object such as {TUNER_EXAMPLE}, got {shown(text)} "
-            f"({reason})"
-        ) from reason
+        raise ParameterError(f"{WANTED}, got {shown(text)} ({reason})") from reason
     return tuner_from_spec(spec)
 
 
 def tuner_from_spec(spec: Any) -> Tuner:
     """Return the tuner that a JSON object describes."""
-    if not isinstance(spec, dict) or "tuner" not in spec:
-        raise ParameterError(
-            f"a tuner is described by a JSON object with the key 'tuner', such as {TUNER_EXAMPLE}, "
-            f"got {shown(spec)}"
-        )
-    arguments = dict(spec)
-    entries = arguments.pop("tuner")
+    arguments = dict(spec) if isinstance(spec, dict) else {}
+    entries = arguments.pop("tuner", None)
     if not isinstance(entries, dict):
-        raise ParameterError(
-            f"tuner must be an object of parameters by name, as in {TUNER_EXAMPLE}, got "
-            f"{shown(entries)}"
-        )
+        raise ParameterError(f"{WANTED}, got {shown(spec)}")
     parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
     known = TUNER_CALL.arguments.keys() - {"parameters"}
-    for name in arguments:
-        if name not in known:
-            near = did_you_mean(name, known)
-            raise ParameterError(f"Tuner has no argument {shown(name)}.{near}")
+    for name in arguments.keys() - known:
+        raise ParameterError(f"Tuner has no argument {shown(name)}.{did_you_mean(name, known)}")
     try:
         return Tuner(parameters, **arguments)
     except DikinError:

@@ -22,8 +22,8 @@ export class Chart {
   build(hue) {
     this.note = make("p", { class: "chart-note" });
     this.parts = {
-      paused: svg("g", { class: "paused" }), grid: svg("g", { class: "grid" }),
-      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), outside: svg("path", { class: "outside" }), failed: svg("path", { class: "failed" }),
+      grid: svg("g", { class: "grid" }),
+      band: svg("path", { class: "band" }), dots: svg("path", { class: "dots" }), failed: svg("path", { class: "failed" }),
       line: svg("path", { class: "line" }),
       labels: svg("g", { class: "labels" }),
       end: svg("circle", { class: "end", r: 3.5 }), endLabel: svg("text", { class: "end-label" }),
@@ -118,7 +118,6 @@ export class Chart {
     if (!this.model || width < 40 || height < 40) return;
     setAttribute(this.image, "viewBox", `0 0 ${width} ${height}`);
     this.scale = this.makeScale();
-    this.drawPauses();
     this.drawGrid();
     this.drawShapes();
     this.drawEnd();
@@ -144,12 +143,6 @@ export class Chart {
     };
   }
 
-  drawPauses() {
-    const { x, top, bottom } = this.scale;
-    this.parts.paused.replaceChildren(...this.model.pauses.map(([from, to]) =>
-      svg("rect", { x: fine(x(from)), y: top, width: fine(Math.max(1, x(to) - x(from))), height: bottom - top })));
-  }
-
   drawGrid() {
     const { left, right, top, bottom, y } = this.scale;
     const bounds = this.model.bounds ?? [];
@@ -169,11 +162,10 @@ export class Chart {
 
   drawShapes() {
     const { x, y } = this.scale;
-    const { band, dots, outside, failed, line } = this.model;
+    const { band, dots, failed, line } = this.model;
     setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
     // A line of no length with round ends is a dot; one path for all dots is cheap.
     setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
-    setAttribute(this.parts.outside, "d", (outside ?? []).map((point) => this.triangle(point)).join(""));
     setAttribute(this.parts.failed, "d", (failed ?? []).map((round) => this.cross(round)).join(""));
     setAttribute(this.parts.line, "d", linePath(line, x, y));
   }
@@ -185,14 +177,6 @@ export class Chart {
     const [left, high] = [fine(x(round) - size), fine((this.model.failuresAbove ? top : bottom) - size)];
     const wide = fine(2 * size);
     return `M${left} ${high}l${wide} ${wide}m0 ${-wide}l${-wide} ${wide}`;
-  }
-
-  /** A point beyond an end of the axis, as a triangle at that end that points to it. */
-  triangle([round, value]) {
-    const { x, y } = this.scale;
-    const size = 0.25 * this.size.rem;
-    const height = value > this.model.domain[1] ? 2 * size : -2 * size;
-    return `M${fine(x(round) - size)} ${fine(y(value) + height)}h${fine(2 * size)}L${fine(x(round))} ${fine(y(value))}Z`;
   }
 
   lastPoint() {

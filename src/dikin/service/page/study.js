@@ -2,23 +2,15 @@
 
 import { poll, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
-import { ago, count, duration, icon, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
-import { decisionModel, extent, frameOf, History, KEEP, valueModel } from "./series.js";
+import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
+import { decisionModel, extent, frameOf, History, valueModel } from "./series.js";
 
 const MOST_CHARTS = 24;
 const HINT = "Point at a chart, or focus it and use the arrow keys, to read one round.";
 
-// The reader's choice is kept while other studies are shown.
-let chosen = KEEP;
-
-/** Show one study in `main`, or the data that a file has; returns what the page needs to remove it. */
-export function openStudy(main, name, page, data = null) {
-  const view = new StudyView(main, name, page, data);
-  return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
-}
-
-class StudyView {
-  constructor(main, name, page, data) {
+/** One study in `main`, live or from the data that a file has. */
+export class StudyView {
+  constructor(main, name, page, data = null) {
     Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null });
     this.charts = [];
     this.known = { state: null, warnings: new Set() };
@@ -73,9 +65,7 @@ class StudyView {
 
   buildTools() {
     this.cursorText = make("p", { class: "cursor-text", text: HINT });
-    const options = [200, KEEP].map((n) => make("option", { value: n, selected: n === chosen, text: `last ${count(n)} rounds` }));
-    const select = make("select", { class: "button", "aria-label": "Rounds", change: () => this.choose(Number(select.value)) }, ...options);
-    return make("div", { class: "tools" }, this.cursorText, select);
+    return make("div", { class: "tools" }, this.cursorText);
   }
 
   buildOutcome() {
@@ -152,14 +142,6 @@ class StudyView {
 
   // --- showing ------------------------------------------------------------------------------------
 
-  choose(rounds) {
-    chosen = rounds;
-    // The reader asked for other rounds: the summaries may change at once.
-    this.charts.forEach((chart) => (chart.spoken = -Infinity));
-    this.setCursor(null);
-    this.redraw();
-  }
-
   /** Draw once with the next frame, however often this is called; not while the page is hidden. */
   redraw() {
     if (this.planned || document.hidden || !this.history) return;
@@ -184,13 +166,13 @@ class StudyView {
   }
 
   showCharts() {
-    const frame = frameOf(this.study, this.history, chosen);
+    const frame = frameOf(this.study, this.history);
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.value.show(valueModel(frame));
     const hidden = this.study.columns.length - this.decisions.length;
     setText(this.legend, (this.study.contexts ? "Dots: best guess in the context of a round." : "Line: best guess.")
-      + ` Shade: what was tried, to explore.${frame.pauses.length ? " Grey: paused." : ""}${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
+      + ` Shade: what was tried, to explore.${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i)));
     this.showCursorText();
   }
@@ -266,7 +248,7 @@ class StudyView {
     const reason = this.study.guard_reason;
     const texts = [...(reason ? [reason] : []), ...this.study.warnings.filter((text) => text !== reason)];
     this.warnings.hidden = !texts.length;
-    this.warnings.replaceChildren(...texts.map((text) => make("li", {}, icon("warning"), make("span", { text }))));
+    this.warnings.replaceChildren(...texts.map((text) => make("li", { text })));
     // The numbers in a warning move; only a warning of a new kind is news.
     const kinds = texts.map((text) => text.replace(/[\d.,]+/g, "#"));
     const fresh = texts.filter((_, i) => !this.known.warnings.has(kinds[i]));
