@@ -145,10 +145,10 @@ class Ledger:
                         fold.apply(row)
                 fold.mark()
         except Damage as damage:
-            row = self.log.row(n=fold.n)
+            last = self.log.row(n=fold.n)
             if began:
                 logger.error("%s", damage)
-            elif damage.n == fold.n and (row is None or row.seal != fold.seal):
+            elif damage.n == fold.n and (last is None or last.seal != fold.seal):
                 self._gone_back(fold.n, fold.n)  # other rows are where this client has read some
             self.damage = damage
         self._fold, self._epoch, self.space = fold, page.epoch, fold.tuner.space

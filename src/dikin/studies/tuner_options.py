@@ -9,7 +9,7 @@ import click
 
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.serialization import strict_json
-from dikin.studies.operations import Call, Schema
+from dikin.studies.operations import Operation, Schema
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
@@ -28,7 +28,7 @@ RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
 CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
 VALUE = "NAME=VALUE"
-TUNER_CALL = Call(Tuner)
+TUNER_CALL = Operation(Tuner)
 
 Reader = Callable[[str, str | None], Any]
 
