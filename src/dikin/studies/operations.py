@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import NoneType, UnionType
@@ -22,7 +22,7 @@ import numpy as np
 from dikin.arguments import frozen, whole
 from dikin.errors import ParameterError, RequestError, did_you_mean, shown
 from dikin.open_queries import Query
-from dikin.serialization import finite_or_none
+from dikin.serialization import finite_or_none, plain
 from dikin.status import Status
 from dikin.studies.arguments import query_or_id
 from dikin.studies.study import Known, OpenQuery, Study
@@ -267,19 +267,6 @@ def _at_most(value: Any, name: str) -> int:
     if number > AT_ONCE:
         raise ParameterError(f"{name} must be at most {AT_ONCE:,}, got {number:,}")
     return number
-
-
-def plain(answer: Any) -> Any:
-    """Return the answer of an operation as plain JSON values."""
-    if hasattr(answer, "to_json"):
-        return answer.to_json()
-    if not isinstance(answer, Query):
-        return {} if answer is None else answer
-    parts = {each.name: getattr(answer, each.name) for each in fields(answer)}
-    parts["point"] = answer.point.tolist()
-    if isinstance(answer, Trial):
-        parts["expected"] = finite_or_none(answer.expected)
-    return parts
 
 
 @operation("POST", "play", of=Study.tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import secrets
@@ -96,9 +97,10 @@ class Study:
     same study open, of any version of the library, on any machine. Trials and answers are kept as
     rows, and the tuner is made from the rows.
 
-    In every method `url`, `name` and `token` are those of the constructor, `first` and `last` are
-    the first and the last round to read, all by default, and `progress` is True if a progress bar
-    may appear, on a terminal, after two seconds.
+    In every method `context` has a value for each name of the tuner's `context`, `url`, `name` and
+    `token` are those of the constructor, `first` and `last` are the first and the last round to
+    read, all by default, and `progress` is True if a progress bar may appear, on a terminal, after
+    two seconds.
 
     Parameters
     ----------
@@ -786,7 +788,7 @@ for _same in (
     *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
     *("summary", "plot", "pause", "resume"),
 ):
-    getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
+    getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
