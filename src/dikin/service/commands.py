@@ -26,7 +26,7 @@ from dikin.service.limits import (
 from dikin.service.logs import log_to_stderr
 from dikin.service.report import write_report
 from dikin.service.tokens import RIGHTS, TokenStore, is_loopback
-from dikin.studies.commands import name_argument, url_option
+from dikin.studies.commands import name_argument, out_option, url_option
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
@@ -158,12 +158,7 @@ def _run(service: Any, listener: socket.socket, proxies: str) -> None:
 @click.command()
 @name_argument
 @url_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The HTML file to write.",
-)
+@out_option("The HTML file to write.", required=True)
 def report(name: str, url: str, out: Path) -> None:
     """Write the page of a study as one HTML file, to open from a disk, to send or to print."""
     with Study(url, name) as study:

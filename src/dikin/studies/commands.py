@@ -57,6 +57,12 @@ url_option = click.option(
 name_argument = click.argument("name")
 
 
+def out_option(words: str, **more: Any) -> Callable[[Act], Act]:
+    """Return the option for a file to write."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--out", type=kind, help=words, **more)
+
+
 @click.group()
 def study() -> None:
     """Tuners stored in a database.
@@ -173,11 +179,7 @@ def list_(url: str) -> None:
 
 
 @command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the curves to this file.",
-)
+@out_option("Draw the curves to this file.")
 def show(name: str, url: str, out: Path | None) -> None:
     """Print a summary, and the first and last setting and value.
 
@@ -233,11 +235,7 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
 
 
 @command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file instead of standard output.",
-)
+@out_option("Write to this file instead of standard output.")
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 
