@@ -1,7 +1,7 @@
 """A parameter kind of your own: lengths of time such as '30s' and '5min'."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import dikin
 from dikin.errors import ParameterError
@@ -39,8 +39,3 @@ class Duration(dikin.ParameterKind):
 
     def setting(self, numbers: Sequence[float]) -> str:
         return f"{numbers[0]:.6g}s"
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls("1s", "10min", start="30s")
-        yield cls("0.5h", "2h")

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from math import isfinite, nan
 from typing import Any
 
@@ -81,6 +82,23 @@ def decode(value: Any) -> Any:
         if np.isnan(array).any():
             raise StateError("an array of a state has NaN in it: the state was altered")
         return array
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a record or nested values as plain JSON values, with None for NaN and the infinite."""
+    if isinstance(value, float):
+        return finite_or_none(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     return value
 
 

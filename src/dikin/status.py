@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self, get_origin, get_type_hints
 import numpy as np
 
 from dikin.plotting.notebook import pairs_table
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import number_or_nan, plain
 from dikin.vectors import Array
 from dikin.worth.uplift import Uplift
 
@@ -107,7 +107,7 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON values. NaN is null."""
-        return {name: _plain(value) for name, value in vars(self).items()}
+        return {name: plain(part) for name, part in vars(self).items()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
@@ -169,20 +169,8 @@ _listed = "".join(f"    {name}\n        {meaning}\n" for name, meaning in MEANIN
 Status.__doc__ = f"{Status.__doc__}\n    Parameters\n    ----------\n{_listed}    "
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return finite_or_none(value)
-    if isinstance(value, Uplift):
-        return value.to_json()
-    if isinstance(value, OpenQueries):
-        return {name: _plain(part) for name, part in vars(value).items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _read(kind: Any, value: Any) -> Any:
-    """Return the argument of `_plain`, for a part of this type."""
+    """Return the argument of `plain`, for a part of this type."""
     if kind is float:
         return number_or_nan(value)
     if kind is OpenQueries:

@@ -237,17 +237,12 @@ def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> No
 # --- H = D + gamma v v' with a diagonal D, w = D^(-1/2) v: metric = (z, g, root, inverse, w) ------
 
 
-def _diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
-    for i in range(h.size):
-        root = sqrt(kappa * h[i] + shift)
-        metric[2, i] = root
-        metric[3, i] = 1.0 / root
-
-
-@looped(_diagonal_roots)
+@compilable
 def diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
     """Write the roots of D = kappa h + shift, and their inverses."""
-    np.sqrt(kappa * h + shift, metric[2])
+    np.multiply(h, kappa, metric[2])
+    np.add(metric[2], shift, metric[2])
+    np.sqrt(metric[2], metric[2])
     np.divide(1.0, metric[2], metric[3])
 
 

@@ -38,7 +38,7 @@ from dikin.errors import (
     shown,
 )
 from dikin.loading import restore
-from dikin.serialization import read_json
+from dikin.serialization import plain, read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.metrics import MEDIA_TYPE, Metrics
@@ -59,7 +59,6 @@ from dikin.studies.operations import (
     list_of,
     operation,
     or_null,
-    plain,
     record,
     schema_of,
 )
@@ -436,7 +435,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = json.dumps(plain(answer), allow_nan=False)
+    content = json.dumps({} if answer is None else plain(answer), allow_nan=False)
     return Response(content, status, headers, media_type="application/json")
 
 

@@ -186,7 +186,7 @@ class OpenStudy:
             self._study = Study(
                 owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits()
+            self._study._ledger.sharing = True
         return self._study
 
     def disconnect(self) -> None:

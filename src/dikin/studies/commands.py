@@ -13,8 +13,6 @@ import click
 
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
-from dikin.plotting.curves import far_off
-from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
 from dikin.studies.operations import OPERATIONS, Act, Operation, Schema, summary
 from dikin.studies.study import Study
@@ -183,9 +181,9 @@ def list_(url: str) -> None:
 @command()
 @out_option("Draw the curves to this file.")
 def show(name: str, url: str, out: Path | None) -> None:
-    """Print a summary and, over the rounds, each parameter and the value.
+    """Print a summary, and the first and last setting and value.
 
-    With --out they are drawn to a file: .png, .svg or .pdf.
+    With --out they are drawn over the rounds, to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
         for line in text(study):
@@ -196,7 +194,7 @@ def show(name: str, url: str, out: Path | None) -> None:
 
 
 def text(study: Study) -> Iterator[str]:
-    """The summary and the curves, line by line, for a terminal."""
+    """Yield the lines of the summary, and of the first and last round, for a terminal."""
     rounds = study.history()
     lines = list(study.status().lines())
     if len(rounds):
@@ -208,13 +206,9 @@ def text(study: Study) -> Iterator[str]:
     for name, fact in lines:
         yield f"{name:<{margin}}{fact}"
     if over:
-        yield f"{'':<{margin}}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
+        yield f"{'':<{margin}}{'first':>11}{'last':>11}"
     for name, values in over.items():
-        ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
-        yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
-    far = sum(int(far_off(values).sum()) for values in over.values())
-    if far:
-        yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"
+        yield f"{name:<{margin}}{values[0]:>11,.5g}{values[-1]:>11,.5g}"
 
 
 @command("open")

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import NoneType, UnionType
@@ -22,7 +22,7 @@ import numpy as np
 from dikin.arguments import frozen, whole
 from dikin.errors import ParameterError, RequestError, did_you_mean, shown
 from dikin.open_queries import Query
-from dikin.serialization import finite_or_none
+from dikin.serialization import finite_or_none, plain
 from dikin.status import Status
 from dikin.studies.arguments import query_or_id
 from dikin.studies.study import Known, OpenQuery, Study
@@ -256,19 +256,6 @@ def _at_most(value: Any, name: str) -> int:
     return number
 
 
-def plain(answer: Any) -> Any:
-    """Return the answer of an operation as plain JSON values."""
-    if hasattr(answer, "to_json"):
-        return answer.to_json()
-    if not isinstance(answer, Query):
-        return {} if answer is None else answer
-    parts = {each.name: getattr(answer, each.name) for each in fields(answer)}
-    parts["point"] = answer.point.tolist()
-    if isinstance(answer, Trial):
-        parts["expected"] = finite_or_none(answer.expected)
-    return parts
-
-
 @operation("POST", "play", of=Study.tell)
 def tell(
     study: Study,
@@ -381,7 +368,7 @@ OPEN_TRIAL["properties"]["age_seconds"] = NUMBER
 @operation("GET", "read", answer=record(queries=list_of(OPEN_TRIAL), total=WHOLE))
 def open_(study: Study, after: After = -1, limit: Limit = 100) -> Any:
     """Return the open trials, oldest first, with who asked each and when."""
-    found = study.waiting(after, _at_most(limit, "limit"))
+    found = study._waiting(after, _at_most(limit, "limit"))
     return {"queries": list(map(_waiting, found)), "total": study.status().open.count}
 
 
@@ -416,7 +403,7 @@ def page(study: Study, after: After = 0) -> Any:
     return {
         "study": seen.to_json(),
         "recommendation": found if found is None else found.to_json(),
-        "open": list(map(_waiting, study.waiting(-1, SHOWN_OPEN))),
+        "open": list(map(_waiting, study._waiting(-1, SHOWN_OPEN))),
         "rounds": _columns(records, size),
     }
 

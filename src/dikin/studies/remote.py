@@ -287,7 +287,7 @@ class RemoteStudy(Study):
             raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(status.contexts))
         return status.best
 
-    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         queries: list[OpenQuery] = []
         while limit is None or len(queries) < limit:
             last = queries[-1].id if queries else after

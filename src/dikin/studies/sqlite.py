@@ -36,7 +36,6 @@ class Sqlite(Database):
     """A file. `synchronous=FULL` makes commits durable. Readers never wait for writers."""
 
     serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
-    keyed = False
     _errors = (sqlite3.Error, UnicodeDecodeError)  # a damaged file may contain anything
 
     def __init__(self, path: str, patience: float) -> None:
@@ -115,9 +114,9 @@ class Sqlite(Database):
                 "file that was there, or open the study again to continue with what is there now"
             )
 
-    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        cursor = self.connection.execute(sql, values)
-        return cursor.fetchall(), cursor.rowcount
+    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
+        return found
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         self._refuse_exchanged()
@@ -164,22 +163,21 @@ class Sqlite(Database):
                 return placed
             finally:
                 self.rollback()
-        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))[0]
+        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))
         head, seal, epoch = heads[0] if heads else (0, "", None)
         if epoch != seen.epoch or (seen.slack is not None and not 0 <= head - seen.n <= seen.slack):
             return None
         first = head + 1 + jump
         after = seal_after(seal, first, digest_of(rows))
         for n, row in enumerate(rows, start=first):
-            self.change(
+            self._run(
                 "INSERT INTO dikin_row (study, n, kind, body, ask, key, who, at, seal) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (study, n, *row, after),
             )
-        self.change(
-            "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? "
-            "WHERE id = ? AND head = ? AND seal = ?",
-            (first + len(rows) - 1, after, int(control), study, head, seal),
+        self._run(
+            "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? WHERE id = ?",
+            (first + len(rows) - 1, after, int(control), study),
         )
         return first, after
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import secrets
@@ -47,7 +48,7 @@ from dikin.studies.database import PATIENCE, Database, Record, open_database
 from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Row, create_tables, has_tables, names
+from dikin.studies.log import Log, Row, Snapshot, create_tables, has_tables, names
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -86,7 +87,6 @@ class OpenQuery(Query):
 
     @property
     def setting(self) -> Params:
-        """The setting by name."""
         return self.params
 
 
@@ -96,6 +96,11 @@ class Study:
     `ask` and `tell` are durable when they return. Any number of processes and threads may have the
     same study open, of any version of the library, on any machine. Trials and answers are kept as
     rows, and the tuner is made from the rows.
+
+    In every method `context` has a value for each name of the tuner's `context`, `url`, `name` and
+    `token` are those of the constructor, `first` and `last` are the first and the last round to
+    read, all by default, and `progress` is True if a progress bar may appear, on a terminal, after
+    two seconds.
 
     Parameters
     ----------
@@ -225,7 +230,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
+        Fold.read(Snapshot(-1, "", content))  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         with database.transaction():
             if not has_tables(database):
@@ -249,18 +254,7 @@ class Study:
 
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
-        """List the studies in a database, or those that a service lets this client see.
-
-        Parameters
-        ----------
-        url, token
-            As for `Study`.
-
-        Returns
-        -------
-        list of str
-            Their names.
-        """
+        """List the studies in a database, or those that a service lets this client see."""
         if _is_service(url):
             from dikin.studies import remote
 
@@ -270,18 +264,7 @@ class Study:
 
     @classmethod
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
-        """Remove a study with its whole history. Clients that have it open get an error.
-
-        Parameters
-        ----------
-        url, name, token
-            As for `Study`.
-
-        Raises
-        ------
-        UnknownStudyError
-            If there is no such study.
-        """
+        """Remove a study with its whole history. Clients that have it open get an error."""
         name = printable(name, "name")
         if _is_service(url):
             from dikin.studies import remote
@@ -295,22 +278,8 @@ class Study:
     def rewind(cls, url: Url, name: str) -> int:
         """Remove the rows of a damaged study from the first one on that is not intact.
 
-        The study can be written again. No trial gets an id that was given before.
-
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-
-        Returns
-        -------
-        int
-            Number of rows that were removed; 0 if all are intact.
-
-        Raises
-        ------
-        StateError
-            If its beginning is damaged.
+        Return the number of these rows. The study can be written again, and no trial gets an id
+        that was given before.
         """
         with _log(_database(url), printable(name, "name")) as log:
             return log.rewind()
@@ -319,20 +288,10 @@ class Study:
     def rows(
         cls, url: Url, name: str, first: int = 1, last: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read rounds without the tuner: of a study that this version cannot continue, too.
+        """Yield `records` without the tuner: of a study that this version cannot continue, too.
 
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Yields
-        ------
-        dict
-            A round as in `records`, with points in the parameters that it had. Damaged rows raise
-            `StateError`, after all rounds before them.
+        Points are in the parameters that their round had. Damaged rows raise `StateError`, after
+        all rounds before them.
         """
         first, last = first_and_last(first, last)
         with _log(_database(url), printable(name, "name")) as log:
@@ -407,20 +366,18 @@ class Study:
         return trials[0] if n is None else trials
 
     def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        """Ask for some trials, or return those that were asked under the key."""
         ledger, asked_for = self._ledger, [context, covariates or None, n]
 
         def act() -> list[Trial] | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
 
     def _asked(self, asked_for: list[Any], key: str | None) -> list[Trial] | None:
         ledger = self._ledger
-        if not ledger.exact:
-            ledger.refresh()
-        fold, exact, count = ledger.fold, ledger.exact, asked_for[2] or 1
+        fold = ledger.fold if ledger.exact else ledger.current()
+        exact, count = ledger.exact, asked_for[2] or 1
         if len(fold.asked) + count > MOST_OPEN:
             self._refuse_more(fold)
         tuner, at, bodies = fold.tuner, now(), []
@@ -433,7 +390,7 @@ class Study:
             bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
-        elif ledger.database.keyed:
+        elif ledger.database.path is None:  # whether it was written may be unknown
             key = secrets.token_hex(8)
         rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
         rows[0] = rows[0]._replace(key=key)
@@ -443,7 +400,6 @@ class Study:
         return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
     def _again(self, row: Row, asked_for: list[Any]) -> list[Trial]:
-        """Return the trials that were asked under a key."""
         if json.loads(row.body).get("for") != asked_for:
             self._refuse_key(row)
         last = row.n + (asked_for[2] or 1) - 1
@@ -503,7 +459,7 @@ class Study:
         def act() -> int | None:
             fold = ledger.fold if id in ledger.fold.asked else ledger.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
-                row = ledger.log.closing(id)
+                row = ledger.log.row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
@@ -621,7 +577,7 @@ class Study:
         ledger = self._ledger
 
         def act() -> int | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             if before is not None:
                 return before.n if before.kind == kind else self._refuse_key(before)
             body = body_of(ledger.fold)
@@ -632,12 +588,7 @@ class Study:
 
         ledger.write(act, alone=True)
 
-    def _share_commits(self) -> None:
-        """For the service: let the rows of several calls share a commit, by `_flush`."""
-        self._ledger.sharing = True
-
     def _flush(self) -> None:
-        """Commit the rows that wait for others, because of `_share_commits`."""
         self._ledger.flush()
 
     # --- looking -------------------------------------------------------------------------------
@@ -651,13 +602,7 @@ class Study:
         return self._read(look)
 
     def status(self) -> Status:
-        """Return the status: `summary`, with the age of open trials and more warnings.
-
-        Returns
-        -------
-        Status
-            A record that prints itself.
-        """
+        """Return the status: `summary`, with the age of open trials and more warnings."""
         return self._read(lambda fold: study_status(fold, self.name))
 
     @property
@@ -712,23 +657,10 @@ class Study:
     @property
     def open_queries(self) -> list[OpenQuery]:
         """The open trials, oldest first, with who asked each and when."""
-        return self.waiting()
+        return self._waiting()
 
-    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of the open trials, oldest first. `open_queries` has all of them.
-
-        Parameters
-        ----------
-        after : int, default -1
-            Only ids after this one.
-        limit : int, optional
-            Number of trials at most.
-
-        Returns
-        -------
-        list of OpenQuery
-            The trials, with who asked each and when.
-        """
+    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        """Return the open trials with ids after this one, at most `limit`."""
         after = whole(after, "after", -1, "ids are counted from 0")
         limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
 
@@ -747,18 +679,10 @@ class Study:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read rounds as a table, and check their seals.
+        """Read rounds as a structured array, and check their seals.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        numpy.ndarray
-            The columns of `Tuner.history`, with the best setting when the trial was asked, and time
-            and client, when and by whom the value was reported. Damaged rows raise `StateError`.
+        It has the columns of `Tuner.history`, with the best setting when the trial was asked, and
+        time and client, when and by whom the value was reported. Damaged rows raise `StateError`.
         """
         first, last = first_and_last(first, last)
         status = self.summary()
@@ -768,27 +692,18 @@ class Study:
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
         """Read rounds as plain values. For many rounds `history` takes less memory.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        list of dict
-            For each round: round, query (the id that was answered), client (its reporter), time (in
-            seconds since 1970), point, value (None for a failure), expected (None if nothing was
-            known), paused and center (the best setting when it was asked), with a holdback
-            held_back and expected_control (None where no coin decided the round), and failed,
-            metrics and covariates where they were reported, context and covariates of the ask
-            under `asked`.
+        Each has round, query (the id that was answered), client (its reporter), time (in seconds
+        since 1970), point, value (None for a failure), expected (None if nothing was known), paused
+        and center (the best setting when it was asked), with a holdback held_back and
+        expected_control (None where no coin decided the round), and failed, metrics and covariates
+        where they were reported, context and covariates of the ask under `asked`.
         """
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
 
     def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         with self._apart() as (fold, log):
-            spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
+            spaces, upto = Spaces(fold.tuner.space, fold.spaces), fold.n
             earlier = (mark for mark in reversed(fold.marks) if mark[0] < first)
             round, n, seal = next(earlier, fold.marks[0])
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
@@ -802,18 +717,7 @@ class Study:
             yield fold, log
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame, one row a round.
-
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The data of `history`.
-        """
+        """Read `history` as a pandas DataFrame, one row a round."""
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -831,17 +735,8 @@ class Study:
     def verify(self, *, progress: bool = False) -> care.Verification:
         """Check all seals, and compute the tuner anew from its rows.
 
-        Parameters
-        ----------
-        progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
-
-        Returns
-        -------
-        Verification
-            Number of rows, all intact, and the largest difference between a setting that was asked
-            and the one that this machine computes in its place, in shares of the range. Damaged
-            rows raise `StateError`.
+        Damaged rows raise `StateError`. A setting counts as different where the one that this
+        machine computes in its place is farther away than rounding, in shares of the range.
         """
         ledger = self._ledger
         with self._apart() as (fold, log):
@@ -877,7 +772,7 @@ class Study:
         before : int
             The first round whose history is kept.
         progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
+            True if a progress bar may appear.
 
         Returns
         -------
@@ -893,7 +788,7 @@ for _same in (
     *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
     *("summary", "plot", "pause", "resume"),
 ):
-    getattr(Study, _same).__doc__ = getattr(Tuner, _same).__doc__
+    getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
 def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
@@ -914,7 +809,6 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
-    """Refuse an answer that is not the one in the row of a trial."""
     body = json.loads(row.body)
     if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
         raise QueryError(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.errors import ParameterError
-from dikin.serialization import Stateful, finite_or_none, number_or_nan
+from dikin.serialization import Stateful, number_or_nan
 from dikin.tuning.sets import Set
 from dikin.vectors import Array
 
@@ -56,13 +56,9 @@ class Play(NamedTuple):
         """Return the estimate of the gradient that a value gives."""
         return (value - self.expected) * self.covector + self.slope
 
-    def to_json(self) -> list[Any]:
-        """Return the row as plain JSON values."""
-        return [e.tolist() if isinstance(e, np.ndarray) else finite_or_none(e) for e in self]
-
     @classmethod
     def from_json(cls, row: list[Any]) -> Play:
-        """Return the row that `to_json` wrote."""
+        """Return the row of its plain JSON values."""
         parts: list[Any] = [np.array(e) if isinstance(e, list) else number_or_nan(e) for e in row]
         return cls(*parts)
 

@@ -16,7 +16,7 @@ from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel, UpliftCourse, draw_history
 from dikin.plotting.style import save_figure
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST, Contexts, Values
 from dikin.tuning.space import Place, Space
@@ -56,18 +56,9 @@ class Row(NamedTuple):
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
 
-    def to_json(self) -> list[Any]:
-        """Return the row as plain JSON values."""
-        return [
-            list(map(float, each)) if isinstance(each, np.ndarray) else
-            dict(each) if isinstance(each, Mapping) else
-            finite_or_none(each) if isinstance(each, float) else each
-            for each in self
-        ]  # fmt: skip
-
     @classmethod
     def from_json(cls, content: Sequence[Any]) -> Row:
-        """Return the row that `to_json` wrote."""
+        """Return the row of its plain JSON values."""
         row = cls(*content)
         return row._replace(
             point=np.array(row.point, dtype=float),

@@ -7,7 +7,7 @@ from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from dikin.plotting.notebook import pairs_table
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import number_or_nan, plain
 from dikin.status import text_of, value_text
 
 
@@ -59,7 +59,7 @@ class Recommendation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON values, with None for NaN and the infinite."""
-        return {name: _plain(part) for name, part in vars(self).items()}
+        return {name: plain(part) for name, part in vars(self).items()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Recommendation:
@@ -89,14 +89,6 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         return pairs_table(self.lines())
-
-
-def _plain(part: Any) -> Any:
-    if isinstance(part, dict):
-        return {name: _plain(each) for name, each in part.items()}
-    if isinstance(part, tuple):
-        return [_plain(each) for each in part]
-    return finite_or_none(part) if isinstance(part, float) else part
 
 
 def _read(content: list[Any]) -> Interval:

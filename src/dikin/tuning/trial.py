@@ -11,7 +11,7 @@ import numpy as np
 
 from dikin.errors import ParameterError, StateError, did_you_mean, shown
 from dikin.open_queries import Query
-from dikin.serialization import finite_or_none, number_or_nan
+from dikin.serialization import number_or_nan
 from dikin.tuning.circumstances import Values
 from dikin.tuning.space import Params, Space
 
@@ -64,20 +64,8 @@ class Trial(Query):
         return self.params[name]
 
 
-def fact_of(trial: Trial) -> dict[str, Any]:
-    """Return a trial as plain JSON values."""
-    return {
-        "point": trial.point.tolist(),
-        "expected": finite_or_none(trial.expected),
-        "paused": trial.paused,
-        "covariates": dict(trial.covariates),
-        "context": dict(trial.context),
-        "held_back": trial.held_back,
-    }
-
-
 def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
-    """Return the trial that `fact_of` gave."""
+    """Return the trial of its plain JSON values."""
     point = np.array(fact["point"], dtype=float)
     if point.shape != (len(space.columns),) or not np.isfinite(point).all():
         raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")

@@ -21,7 +21,7 @@ from dikin.open_queries import Query
 from dikin.players import Player, locked
 from dikin.plotting.contexts import ContextPanel
 from dikin.rng import counted, named_key, stream_key
-from dikin.serialization import count_of, finite_or_none, number_or_nan
+from dikin.serialization import count_of, number_or_nan, plain
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
 from dikin.tuning.guarantee import Certificate, Floor, Play
@@ -37,7 +37,7 @@ from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
 from dikin.tuning.search import Search
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial, fact_of, trial_of
+from dikin.tuning.trial import Trial, trial_of
 from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate, in_range
@@ -89,6 +89,9 @@ class Tuner(Player[Trial]):
     Ask for a setting, use it, and report its value: in any order, late or never. The tuner learns
     from every value with one regression, explores around the best setting that it believes in, a
     little less every round, and never leaves the ranges.
+
+    In every method `context` has a value for each name of the tuner's `context`, and `rounds` is a
+    number of the last rounds.
 
     Parameters
     ----------
@@ -327,8 +330,8 @@ class Tuner(Player[Trial]):
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
     def _again(self, id: int) -> Trial:
-        trial: Any = self._open[id][0]
-        return trial_of(self.space, id, fact_of(trial))
+        trial, kept = self._open[id]
+        return trial_of(self.space, id, self._fact(trial, kept))
 
     def _enter(self, trial: Trial, kept: Kept) -> None:
         self._open[trial.id] = trial, kept
@@ -628,18 +631,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def best_for(self, context: Mapping[str, Any] | None = None) -> Params:
-        """Return the best setting in a context.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`.
-
-        Returns
-        -------
-        dict
-            The setting by name.
-        """
+        """Return the best setting in a context, by name."""
         return self.space.params(self._center(self._weights(context)))
 
     def _weights(self, context: Any) -> Array:
@@ -647,18 +639,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting with its expected value, intervals and importance.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each name of the tuner's `context`.
-
-        Returns
-        -------
-        Recommendation
-            A record that prints itself.
-        """
+        """Return the best setting with its expected value, intervals and importance."""
         weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
         metrics = [*zip(self.limits, found.limits, strict=True)]
@@ -719,18 +700,6 @@ class Tuner(Player[Trial]):
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
-        """Bound the expected regret for a constant of your choice.
-
-        Parameters
-        ----------
-        smoothness, lipschitz : float, optional
-            The constant of the values on the cube. Give either of the two.
-
-        Returns
-        -------
-        float
-            The bound for the rounds so far.
-        """
         constants = (
             None if smoothness is None else positive(smoothness, "smoothness") / 4.0,
             None if lipschitz is None else positive(lipschitz, "lipschitz") / 2.0,
@@ -740,13 +709,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def summary(self) -> Status:
-        """Return the status: rounds, best setting, its value with an interval, warnings.
-
-        Returns
-        -------
-        Status
-            A record that prints itself, in a notebook as a table.
-        """
+        """Return the status: rounds, best setting, its value with an interval, warnings."""
         space, axes, worth = self.space, self.space.axes, self._worth
         recent = [
             row.value
@@ -880,18 +843,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def state(self, rounds: int = KEPT) -> dict[str, Any]:
-        """Return everything that the future depends on, as plain JSON values.
-
-        Parameters
-        ----------
-        rounds : int, default 1000
-            Number of the last rounds to include.
-
-        Returns
-        -------
-        dict
-            Data for `dikin.restore`.
-        """
+        """Return everything that the future depends on, as plain JSON values."""
         kept = self._rows(rounds)
         return {
             "tuner": self.spec(),
@@ -905,16 +857,13 @@ class Tuner(Player[Trial]):
                 for id, (trial, kept) in self._open.items()
             },
             "certificate": self._certificate.state(),
-            "unexpected": [
-                [play.to_json(), loss, None if shares is None else shares.tolist()]
-                for play, loss, shares in self._unexpected
-            ],
+            "unexpected": plain(self._unexpected),
             "covariates": self.covariates.state(),
             "control": self._control.tolist(),
             "waited": self._waited,
             "worth": self._worth and self._worth.state(),
             "search": self._search.state(),
-            "history": [row.to_json() for row in [*self._history][-kept:] if kept],
+            "history": plain([*self._history][-kept:] if kept else []),
         }
 
     def spec(self) -> dict[str, Any]:
@@ -943,11 +892,6 @@ class Tuner(Player[Trial]):
             Data that `state` returned.
         checked : bool, default False
             True if a digest has shown that nothing was altered, which takes less time.
-
-        Returns
-        -------
-        Tuner
-            With the same future.
         """
         known = dict(state["tuner"])
         parameters = Space.from_spec(known).parameters
@@ -991,8 +935,10 @@ class Tuner(Player[Trial]):
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
         """Return a trial with the data that its answer needs, as plain JSON values."""
-        fact = fact_of(trial) | {"play": kept.play and kept.play.to_json()}
-        return fact | ({} if self._worth is None else {"control": finite_or_none(kept.control)})
+        parts = ("point", "expected", "paused", "covariates", "context", "held_back")
+        fact = {name: getattr(trial, name) for name in parts} | {"play": kept.play}
+        compared = {} if self._worth is None else {"control": kept.control}
+        return {name: plain(part) for name, part in (fact | compared).items()}
 
     @locked
     def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:

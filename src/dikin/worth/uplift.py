@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import floor, inf, isfinite, log10, nan
 from typing import Any, Self
 
-from dikin.serialization import finite_or_none
+from dikin.serialization import plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +71,8 @@ class Uplift:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON values, `total` included, with None for NaN."""
-        found = asdict(self) | {"total": self.total}
-        return {
-            name: finite_or_none(value) if isinstance(value, float) else value
-            for name, value in found.items()
-        }
+        found: dict[str, Any] = plain(vars(self) | {"total": self.total})
+        return found
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import floor
-from typing import Self
 
 import numpy as np
 
@@ -34,8 +33,3 @@ class Odd(dikin.ParameterKind):
 
     def setting(self, numbers: Sequence[float]) -> int:
         return int(numbers[0])
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls(9, start=3)
-        yield cls(3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import exp, floor, log
 from typing import Any, ClassVar, Self
@@ -31,6 +31,10 @@ class ParameterKind(ABC):
     at a coordinate. If its values are no numbers, it also gives the `numbers` of a value, and the
     value (`setting`) of numbers.
 
+    In every method `u` is a coordinate in [0, 1], `value` a number between the ends of the axis or
+    a value of the user, `start` such a value or None, and `numbers` are a finite number, or several
+    for a kind with parts.
+
     Attributes
     ----------
     kind : str
@@ -54,36 +58,14 @@ class ParameterKind(ABC):
         """The ends of the numbers, and their scale: logarithmic or not, whole or not."""
 
     def to_unit(self, value: float) -> float:
-        """Return the coordinate of a number.
-
-        Parameters
-        ----------
-        value : float
-            Between the ends of the axis.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
+        """Return the coordinate of a number."""
         low, high, is_log = self.axis[:3]
         if is_log:
             return (log(value) - log(low)) / (log(high) - log(low))
         return (value - low) / (high - low)
 
     def best(self, u: float) -> float:
-        """Return the number at a coordinate, the nearest of whole numbers.
-
-        Parameters
-        ----------
-        u : float
-            In [0, 1].
-
-        Returns
-        -------
-        float
-            Between the ends of the axis.
-        """
+        """Return the number at a coordinate, the nearest of whole numbers."""
         low, high, is_log, is_whole = self.axis[:4]
         value = exp(log(low) + u * (log(high) - log(low))) if is_log else low + u * (high - low)
         if is_whole and is_log:
@@ -120,33 +102,11 @@ class ParameterKind(ABC):
         return ()
 
     def numbers(self, value: Any) -> Sequence[float]:
-        """Return the numbers of a value that the user gave.
-
-        Parameters
-        ----------
-        value : object
-            Such as the start.
-
-        Returns
-        -------
-        sequence of float
-            A number, or several for a kind with parts.
-        """
+        """Return the numbers of a value that the user gave."""
         return [float(value)]
 
     def setting(self, numbers: Sequence[float]) -> Any:
-        """Return the value of some numbers, as the user reads it in `trial.params`.
-
-        Parameters
-        ----------
-        numbers : sequence of float
-            Finite: a number, or several for a kind with parts.
-
-        Returns
-        -------
-        object
-            A value that JSON knows.
-        """
+        """Return the value of some numbers, as the user reads it in `trial.params`."""
         return int(numbers[0]) if self.axis.whole else float(numbers[0])
 
     # --- as a value ------------------------------------------------------------------------------
@@ -169,18 +129,7 @@ class ParameterKind(ABC):
         return f"{type(self).__name__}({', '.join(f'{k}={shown(v)}' for k, v in given.items())})"
 
     def with_start(self, start: Any) -> Self:
-        """Return the same parameter with another start.
-
-        Parameters
-        ----------
-        start : object
-            Its value, or None for no start.
-
-        Returns
-        -------
-        ParameterKind
-            The parameter.
-        """
+        """Return the same parameter with another start."""
         return type(self)(**self.arguments() | {"start": start})
 
     def spec(self) -> dict[str, Any]:
@@ -188,11 +137,6 @@ class ParameterKind(ABC):
         PARAMETER_KINDS.require(type(self))
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in self.arguments().items()}
         return {"kind": self.kind} | plain
-
-    @classmethod
-    @abstractmethod
-    def examples(cls) -> Iterator[Self]:
-        """Yield a few small parameters of this kind, on which its tests run."""
 
 
 @cache

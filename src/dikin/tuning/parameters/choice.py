@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
 
 from dikin.errors import ParameterError
 from dikin.tuning.parameters.levels import Levels
@@ -47,8 +45,3 @@ class Choice(Levels):
     @property
     def grid(self) -> None:
         return None
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls(["lz4", "zstd", "none"], start="zstd")
-        yield cls([1, "auto"])

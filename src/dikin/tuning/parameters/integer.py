@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 from dikin.arguments import is_whole
 from dikin.errors import ParameterError, shown
@@ -61,10 +59,3 @@ class Integer(ParameterKind):
     def axis(self) -> Axis:
         """The ends of the numbers, and their scale."""
         return Axis(self.low, self.high, self.log, whole=True)
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls(1, 9, start=6)
-        yield cls(-3, 9)
-        yield cls(0, 1)
-        yield cls(1, 1000, start=8, log=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 from dikin.arguments import as_float, is_whole, plain_tuple
 from dikin.errors import ParameterError, shown
@@ -68,12 +68,6 @@ class Levels(ParameterKind):
     def axis(self) -> Axis:
         """The ends of the numbers, and their scale."""
         return Axis(0, len(self.values) - 1, whole=True, labels=tuple(map(str, self.values)))
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls([16, 32, 64, 128], start=32)
-        yield cls(["small", "large"])
-        yield cls([0.1, "auto", 7], start="auto")
 
 
 def _level(value: Any, name: str) -> Level:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 from dikin.arguments import LARGEST, number, plain_number, true_or_false
 from dikin.errors import ParameterError, shown
@@ -51,12 +51,6 @@ class Real(ParameterKind):
     def axis(self) -> Axis:
         """The ends of the numbers, and their scale."""
         return Axis(self.low, self.high, self.log)
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls(1, 14, start=4)
-        yield cls(-2, 0.5)
-        yield cls(0.001, 10, log=True)
 
 
 def check_bounds(parameter: Any, plain: Callable[[Any], float]) -> None:

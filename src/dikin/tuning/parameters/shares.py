@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -99,8 +99,3 @@ class Shares(ParameterKind):
     def axis(self) -> Axis:
         """The ends of the numbers, and their scale."""
         return Axis(0.0, 1.0, percent=True)
-
-    @classmethod
-    def examples(cls) -> Iterator[Self]:
-        yield cls(["old", "new"], start={"old": 0.9, "new": 0.1})
-        yield cls(("a", "b", "c"))
