@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.arguments import LARGEST, as_float
+from dikin.arguments import LARGEST, as_float, number
 from dikin.errors import (
     ContextError,
     CovariateError,
@@ -25,7 +25,6 @@ from dikin.errors import (
     did_you_mean,
     shown,
 )
-from dikin.tuning.cycle import Cycle
 from dikin.vectors import Array
 
 MOST = 16
@@ -46,6 +45,33 @@ UNCHANGED = "Nothing was changed."
 
 Values = Mapping[str, float | str]
 """Contexts or covariates of a round by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A quantity that repeats after a period: the hour of the day, the day of the week.
+
+    Parameters
+    ----------
+    period : float
+        24 for hours, 7 for days of the week.
+
+    Examples
+    --------
+    >>> Cycle(24)
+    Cycle(period=24.0)
+    """
+
+    period: float
+
+    def __post_init__(self) -> None:
+        period = number(self.period, "the period of a Cycle")
+        if not 1.0 / LARGEST < period < LARGEST:
+            raise ParameterError(
+                "the period of a Cycle must be positive and finite, such as 24 for hours; got "
+                f"{shown(self.period)}"
+            )
+        object.__setattr__(self, "period", period)
 
 
 @dataclass(frozen=True)
