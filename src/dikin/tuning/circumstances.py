@@ -217,13 +217,8 @@ class Contexts:
                 f"setting by them, and ask(covariates={{...}}) explains noise with them; got "
                 f"{shown(given)}."
             )
-        elif not isinstance(given, Mapping):
+        elif not isinstance(given, Mapping) or given.keys() != self.kinds.keys():
             problem = f"this tuner chooses by context: {wanted}; got {shown(given)}."
-        elif unknown := [name for name in given if name not in self.kinds]:
-            near = did_you_mean(str(unknown[0]), self.kinds)
-            problem = f"there is no context {unknown[0]!r}.{near}"
-        elif missing := [name for name in self.kinds if name not in given]:
-            problem = f"the context {missing[0]!r} is missing: {wanted}."
         if problem:
             raise ContextError(f"{problem} {UNCHANGED}")
         return {

@@ -181,7 +181,10 @@ class Floor(Stateful):
         """Return the centre and the factor that are used, for those that a model wants."""
         set, d = self.set, self.set.d
         flat = (2.0 + self.rate * self.total) / PHI**2
-        noise = d * sqrt(self.square * self.rounds) / max(self.promise, 1e-300)
+        # what bounds the regret of the virtual `Predictive`
+        barrier = set.nu * log(self.rounds + 2.0) / self.rate if self.rate else inf
+        promise = self.exploring + self.noise + 0.5 * self.total + barrier
+        noise = d * sqrt(self.square * self.rounds) / max(promise, 1e-300)
         y = set.inside(centre, 1.0 - min(max(1.0 / sqrt(flat), AWAY * noise), 0.5) / 2.0)
         hessian, eye = set.barrier(y)[1], np.eye(d)
         if self.rounds <= d + 4:
@@ -193,12 +196,6 @@ class Floor(Stateful):
             axes = np.linalg.solve(root.T, axes)
             square = (axes * np.clip(sizes, 0.0, 0.998 - WALL**2)) @ axes.T + least
         return y, np.asarray(np.linalg.cholesky(square), float)
-
-    @property
-    def promise(self) -> float:
-        """The sum that bounds the regret of the virtual `Predictive`."""
-        barrier = self.set.nu * log(self.rounds + 2.0) / self.rate if self.rate else inf
-        return self.exploring + self.noise + 0.5 * self.total + barrier
 
     def learn(self, value: float) -> None:
         """Count the value of a round."""

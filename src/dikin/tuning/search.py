@@ -53,6 +53,8 @@ WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 FEW, BEGINNING = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
+LATELY = 200
+"""Values of which the share that was left out or bounded is known."""
 NONE = np.zeros(0)
 
 
@@ -201,7 +203,7 @@ class Search(Stateful):
         """The last values that are not far, each with its setting and its context."""
         self.far: deque[Array] = deque(maxlen=10)
         """Directions from ordinary settings to the last far ones."""
-        self.recent: deque[bool] = deque(maxlen=200)
+        self.recent: deque[bool] = deque(maxlen=LATELY)
         """True for each of the last values that was left out or bounded."""
         self.in_row, self.left_out = 0, 0
 
@@ -760,11 +762,6 @@ class Search(Stateful):
         R = matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
         return 0.5 * float(np.sqrt(near * far))
-
-    @property
-    def left_out_lately(self) -> float:
-        """The share of the last values that were left out or bounded."""
-        return self.recent.count(True) / 200.0
 
     # --- changes -------------------------------------------------------------------------------
 
