@@ -49,7 +49,7 @@ def exempt(thing: Any) -> set[str]:
             inspect.isabstract(thing) or issubclass(thing, Enum) or "Protocol" in str(thing.mro())
         )
         return {"PR01"} if base else set()
-    if not inspect.isfunction(thing):
+    if not (inspect.isfunction(thing) or inspect.ismethod(thing)):
         return {"RT01"}
     arguments = {*inspect.signature(thing).parameters} - {"self"}
     return {"RT01", "PR01"} if arguments <= said_by_class(thing) else set()

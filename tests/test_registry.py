@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -103,80 +101,6 @@ def test_a_class_is_registered_to_be_saved(tmp_path: Path, make: Any, cls: Any) 
         dikin.register(each)
     learner.save(path)
     assert dikin.load(path).state() == learner.state()
-
-
-# --- installed packages ---------------------------------------------------------------------------
-
-
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Installs a package with these entry points, and lets them be read once more."""
-    modules: list[str] = []
-
-    def install(points: dict[str, str], **sources: str) -> None:
-        for name, source in sources.items():
-            (tmp_path / f"{name}.py").write_text(textwrap.dedent(source), encoding="utf-8")
-        lines = [f"{name} = {value}" for name, value in points.items()]
-        info = tmp_path / "mine-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text("\n".join(["[dikin]", *lines, ""]))
-        modules.extend(sources)
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(registry, "_unread", [registry.GROUP])
-
-    yield install
-    for name in modules:
-        sys.modules.pop(name, None)
-
-
-SWIFT = """
-    import dikin
-
-    class Swift(dikin.FKM):
-        '''A learner of an installed package.'''
-"""
-TUB = """
-    import dikin
-    from dikin import registry
-
-    @dikin.register
-    class Tub(dikin.Box):
-        '''A domain of an installed package.'''
-
-    # Looked for while entry points are being read.
-    assert "ball" in registry.FOLDERS["domains"].every()
-"""
-
-
-def test_entry_points_name_a_class_or_a_module(installed: Any, tmp_path: Path) -> None:
-    installed({"a": "swift_file:Swift", "b": "tub_file"}, swift_file=SWIFT, tub_file=TUB)
-    assert "swift" not in LEARNERS.classes
-    assert "swift_file" not in sys.modules  # not before a name is looked for
-    assert registry.FOLDERS["learners"].every()["swift"] is sys.modules["swift_file"].Swift
-    assert registry.FOLDERS["domains"].every()["tub"] is sys.modules["tub_file"].Tub
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("not_there:Swift", "ModuleNotFoundError: No module named 'not_there'"),
-        ("broken_file", "ZeroDivisionError"),
-        ("taken_file:FKM", "ParameterError: the learner .*already has the name 'fkm'"),
-    ],
-)
-def test_a_broken_entry_point_is_left_out_alone(installed: Any, value: str, said: str) -> None:
-    taken = SWIFT.replace("Swift", "FKM")
-    installed(
-        {"a": value, "b": "swift_file:Swift"},
-        **{"broken_file": "1 / 0", "swift_file": SWIFT, "taken_file": taken},
-    )
-    with pytest.warns(errors.DikinWarning, match=rf"entry point a = {value}.*{said}") as told:
-        found = registry.FOLDERS["learners"].every()
-    assert found["swift"].__module__ == "swift_file"
-    assert found["fkm"] is dikin.FKM
-    assert registry.FOLDERS["learners"].every() == found
-    assert len(told) == 1
 
 
 # --- the checks -----------------------------------------------------------------------------------

@@ -7,16 +7,9 @@ registers its own classes as users do theirs.
 
 from __future__ import annotations
 
-import threading
-import warnings
-from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from dikin.errors import DikinWarning, NotSavableError, ParameterError, did_you_mean, shown
-
-GROUP = "dikin"
-"""The group of entry points in which an installed package names its classes."""
-
+from dikin.errors import NotSavableError, ParameterError, did_you_mean, shown
 
 T = TypeVar("T", bound=Any)
 C = TypeVar("C", bound=type)
@@ -31,13 +24,12 @@ class Registry(Generic[T]):
         FOLDERS[base.__module__.removeprefix("dikin.").removesuffix(".base")] = self
 
     def every(self) -> dict[str, type[T]]:
-        """Return all classes, those of installed packages included."""
-        read_entry_points()
+        """Return all classes."""
         return dict(self.classes)
 
     def find(self, kind: str) -> type[T]:
         """Return the class of a name, or raise an error with the nearest name."""
-        if kind not in self.classes and kind not in self.every():
+        if kind not in self.classes:
             near = did_you_mean(kind, self.classes)
             raise ParameterError(
                 f"no {self.role} is called {shown(kind)}.{near} A class of your own is known once "
@@ -62,7 +54,7 @@ class Registry(Generic[T]):
 
     def require(self, cls: type[T]) -> None:
         """Raise an error if a file could not name this class."""
-        known = self.classes.get(cls.kind) or self.every().get(cls.kind)
+        known = self.classes.get(cls.kind)
         if known is None or _full_name(known) != _full_name(cls):
             raise NotSavableError(
                 f"the {self.role} {_full_name(cls)} is not registered, so a saved file could not "
@@ -80,8 +72,8 @@ def register(target: C) -> C:
 
     Write `@dikin.register` above the class, or call it. Afterwards `dikin.load`, `Study` and
     programs find the class by its name in lower case. A process that loads must first import the
-    module that registers. For an installed package an entry point of the group `dikin` does that.
-    A new definition of the class (a notebook cell that is run twice) replaces the old one.
+    module that registers. A new definition of the class (a notebook cell that is run twice)
+    replaces the old one.
 
     Parameters
     ----------
@@ -109,35 +101,6 @@ def register(target: C) -> C:
         f"register needs a class derived from one of {bases}, got {target!r}. "
         "Nothing was registered."
     )
-
-
-# --- installed packages ------------------------------------------------------------------------
-
-_unread = [GROUP]
-_reading = threading.RLock()
-
-
-def read_entry_points() -> None:
-    """Register the classes of installed packages, once: when a name is looked up, not on import.
-
-    An entry point names a class, or a module that registers.
-    """
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
-
-    with _reading:
-        # Removed first: a module that is imported here may itself look up a name.
-        for point in entry_points(group=_unread.pop()) if _unread else ():
-            try:
-                target = point.load()
-                if not isinstance(target, ModuleType):
-                    register(target)
-            except Exception as reason:  # a broken package must not stop the work with all others
-                warnings.warn(
-                    f"the entry point {point.name} = {point.value} of the group {GROUP!r} was "
-                    f"skipped: {type(reason).__name__}: {reason}",
-                    DikinWarning,
-                    stacklevel=2,
-                )
 
 
 def _full_name(cls: type) -> str:

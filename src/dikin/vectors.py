@@ -1,11 +1,11 @@
-"""Operations of kernels on vectors: each has a body in NumPy and a loop that is compiled."""
+"""Operations of kernels on vectors. Those that add have a loop, which is compiled."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.kernel import looped
+from dikin.kernel import compilable, looped
 
 Array = NDArray[np.float64]
 """Vectors, and the points and matrices of a set, in double precision."""
@@ -26,19 +26,6 @@ def dot(a: Array, b: Array) -> float:
     return float(a.dot(b))
 
 
-def _total(a: Array) -> float:
-    total = 0.0
-    for i in range(a.size):
-        total += a[i]
-    return total
-
-
-@looped(_total, order_free=True)
-def total(a: Array) -> float:
-    """The sum of the entries."""
-    return float(a.sum())
-
-
 def _dots(a: Array, b: Array) -> tuple[float, float]:
     square = product = 0.0
     for i in range(a.size):
@@ -53,34 +40,13 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
-def _copy(a: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = a[i]
-
-
-@looped(_copy)
-def copy(a: Array, out: Array) -> None:
-    """Set out to a."""
-    out[:] = a
-
-
-def _clear(out: Array) -> None:
-    for i in range(out.size):
-        out[i] = 0.0
-
-
-@looped(_clear)
+@compilable
 def clear(out: Array) -> None:
     """Set out to zero."""
     out[:] = 0.0
 
 
-def _multiply(x: float, a: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = x * a[i]
-
-
-@looped(_multiply)
+@compilable
 def multiply(x: float, a: Array, out: Array) -> None:
     """Set out to x a, which may be out itself."""
     np.multiply(a, x, out)

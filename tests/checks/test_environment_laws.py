@@ -11,8 +11,7 @@ import pytest
 from dikin import registry
 from dikin.checks import laws
 from dikin.domains.ball import Ball
-from dikin.environments.kink import Kink
-from dikin.environments.pseudo_kink import PseudoKink, PseudoKinkKernel
+from dikin.environments.kink import Kink, PseudoKink, TurningKernel
 from dikin.environments.ridge import Ridge, RidgeKernel
 from dikin.errors import CheckFailedError
 from dikin.rng import stream
@@ -100,7 +99,7 @@ class ShortTotal(Kink):
         return point, float(np.float32(total))
 
 
-class ElsewhereKernel(PseudoKinkKernel):
+class ElsewhereKernel(TurningKernel):
     def context(self, round: int) -> Any:
         return super().context(round + 1)
 

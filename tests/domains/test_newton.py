@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from dikin.domains.newton import BLOCK, factor, find_center, upper_inverse
-from dikin.errors import NumericalError
+from dikin.domains.newton import BLOCK, factor, minimise, upper_inverse
 from dikin.rng import stream
 
 
@@ -36,7 +35,7 @@ def test_a_factor_solves() -> None:
 
 
 def test_a_half_line_has_no_analytic_centre() -> None:
-    with pytest.raises(NumericalError):
-        find_center(
-            lambda x: -np.log(x[0]), lambda x: -1 / x, lambda x: np.diag(x**-2.0), np.ones(1)
-        )
+    _, decrement = minimise(
+        lambda x: -np.log(x[0]), lambda x: -1 / x, lambda x: np.diag(x**-2.0), np.ones(1)
+    )
+    assert not decrement <= 1e-4

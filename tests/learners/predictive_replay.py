@@ -50,10 +50,10 @@ class Transcribed(PredictiveReference):
         order = np.maximum(np.arange(1, T + 1), self.measured)
         return self.gamma ** (max(T, self.measured) - order).astype(float)
 
-    def minimiser(self, slope_more: Array | float = 0.0) -> Array:
+    def minimiser(self) -> Array:
         if self.answers and len(self.answers) < self.measured:
             return self.center
-        return super().minimiser(slope_more)
+        return super().minimiser()
 
     def round_price(
         self, answer: Answer, smoothness: float | None, lipschitz: float | None

@@ -43,7 +43,7 @@ LARGE: list[tuple[str, Any, int, str]] = [
     ("POST tell", {"id": 0, "value": [0] * 300_000}, 422, "number, got [0, 0"),
     ("POST tell", {"id": 0, "value": 1, "point": [0] * 300_000}, 409, "another learner or tuner"),
     ("PUT", {"tuner": parameters(20_000)}, 422, "at most 1,000 keys, and one has 20,000"),
-    ("PUT", {"tuner": [0] * 300_000}, 422, "tuner must be an object of parameters"),
+    ("PUT", {"tuner": [0] * 300_000}, 422, "a JSON object of parameters by name"),
     ("PUT", {"learner": "x" * 900_000, "domain": {"kind": "ball", "dim": 2}}, 422, "a tuner"),
     ("PUT", {**TUNER, "x" * 900_000: 1}, 422, "Tuner has no argument"),
     ("PUT", {**TUNER, "limits": [0] * 300_000}, 422, "limits"),

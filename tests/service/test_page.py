@@ -105,7 +105,7 @@ def test_the_cursor_reads_one_round(show: Show, live: Serving) -> None:
     chart.press("ArrowRight")
     page.get_by_text("Round 2 at").wait_for()
     assert "value" in str(chart.get_attribute("aria-valuetext"))
-    page.get_by_role("combobox", name="Rounds").select_option("200")
+    chart.press("Escape")
     page.get_by_text("Point at a chart").wait_for()
 
 
@@ -173,19 +173,18 @@ def test_a_value_far_off_is_marked_and_flattens_no_other(show: Show) -> None:
                 study.tell(study.ask(), value)
         page = show(running.url, "/#/study/shop").page
         chart = page.locator("figure.hue-value")
-        note = "mean of 30 without 2 far off, each value. 1 above, 1 below the axis."
+        note = "mean of 30 without 2 far off, each value."
         chart.get_by_text(note).wait_for()
         scale = page.locator("figure.hue-value .labels text[text-anchor=end]")
         scale.first.wait_for()
         numbers = [float(each.strip("\N{MINUS SIGN}")) for each in scale.all_text_contents()]
         assert max(numbers) < 2000, numbers
-        assert chart.locator("path.outside").get_attribute("d").count("M") == 2
         with dikin.Study(running.url, "shop") as study:
             left_out = study.summary().left_out
         number = page.locator(".number", has_text="Values left out")
         number.get_by_text(str(left_out), exact=True).wait_for()
         number.get_by_text("of 32, in whole or in part: they look like faults").wait_for()
-        assert chart.locator("path.dots").get_attribute("d").count("M") == 30
+        assert chart.locator("path.dots").get_attribute("d").count("M") == 32
         page.close()
 
 

@@ -70,7 +70,7 @@ def test_requests_of_a_token_are_limited() -> None:
         assert "'one' sent more than 5 requests a second" in refused[0].content["detail"]
         assert running.send("GET", "/v1/token", token=running.tokens["two"]).status == 200
         metrics = running.send("GET", "/metrics", token=running.tokens["two"]).content.decode()
-        assert f'dikin_refused_total{{status="429"}} {len(refused)}.0' in metrics
+        assert f'route="/v1/token",status="429"}} {len(refused)}.0' in metrics
 
 
 def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:

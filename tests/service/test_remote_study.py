@@ -396,7 +396,7 @@ def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPa
         ids = [trial.id for trial in study.ask(n=10, key="k")]
         assert [trial.id for trial in study.ask(n=10, key="k")] == ids
         assert [query.id for query in study.open_queries] == ids
-        assert [query.id for query in study.waiting(ids[1], 5)] == ids[2:7]
+        assert [query.id for query in study._waiting(ids[1], 5)] == ids[2:7]
         assert len(study.history()) == 6
 
 

@@ -85,7 +85,7 @@ def folded(url: str, name: str = "a") -> Fold:
     with closing(open_database(url, 5.0)) as database:
         log = Log(database, name)
         assert log.find()
-        fold = Fold.begun(log)
+        fold = Fold.read(log.beginning(), log)
         for group in log.rows(fold.n, fold.seal):
             for row in group:
                 fold.apply(row)
@@ -112,7 +112,7 @@ def begin(file: str) -> None:
 def sharing(*arguments: Any, **options: Any) -> dikin.Study:
     """A study as the service opens it: calls return before their events are committed."""
     study = dikin.Study(*arguments, **options)
-    study._share_commits()
+    study._ledger.sharing = True
     return study
 
 

@@ -275,7 +275,7 @@ def test_a_tuner_that_fails_in_the_middle(file: str, monkeypatch: pytest.MonkeyP
         step(study)
         trial, before = study.ask(), state_of(study)
         with monkeypatch.context() as patched:
-            patched.setattr(dikin.Tuner, "_trial", fail)
+            patched.setattr(dikin.Tuner, "_drawn", fail)
             with pytest.raises(errors.NumericalError):
                 study.ask()
         assert state_of(study) == before

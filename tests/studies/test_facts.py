@@ -15,7 +15,6 @@ from dikin import errors
 from dikin.studies import ledger
 from dikin.studies.database import Head, Record
 from dikin.studies.ledger import SLACK, Ledger
-from dikin.studies.log import Snapshot
 from dikin.tuning.space import Space
 from studies.small import alone, folded, prices, rows_of, state_of, step
 
@@ -213,7 +212,7 @@ def test_a_client_that_is_far_behind_reads_a_snapshot(
         for _ in range(30):
             step(study)
         ours = study._ledger
-        ours.log.save_snapshot(Snapshot(ours.fold.n, ours.fold.seal, ours.fold.text()))
+        ours.log.save_snapshot(ours.fold.snapshot())
         step(study)
         apply = type(ours.fold).apply
 

@@ -101,12 +101,12 @@ def test_what_is_appended_is_read(log: Log) -> None:
     assert log.head() == (model.n, model.epoch)
     assert len(model.rows) > 60
     for row in model.rows[::7]:
-        assert log.row(row.n) == row
+        assert log.row(n=row.n) == row
         if row.ask is not None:
-            assert log.closing(row.ask) == row
+            assert log.row(ask=row.ask) == row
         if row.key is not None:
-            assert log.of_key(row.key) == row
-    assert (log.row(10**6), log.closing(10**6), log.of_key("none")) == (None, None, None)
+            assert log.row(key=row.key) == row
+    assert (log.row(n=10**6), log.row(ask=10**6), log.row(key="none")) == (None, None, None)
 
 
 def test_several_pages_and_parts_of_a_log(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,8 +46,8 @@ def test_absurd_places_in_the_list_of_open_queries(file: str, arguments: Any) ->
     with dikin.Study(file, "a", plain()) as study:
         query = study.ask()
         with pytest.raises(errors.ParameterError):
-            study.waiting(*arguments)
-        assert study.waiting(-1, 1)[0].id == query.id
+            study._waiting(*arguments)
+        assert study._waiting(-1, 1)[0].id == query.id
 
 
 @pytest.mark.parametrize("name", ["[/red]", "$x^$", "a/b", "ü ✓", "<b>", "%s {0}"])

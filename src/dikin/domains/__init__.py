@@ -4,7 +4,6 @@ from dikin.domains.affine import Affine
 from dikin.domains.ball import Ball
 from dikin.domains.box import Box
 from dikin.domains.ellipsoid import Ellipsoid
-from dikin.domains.intersection import Intersection
 from dikin.domains.polytope import Polytope
 from dikin.domains.product import Product
 from dikin.domains.simplex import Simplex
@@ -15,7 +14,6 @@ __all__ = [
     "Ball",
     "Box",
     "Ellipsoid",
-    "Intersection",
     "Polytope",
     "Product",
     "Simplex",

@@ -233,16 +233,6 @@ class Domain(ABC):
 DOMAINS: Registry[Domain] = Registry("domain", Domain)  # type: ignore[type-abstract]
 
 
-def require_domains(owner: str, parts: tuple[Domain, ...], least: int) -> None:
-    """Raise an error where a set that is made of others is given too few, or something else."""
-    if len(parts) < least:
-        wanted = "one domain" if least == 1 else "two domains"
-        raise DomainError(f"{owner} needs at least {wanted}, got {len(parts)}")
-    for i, part in enumerate(parts):
-        if not isinstance(part, Domain):
-            raise DomainError(f"{owner}: part {i} is {shown(part)}, wanted a domain")
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Domain):
         return value.spec()

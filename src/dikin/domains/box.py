@@ -17,7 +17,7 @@ from dikin.domains.geometry import ClosedForm, Geometry, Stretched, diagonal_met
 from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import dot, total
+from dikin.vectors import dot
 
 FEW = 6
 """Up to so many sides the update is computed one by one: NumPy's calls take longer than that."""
@@ -144,7 +144,7 @@ class BoxGeometry(ClosedForm):
         return dot(s, s), dot(metric[3], metric[3])
 
     def barrier(self, iterate: Array) -> float:
-        return -total(np.log(iterate[1]))
+        return -float(np.log(iterate[1]).sum())
 
 
 class StretchedBox(Stretched, BoxGeometry):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.kernel import compilable, looped
-from dikin.vectors import Array, add_combination, combine, dot, dots, multiply, times
+from dikin.vectors import Array, add_combination, combine, dot, dots, times
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -97,14 +97,6 @@ class Geometry(ABC):
         square, along = dots(iterate[0], metric[1])
         add_combination(scale, metric[1], -damping, iterate[0], out)
         return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        """Set u to factor y."""
-        multiply(factor, iterate[0], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        """The product y.vector."""
-        return dot(iterate[0], vector)
 
     def vector(self, iterate: Array) -> Array:
         """The working vector y of an iterate."""
@@ -237,17 +229,12 @@ def rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> No
 # --- H = D + gamma v v' with a diagonal D, w = D^(-1/2) v: metric = (z, g, root, inverse, w) ------
 
 
-def _diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
-    for i in range(h.size):
-        root = sqrt(kappa * h[i] + shift)
-        metric[2, i] = root
-        metric[3, i] = 1.0 / root
-
-
-@looped(_diagonal_roots)
+@compilable
 def diagonal_roots(h: Array, kappa: float, shift: float, metric: Array) -> None:
     """Write the roots of D = kappa h + shift, and their inverses."""
-    np.sqrt(kappa * h + shift, metric[2])
+    np.multiply(h, kappa, metric[2])
+    np.add(metric[2], shift, metric[2])
+    np.sqrt(metric[2], metric[2])
     np.divide(1.0, metric[2], metric[3])
 
 

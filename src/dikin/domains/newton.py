@@ -59,19 +59,6 @@ def minimise(
     return (x, last) if isfinite(barrier(x)) else (start, inf)
 
 
-def find_center(
-    barrier: Callable[[Array], float],
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    start: Array,
-) -> Array:
-    """The analytic centre, which must be found to all digits."""
-    center, decrement = minimise(barrier, gradient, hessian, start)
-    if not decrement <= 1e-4:
-        raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
-    return center
-
-
 class Factor(NamedTuple):
     """A positive definite matrix as L L', and the transpose of L^-1."""
 

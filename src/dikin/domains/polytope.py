@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from dikin import extras
 from dikin.domains.base import Array, Domain, frozen
-from dikin.domains.newton import find_center
-from dikin.errors import DomainError
+from dikin.domains.newton import minimise
+from dikin.errors import DomainError, NumericalError
 
 LP_SLACK = 1e-6
 """Relative accuracy granted to the linear programs, by which the radius is widened."""
@@ -72,7 +72,10 @@ class Polytope(Domain):
         self.nu = rows - 1.0
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
         self.slack = self.b.copy()  # that of the origin, until the centre is known
-        self.center = find_center(self.barrier, self.gradient, self.hessian, inner)
+        center, decrement = minimise(self.barrier, self.gradient, self.hessian, inner)
+        if not decrement <= 1e-4:
+            raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
+        self.center = center
         np.subtract(self.b, self.A @ self.center, self.slack)
         self.radius = self._radius_bound(low, high)
         self.inradius = float((self.slack / norms).min())

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dikin.domains.ball import Ball
-from dikin.domains.base import Array, Domain, require_domains
+from dikin.domains.base import Array, Domain
 from dikin.domains.box import Box
 from dikin.domains.geometry import Geometry
 from dikin.domains.polytope import Polytope
 from dikin.domains.simplex import Simplex
+from dikin.errors import DomainError, shown
 
 
 class Product(Domain):
@@ -42,7 +43,11 @@ class Product(Domain):
     """
 
     def __init__(self, *parts: Domain) -> None:
-        require_domains("Product", parts, 1)
+        if not parts:
+            raise DomainError("Product needs at least one domain, got 0")
+        for i, part in enumerate(parts):
+            if not isinstance(part, Domain):
+                raise DomainError(f"Product: part {i} is {shown(part)}, wanted a domain")
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)

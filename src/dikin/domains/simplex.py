@@ -22,7 +22,7 @@ from dikin.domains.geometry import (
     rank_one_sums,
 )
 from dikin.kernel import choose, compilable, looped
-from dikin.vectors import combine, dot, total
+from dikin.vectors import combine, dot
 
 TINY = 1e-300
 """Negligible when added to any other number."""
@@ -184,7 +184,7 @@ class SimplexGeometry(ClosedForm):
         return square, others - squares / normal + largest * others / normal
 
     def barrier(self, iterate: Array) -> float:
-        return -total(np.log(iterate[1]))
+        return -float(np.log(iterate[1]).sum())
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement - displacement.mean())

@@ -8,6 +8,8 @@ inside, e_t and o_t random signs times small constants, and m a constant that ma
 losses symmetric. l is the rest of the largest Lipschitz constant after the other terms, and s_t the
 share of the round: its own constant is s_t (l + |e_t|) + sigma_t |v|. Since |e_t| < l, the sum of
 the losses is smallest at theta.
+
+The plane may turn from round to round: a is then one of a few unit vectors in turn, the context.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from dikin.arguments import whole
 from dikin.domains.base import Array, Domain
 from dikin.environments import patterns
 from dikin.environments.base import Environment, add, displacement_sums, two_signs
@@ -29,7 +32,8 @@ class SharpKernel(NamedTuple):
     """The losses themselves. A round's uniform number holds both signs."""
 
     theta: Array
-    a: Array
+    planes: Array
+    """The vectors a, one per row."""
     kink: float
     slope: float
     tilt: float
@@ -40,7 +44,8 @@ class SharpKernel(NamedTuple):
     """The largest Lipschitz constant times s_t."""
 
     def value(self, round: int, chance: float, x: Array) -> float:
-        along, square = displacement_sums(x, self.theta, self.a)
+        a = self.planes[(round - 1) % self.planes.shape[0]]
+        along, square = displacement_sums(x, self.theta, a)
         tilt, offset = two_signs(chance)
         sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
         curved = 0.5 * self.pattern.at(round) * square
@@ -50,11 +55,12 @@ class SharpKernel(NamedTuple):
 
     def gradient(self, round: int, chance: float, x: Array) -> Array:
         v, tilt = x - self.theta, two_signs(chance)[0] * self.tilt
-        along, square = float(self.a @ v), float(v @ v)
+        a = self.planes[(round - 1) % self.planes.shape[0]]
+        along, square = float(a @ v), float(v @ v)
         sharp = sqrt(self.kink * along * along + (1.0 - self.kink) * square)
-        rise = (self.kink * along * self.a + (1.0 - self.kink) * v) / sharp if sharp > 0 else 0 * v
+        rise = (self.kink * along * a + (1.0 - self.kink) * v) / sharp if sharp > 0 else 0 * v
         share = self.steep.at(round) / self.steep.sigma
-        sharp_part = share * (self.slope * rise + tilt * self.a)
+        sharp_part = share * (self.slope * rise + tilt * a)
         return np.asarray(sharp_part + self.pattern.at(round) * v)
 
     def strong_convexity(self, round: int) -> float:
@@ -125,9 +131,9 @@ class Kink(Environment):
         tilt, offset = 0.05 * lipschitz, 0.02 * lipschitz * far
         slope = lipschitz - pattern.sigma * far - tilt
         high = (slope + tilt) * far + pattern.sigma / 2 * far**2
-        a, kink = self._direction(), self.sharpness
+        planes, kink = np.stack([self._direction()]), self.sharpness
         self.kernel: SharpKernel = SharpKernel(
-            theta, a, kink, slope, tilt, offset, high / 2, pattern, steep
+            theta, planes, kink, slope, tilt, offset, high / 2, pattern, steep
         )
         self.loss_range = (-high / 2 - offset, high / 2 + offset)
 
@@ -162,3 +168,51 @@ class Distance(Kink):
     """
 
     sharpness = 0.0
+
+
+class TurningKernel(SharpKernel):
+    """Losses of which each is a function of one product z_t.x, with z_t known beforehand."""
+
+    def context(self, round: int) -> Array:
+        return np.array(self.planes[(round - 1) % self.planes.shape[0]])
+
+
+class PseudoKink(Kink):
+    """Losses with a kink, each a function of one product z_t.x with z_t known beforehand.
+
+    Parameters
+    ----------
+    domain, lipschitz, depth
+        As for `Kink`, with the same errors.
+    contexts : int, default 64
+        Number of different z_t, which come in turn.
+    seed : int, optional
+        Fixes the contexts, the minimum and the noise. Without one they differ every time.
+
+    Examples
+    --------
+    >>> from dikin import Ball
+    >>> game = PseudoKink(Ball(2), lipschitz=1.0, contexts=3, seed=1)
+    >>> game.context().round(2)
+    array([ 0.81, -0.58])
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        lipschitz: Any = 1.0,
+        contexts: int = 64,
+        seed: int | None = None,
+        *,
+        depth: float = 0.2,
+    ) -> None:
+        super().__init__(domain, lipschitz, 0.0, seed, depth=depth)
+        count = whole(contexts, "contexts", 1, "how many different ones there are")
+        more = [self._direction() for _ in range(count - 1)]
+        planes = np.stack([*self.kernel.planes, *more])
+        self.kernel = TurningKernel(*self.kernel._replace(planes=planes))
+
+    @classmethod
+    def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
+        yield cls(domain, seed=seed)
+        yield cls(domain, 30.0, 3, seed=seed, depth=0.85)

@@ -35,7 +35,7 @@ REQUESTS_A_SECOND = 1000.0
 """Requests of one token in a second, in the long run; so many may come at once."""
 OPEN_STUDIES = 1000
 """Studies in memory at a time."""
-IDLE_CONNECTIONS = 4
+IDLE_CONNECTIONS = 16
 """Connections of studies that nobody asks at the moment."""
 UNUSED_SECONDS = 600.0
 """Seconds after which a study that nobody asks is closed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import isfinite
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from dikin.status import MEANINGS, Status
@@ -66,16 +66,9 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Histogram(
             "dikin_request_seconds",
-            "Time to answer a request.",
+            "Time to answer a request. Status 401 and 403: no right, 429: too many, 503: busy.",
             ["method", "route", "status"],
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
-            registry=self._registry,
-        )
-        self._refused = Counter(
-            "dikin_refused",
-            "Requests that were refused, by status: 401 and 403 no right, 422 cannot be used, 429 "
-            "too many, 503 busy.",
-            ["status"],
             registry=self._registry,
         )
         self.stuck = Gauge(
@@ -83,18 +76,10 @@ class Metrics:
             "Open studies that have not answered for too long.",
             registry=self._registry,
         )
-        self._observed: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        key = method, route, status
-        observe = self._observed.get(key)
-        if observe is None:
-            observe = self._requests.labels(method, route, str(status)).observe
-            self._observed[key] = observe
-        observe(seconds)
-        if status >= 400:
-            self._refused.labels(str(status)).inc()
+        self._requests.labels(method, route, str(status)).observe(seconds)
 
     def text(self, studies: list[Status | tuple[str, str]]) -> bytes:
         """Return all metrics, including those of these studies."""

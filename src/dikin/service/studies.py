@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from dikin.errors import BusyError, StoreError, UnknownStudyError
 from dikin.service import limits
-from dikin.studies.database import Database, ReplacedFileError
+from dikin.studies.database import ReplacedFileError
 from dikin.studies.study import Study
 
 T = TypeVar("T")
@@ -123,7 +123,6 @@ class OpenStudy:
     def _run(self) -> None:
         threading.current_thread().name = f"study {self.name}"  # for the log
         with self._using:
-            self._reconnect()
             while self._running:
                 jobs = self._carry_out()
                 with suppress(RuntimeError):  # closed: the service has ended without waiting for it
@@ -187,33 +186,17 @@ class OpenStudy:
             self._study = Study(
                 owner.store, self.name, client="dikin serve", patience=owner.patience
             )
-            self._study._share_commits()
+            self._study._ledger.sharing = True
         return self._study
 
-    @property
-    def _database(self) -> Database | None:
-        return None if self._study is None else self._study._ledger.database
-
-    def _reconnect(self) -> None:
-        """Take a connection that another study has given back, if there is one."""
-        database, spare = self._database, self._owner.spare
-        if database is not None and database.connection is None and spare:
-            database.connection = spare.pop()
-
     def disconnect(self) -> None:
-        """Give the connection back, unless it is in use. Those to a file are closed."""
-        if not self._using.acquire(blocking=False):
-            return
-        try:
-            database, spare = self._database, self._owner.spare
-            if database is None:
-                return
-            if database.path is None and database.connection and len(spare) < limits.THREADS:
-                spare.append(database.connection)
-                database.connection = None
-            database.close()
-        finally:
-            self._using.release()
+        """Close the connection, unless it is in use. The next request opens another."""
+        if self._using.acquire(blocking=False):
+            try:
+                if self._study is not None:
+                    self._study._ledger.database.close()
+            finally:
+                self._using.release()
 
     def close(self) -> None:
         """Close the study. The next request opens it again."""
@@ -238,8 +221,6 @@ class OpenStudies:
         self._connected: OrderedDict[OpenStudy, None] = OrderedDict()
         """Studies that may have a connection, in the order of their last requests."""
         self._turn = threading.Lock()
-        self.spare: list[Any] = []
-        """Connections to the server that belong to no study at the moment."""
         self.threads = ThreadPoolExecutor(limits.THREADS, "study")
         # A database that does not answer takes no more threads than these.
         self._others = ThreadPoolExecutor(4, "store")
@@ -312,8 +293,6 @@ class OpenStudies:
         for each in studies:
             if each.is_idle:
                 each.close()
-        for connection in self.spare:
-            connection.close()
         self.abandoned = bool(busy or self._calls)
         if busy:
             log.error("%d studies did not end: their database does not answer", len(busy))

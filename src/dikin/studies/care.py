@@ -11,7 +11,7 @@ from dikin.engine.progress import Progress
 from dikin.errors import StateError
 from dikin.silence import silence
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row, Snapshot
+from dikin.studies.log import Damage, Log, Row
 from dikin.tuning.tuner import KEPT
 
 ROUNDING = 1e-9
@@ -41,12 +41,8 @@ class Verification(NamedTuple):
 
 
 def verify(log: Log, upto: int, progress: bool) -> Verification:
-    """Check all seals, and compute the trials of a study again.
-
-    Each page of rows is a separate read, so that a long verification does not keep the database
-    from cleaning up.
-    """
-    fold, rows, apart = Fold.begun(log), 0, list[float]()
+    """Check all seals, and compute the trials again, each page of rows in a read of its own."""
+    fold, rows, apart = Fold.read(log.beginning(), log), 0, list[float]()
     base = fold.n
     try:
         with Progress(upto - base, progress) as bar, silence():
@@ -79,7 +75,7 @@ def _difference(fold: Fold, row: Row) -> list[float]:
 
 def trim(log: Log, before: int, progress: bool) -> int:
     """Put a beginning in the place of the rows of early rounds. Return the number of these rows."""
-    fold = Fold.begun(log)
+    fold = Fold.read(log.beginning(), log)
     base = fold.n
     with Progress(max(0, before - 1 - fold.rounds), progress) as bar, silence():
         for group in log.rows(base, fold.seal):
@@ -93,4 +89,4 @@ def trim(log: Log, before: int, progress: bool) -> int:
         return 0
     fold.marks = [[fold.rounds, fold.n, fold.seal]]
     fold.spaces = [change for change in fold.spaces if change[0] > fold.n]
-    return log.trim(Snapshot(fold.n, fold.seal, fold.text(KEPT)), base)
+    return log.trim(fold.snapshot(KEPT), base)

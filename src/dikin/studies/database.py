@@ -77,8 +77,6 @@ class Database(ABC):
 
     serial: str
     """The type of a column that numbers the rows of a table."""
-    keyed: bool
-    """True if it may be unknown whether a statement was carried out: then each ask needs a key."""
     exclusive = ""
     """The statement that keeps out other transactions for care, where a file does not."""
     path: Path | None = None
@@ -96,7 +94,6 @@ class Database(ABC):
         guard.register(self)
 
     def another(self) -> Self:
-        """Return another connection to the same database."""
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
 
     def check_folder(self) -> None:  # noqa: B027 - a server has no folder
@@ -109,8 +106,8 @@ class Database(ABC):
         """Return a new connection of the driver."""
 
     @abstractmethod
-    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        """Run a statement. Return its rows, and the number of rows that it has changed."""
+    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
 
     @abstractmethod
     def _explained(self, error: Exception) -> Exception:
@@ -140,7 +137,6 @@ class Database(ABC):
             raise StateError("a study does not go through a fork: open it again in the new process")
 
     def connect(self) -> None:
-        """Open the connection unless it is open."""
         self.refuse_child()
         if self.inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
@@ -155,8 +151,8 @@ class Database(ABC):
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
         if self.inside:
-            return self._run(sql, values)[0]
-        return self.insist(lambda: self._run(sql, values)[0])
+            return self._run(sql, values)
+        return self.insist(lambda: self._run(sql, values))
 
     def insist(self, act: Callable[[], T]) -> T:
         """Repeat an act while other clients or the connection prevent it, up to the patience."""
@@ -171,7 +167,6 @@ class Database(ABC):
                 time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
 
     def failure(self, reason: Exception) -> StoreError:
-        """Return the error for an act that could not be done in time."""
         if isinstance(reason, Again):
             return BusyError(
                 f"other clients write to {self.name} ({reason}); this call has waited "
@@ -183,13 +178,7 @@ class Database(ABC):
             "and so does an ask with a key"
         )
 
-    def change(self, sql: str, values: Values = ()) -> None:
-        """Run a statement that must change exactly one row, in a transaction."""
-        changed = self._run(sql, values)[1]
-        if changed != 1:
-            raise StoreError(f"{self.name}: {changed} rows were written in place of 1; try again")
-
-    def _run(self, sql: str, values: Values = ()) -> tuple[list[tuple[Any, ...]], int]:
+    def _run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         if self.connection is None:
             self.connect()
         try:
@@ -218,7 +207,6 @@ class Database(ABC):
             self.rollback()
 
     def begin(self) -> None:
-        """Begin a transaction when no other client writes."""
         self.rollback()  # of a call that was interrupted before it could
         try:
             self.insist(self._begin)
@@ -278,14 +266,10 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     from dikin.studies.sqlite import Sqlite
 
     text = os.fspath(url) if isinstance(url, os.PathLike) else url
-    if not isinstance(text, str):
+    if not isinstance(text, str) or "\0" in text or not text:
         raise ParameterError(
             "a study is stored in a file, given by its path, or in a database, given by its URL; "
             f"got {shown(url)}"
-        )
-    if "\0" in text or not text:
-        raise ParameterError(
-            f"a path or URL must not be empty or contain a NUL character, got {shown(text)}"
         )
     scheme, separator, rest = text.partition("://")
     if not separator:
@@ -298,8 +282,3 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
         "studies are stored in SQLite (a path, or sqlite:///file.db) or PostgreSQL "
         f"(postgresql://user@host/database), not in {shown(scheme[:20])}"
     )
-
-
-def one_line(error: Exception) -> str:
-    """Return the message of a driver on one line."""
-    return " ".join(str(error).split())

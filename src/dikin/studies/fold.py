@@ -48,8 +48,10 @@ class Asked(NamedTuple):
 class Fold:
     """A tuner, and the last row that it has learnt."""
 
-    def __init__(self, tuner: Tuner, n: int, seal: str, kept: dict[str, Any]) -> None:
-        self.tuner, self.n, self.seal = tuner, n, seal
+    def __init__(
+        self, tuner: Tuner, n: int, seal: str, kept: dict[str, Any], log: Log | None
+    ) -> None:
+        self.tuner, self.n, self.seal, self.log = tuner, n, seal, log
         self.asked = {int(id): Asked(*each) for id, each in kept["asked"].items()}
         self.rounds: int = kept["rounds"]
         """Rows that tell, trimmed ones included."""
@@ -60,50 +62,30 @@ class Fold:
         """The first rows after which there were other parameters, with those before them."""
         self.told_at: int | None = kept.get("told_at")
         """The time of the newest answer."""
-        self.log: Log | None = None
-        """The rows, from which the tuner gets its last rounds when it needs them."""
 
     # --- as text -------------------------------------------------------------------------------
 
     @classmethod
-    def begun(cls, log: Log) -> Self:
-        """Return the state with which a history begins."""
-        return cls._of(log, log.beginning())
-
-    @classmethod
-    def loaded(cls, log: Log) -> tuple[Self, int]:
-        """Return the newest state that this version can read, and the size of its text."""
-        state = log.snapshot() or log.beginning()
-        return cls._of(log, state), len(state.text)
-
-    @classmethod
-    def _of(cls, log: Log, state: Snapshot) -> Self:
-        fold = cls.read(state.text, state.n, state.seal)
-        fold.log = log
-        return fold
-
-    @classmethod
-    def read(cls, text: str, n: int, seal: str, checked: bool = True) -> Self:
-        """Return the state that `text` gave after a row. A digest has shown that it is the same."""
-        kept = json.loads(text)
+    def read(cls, state: Snapshot, log: Log | None = None) -> Self:
+        """Return the state after a row: from a log, whose digest has shown that it is the same."""
+        kept = json.loads(state.text)
         if kept["state"] is None:
             raise StateError(kept["why"])
         serialization.refuse_version("this study", kept["version"], serialization.VERSION)
-        state = kept["state"]
-        tuner = Tuner.restore(state, True) if checked else restore(state)
-        kept["marks"] = kept["marks"] or [[kept["rounds"], n, seal]]
-        return cls(tuner, n, seal, kept)
+        tuner = restore(kept["state"]) if log is None else Tuner.restore(kept["state"], True)
+        kept["marks"] = kept["marks"] or [[kept["rounds"], state.n, state.seal]]
+        return cls(tuner, state.n, state.seal, kept, log)
 
-    def text(self, rounds: int | None = None) -> str:
+    def snapshot(self, rounds: int | None = None) -> Snapshot:
         """Return everything that the future depends on."""
         names = ("rounds", "asked", "failed", "marks", "spaces", "told_at")
-        kept = KEPT_IN_SNAPSHOT if rounds is None else rounds
-        return text_of(self.tuner.state(rounds=kept), **{n: getattr(self, n) for n in names})
+        parts = {name: getattr(self, name) for name in names}
+        state = self.tuner.state(rounds=KEPT_IN_SNAPSHOT if rounds is None else rounds)
+        return Snapshot(self.n, self.seal, text_of(state, **parts))
 
     # --- rows ----------------------------------------------------------------------------------
 
     def apply(self, row: Row) -> None:
-        """Learn a row."""
         act = getattr(self, f"_{row.kind}", None)
         if act is None:
             raise StateError(
@@ -200,7 +182,6 @@ logging.getLogger("dikin").addFilter(_NotAgain())
 
 
 def study_status(fold: Fold, name: str) -> Status:
-    """Return the status of a study."""
     first, tuner = next(iter(fold.asked), None), fold.tuner
     status = replace(
         tuner.summary(),

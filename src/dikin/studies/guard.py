@@ -1,8 +1,7 @@
 """One call at a time: threads take turns, no call runs inside another, and no fork inside a call.
 
-A signal handler, a log handler or a `__del__` runs inside whatever call its thread is in. A call
-from there is refused before it touches anything. A call that Ctrl-C has ended without its cleaning
-up is known by its frame, which is on no stack any more.
+A call that Ctrl-C has ended without its cleaning up is known by its frame, which is on no stack
+any more.
 """
 
 from __future__ import annotations
@@ -61,7 +60,6 @@ class Guard:
                     self._left.wait(LOOKS_EVERY)
 
     def leave(self, frame: object) -> None:
-        """End a call."""
         holder = self._slot.get("holder")
         if holder is not None and holder[0] is frame:
             del self._slot["holder"]
@@ -86,10 +84,9 @@ def _runs(frame: object, thread: int) -> bool:
 
 # --- forks ---------------------------------------------------------------------------------------
 #
-# SQLite records in memory which locks its process holds. A forked child inherits the records but
-# not the locks: it would read and write the same file without any. A child that ends a connection
-# to PostgreSQL ends its parent's. So a fork waits for the calls of other threads, and all
-# connections are closed before it. A thread that forks inside its own call loses its transaction.
+# A forked child inherits SQLite's records of locks without the locks, and ends its parent's
+# connection to PostgreSQL with its own. So a fork waits for the calls of other threads, and closes
+# all connections. A thread that forks inside its own call loses its transaction.
 
 _clients: WeakSet[Any] = WeakSet()
 _gate = threading.RLock()

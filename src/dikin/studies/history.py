@@ -36,17 +36,11 @@ class Spaces:
     """The parameters at each row, and points in those of today."""
 
     def __init__(self, space: Space | None, changes: Sequence[Sequence[Any]]) -> None:
-        self._space, self._changes = space, changes
-        self._known: dict[int, Space] = {}
+        self._space = space
+        self._earlier = [(n, Space.from_spec(spec)) for n, spec in changes]
 
     def at(self, n: int) -> Space | None:
-        """Return the parameters at row `n`."""
-        change = next((change for change in self._changes if n < change[0]), None)
-        if change is None:
-            return self._space
-        if change[0] not in self._known:
-            self._known[change[0]] = Space.from_spec(change[1])
-        return self._known[change[0]]
+        return next((space for end, space in self._earlier if n < end), self._space)
 
     def point(self, n: int, point: Sequence[float]) -> Sequence[float]:
         """Return a point of row `n` in today's columns; NaN where a value is none any more."""
@@ -108,7 +102,6 @@ def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
 
 
 def round_of(record: Record) -> Row:
-    """Return a round as a tuner keeps it."""
     asked = record.get("asked") or {}
     return Row(
         round=record["round"],

@@ -1,9 +1,6 @@
 """A client of a study: its state, its connection, and its care when either fails.
 
-An ask reads the rows of others, computes, and appends a row in one short transaction, if no more
-than a few rows have come meanwhile. Where others are faster, and in a crowd, it is repeated in a
-transaction that keeps them out. The state in memory is never ahead of the database: after a failure
-it is made again from a snapshot and rows.
+The state in memory is never ahead of the database. After a failure it is made again.
 """
 
 from __future__ import annotations
@@ -108,7 +105,6 @@ class Ledger:
             self.database.close()  # the driver may be in any state
 
     def close(self) -> None:
-        """Write the rows that wait, and close the connection."""
         if self._closed or os.getpid() != self.database.process:
             return
         try:
@@ -122,20 +118,12 @@ class Ledger:
     @property
     def fold(self) -> Fold:
         """The state, as it was when rows were last read."""
-        if self._fold is None:
-            self.refresh()
-        assert self._fold is not None
-        return self._fold
+        return self._fold or self.current()
 
     def current(self) -> Fold:
-        """Return the state with all rows that others have appended."""
-        self.refresh()
-        return self.fold
-
-    def refresh(self) -> None:
-        """Learn the rows of others."""
+        """Learn the rows of others. Return the state."""
         if self._held and self._fold is not None:
-            return  # nobody else can write
+            return self._fold  # nobody else can write
         fold, began = self._fold or self._loaded(), self._fold is None
         page = self.log.page(fold.n)
         if page.head < fold.n:
@@ -163,12 +151,16 @@ class Ledger:
                 self._refuse_other_rows(fold, damage)
             self.damage = damage
         self._fold, self._epoch, self.space = fold, page.epoch, fold.tuner.space
+        return fold
 
     def _loaded(self) -> Fold:
-        fold, size = Fold.loaded(self.log)
-        self._worth = max(SNAPSHOT_IN_CROWD, size // BYTES_OF_ROW)
+        state = self.log.snapshot() or self.log.beginning()
+        self._weigh(state)
+        return Fold.read(state, self.log)
+
+    def _weigh(self, state: Snapshot) -> None:
+        self._worth = max(SNAPSHOT_IN_CROWD, len(state.text) // BYTES_OF_ROW)
         """Rows from which on it is faster to read a snapshot."""
-        return fold
 
     def _gone_back(self, seen: int, head: int) -> None:
         """Refuse a database that has lost rows. Their numbers are not given again."""
@@ -186,7 +178,7 @@ class Ledger:
 
     def _refuse_other_rows(self, fold: Fold, damage: Damage) -> None:
         """Refuse a database with other rows in the place of those that this client has read."""
-        row = self.log.row(fold.n)
+        row = self.log.row(n=fold.n)
         if damage.n == fold.n and (row is None or row.seal != fold.seal):
             self._gone_back(fold.n, fold.n)
 
@@ -205,10 +197,7 @@ class Ledger:
         control: bool = False,
         jump: int = 0,
     ) -> int | None:
-        """Append rows, and learn them if nothing came before. Return the number of the first.
-
-        None if too many rows have come since the last `refresh`.
-        """
+        """Append rows. Return the number of the first, None if too many came before them."""
         fold = self.fold
         if self.damage is not None:
             raise self.damage
@@ -229,10 +218,7 @@ class Ledger:
         return first
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
-        """Do something that appends rows.
-
-        Where it returns None as others were faster, and with `alone`, others are kept out.
-        """
+        """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
         return self.call(partial(self._written, act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
@@ -258,9 +244,10 @@ class Ledger:
         fold = self.fold
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
-        text = fold.text()
-        self.log.save_snapshot(Snapshot(fold.n, fold.seal, text))
-        self._saved, self._worth = fold.n, max(SNAPSHOT_IN_CROWD, len(text) // BYTES_OF_ROW)
+        state = fold.snapshot()
+        self.log.save_snapshot(state)
+        self._saved = fold.n
+        self._weigh(state)
 
     # --- transactions --------------------------------------------------------------------------
 
@@ -269,7 +256,7 @@ class Ledger:
         if not self._held:
             self.database.begin()
             self.log.lock()
-            self.refresh()
+            self.current()
             self._held = True
 
     def _commit(self) -> None:
@@ -279,7 +266,7 @@ class Ledger:
         def is_written() -> bool:
             self.database.begin()
             self.log.lock()  # not before the server has ended what it was doing
-            row = self.log.row(fold.n)
+            row = self.log.row(n=fold.n)
             self.database.rollback()
             return row is not None and row.seal == fold.seal
 
@@ -312,5 +299,4 @@ class Ledger:
 
 
 def now() -> int:
-    """Return the time in microseconds since 1970."""
     return time.time_ns() // 1000

@@ -143,7 +143,6 @@ class Log:
             self.database.run("SELECT 1 FROM dikin_study WHERE id = ? FOR UPDATE", (self.study,))
 
     def delete(self) -> None:
-        """Remove the study with its rows, in a transaction."""
         for table, column in (("row", "study"), ("snapshot", "study"), ("study", "id")):
             self.database.run(f"DELETE FROM dikin_{table} WHERE {column} = ?", (self.study,))
 
@@ -152,26 +151,21 @@ class Log:
         sql = "SELECT head, epoch FROM dikin_study WHERE id = ?"
         rows = self.database.run(sql, (self.study,))
         if not rows:
-            raise self._gone()
+            raise UnknownStudyError(
+                f"study {self.name!r} in {self.database.name} was deleted while it was open"
+            )
         return rows[0][0], rows[0][1]
-
-    def _gone(self) -> UnknownStudyError:
-        return UnknownStudyError(
-            f"study {self.name!r} in {self.database.name} was deleted while it was open"
-        )
 
     # --- rows ----------------------------------------------------------------------------------
 
     def append(
         self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
     ) -> tuple[int, str] | None:
-        """Append rows after whatever is there, with one seal. They are durable when this returns.
+        """Append rows with one seal. Return it after the number of the first row.
 
-        `seen` is the last row that this client knows, the epoch, and how many may have come since.
-        With `control` they raise the epoch. `jump` numbers are left out before them. Return the
-        number of the first and the seal; None if too many rows have come, or the study is gone.
-        Raise `Taken` if there is a row of that key, or that closes that trial. Where the connection
-        breaks, a key or the trial shows if they were written.
+        None if too many rows have come, or the study is gone. With `control` they raise the epoch.
+        `jump` numbers are left out before them. A key or trial in use raises `Taken`, and where the
+        connection breaks, shows if they were written.
         """
         lost = False
 
@@ -192,8 +186,7 @@ class Log:
 
     def _written(self, row: Record) -> tuple[int, str] | None:
         """Return number and seal of a row, if it is there."""
-        key, ask = row.key, row.ask
-        found = self.of_key(key) if key is not None else None if ask is None else self.closing(ask)
+        found = self.row(ask=row.ask) if row.key is None else self.row(key=row.key)
         return (found.n, found.seal) if found is not None and found[:6] == row else None
 
     def page(self, after: int, upto: int | None = None) -> Page:
@@ -208,9 +201,7 @@ class Log:
             f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
             (self.version, after, self.study),
         )
-        if not found:
-            raise self._gone()
-        head, epoch, base, saved = found[0][:4]
+        head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
         if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
             raise self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
@@ -219,15 +210,7 @@ class Log:
     def rows(
         self, after: int, seal: str, upto: int | None = None, first: Page | None = None
     ) -> Iterator[list[Row]]:
-        """Yield the rows after a sealed one, checked, those of one seal at a time.
-
-        The first page may have been read already.
-
-        Raises
-        ------
-        StateError
-            If rows were altered or are missing, after all that are intact were yielded.
-        """
+        """Yield the rows after a sealed one, those of one seal at a time, up to any `Damage`."""
         group: list[Row] = []
         page = first or self.page(after, upto)
         while page.rows:
@@ -256,17 +239,10 @@ class Log:
             raise self.damage(f"row {first} is not the one that was written, or one before", after)
         return group
 
-    def row(self, n: int) -> Row | None:
-        """Return a row."""
-        return next(iter(self.some("n = ?", n)), None)
-
-    def closing(self, ask: int) -> Row | None:
-        """Return the row that closed a trial."""
-        return next(iter(self.some("ask = ?", ask)), None)
-
-    def of_key(self, key: str) -> Row | None:
-        """Return the row of a key."""
-        return next(iter(self.some("key = ?", key)), None)
+    def row(self, **part: int | str | None) -> Row | None:
+        """Return the row of a number `n`, that closed a trial `ask`, or of a `key`, unless None."""
+        ((name, value),) = part.items()
+        return None if value is None else next(iter(self.some(f"{name} = ?", value)), None)
 
     def some(self, where: str, *values: int | str) -> list[Row]:
         """Return some rows, unchecked."""
@@ -332,9 +308,8 @@ class Log:
                 count = self._remove("n > ?", n)
                 sql = f"DELETE FROM dikin_snapshot WHERE study = ? AND version <> {BEGINNING}"
                 self.database.run(sql, (self.study,))
-                self.database.change(
-                    "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?", (n, seal, self.study)
-                )
+                sql = "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?"
+                self.database.run(sql, (n, seal, self.study))
                 skip = Record("skip", json.dumps({"removed": count}))
                 self.append([skip], Head(n, epoch), control=True, jump=max(0, head - n))
             return count
@@ -373,7 +348,6 @@ def create_tables(database: Database) -> None:
 
 
 def names(database: Database) -> list[str]:
-    """Return the studies in a database."""
     if not has_tables(database):
         return []
     rows = database.run("SELECT name FROM dikin_study ORDER BY name")

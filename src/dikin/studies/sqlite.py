@@ -36,7 +36,6 @@ class Sqlite(Database):
     """A file. `synchronous=FULL` makes commits durable. Readers never wait for writers."""
 
     serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
-    keyed = False
     _errors = (sqlite3.Error, UnicodeDecodeError)  # a damaged file may contain anything
 
     def __init__(self, path: str, patience: float) -> None:
@@ -44,7 +43,11 @@ class Sqlite(Database):
             raise ParameterError(
                 f"a study needs a file to live in, such as 'studies.db', got {shown(path)}"
             )
-        self.path: Path = _resolved(path)
+        try:
+            self.path: Path = Path(path).resolve()
+            self.path.exists()
+        except (OSError, RuntimeError) as error:
+            raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
         self._paths = [f"{self.path}{ending}" for ending in BESIDE]
         self._files: list[tuple[int, int] | None] = []
         """The identity of the database file, from the first connection on, and during a
@@ -115,9 +118,9 @@ class Sqlite(Database):
                 "file that was there, or open the study again to continue with what is there now"
             )
 
-    def _execute(self, sql: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
-        cursor = self.connection.execute(sql, values)
-        return cursor.fetchall(), cursor.rowcount
+    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
+        return found
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         self._refuse_exchanged()
@@ -164,22 +167,21 @@ class Sqlite(Database):
                 return placed
             finally:
                 self.rollback()
-        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))[0]
+        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))
         head, seal, epoch = heads[0] if heads else (0, "", None)
         if epoch != seen.epoch or (seen.slack is not None and not 0 <= head - seen.n <= seen.slack):
             return None
         first = head + 1 + jump
         after = seal_after(seal, first, digest_of(rows))
         for n, row in enumerate(rows, start=first):
-            self.change(
+            self._run(
                 "INSERT INTO dikin_row (study, n, kind, body, ask, key, who, at, seal) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (study, n, *row, after),
             )
-        self.change(
-            "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? "
-            "WHERE id = ? AND head = ? AND seal = ?",
-            (first + len(rows) - 1, after, int(control), study, head, seal),
+        self._run(
+            "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? WHERE id = ?",
+            (first + len(rows) - 1, after, int(control), study),
         )
         return first, after
 
@@ -191,22 +193,9 @@ class Sqlite(Database):
 
 def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
     """Return device and inode at each path, which identify a file under any name."""
-    identities: list[tuple[int, int] | None] = []
-    for path in paths:
-        try:
+    found: list[tuple[int, int] | None] = [None] * len(paths)
+    for place, path in enumerate(paths):
+        with suppress(OSError):
             status = os.stat(path)
-        except OSError:
-            identities.append(None)
-        else:
-            identities.append((status.st_dev, status.st_ino))
-    return identities
-
-
-def _resolved(path: str) -> Path:
-    """Return the file that a path leads to, or refuse a name that no file can have."""
-    try:
-        resolved = Path(path).resolve()
-        resolved.exists()
-    except (OSError, RuntimeError) as error:
-        raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
-    return resolved
+            found[place] = status.st_dev, status.st_ino
+    return found

@@ -48,7 +48,7 @@ from dikin.studies.database import PATIENCE, Database, Record, open_database
 from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Row, create_tables, has_tables, names
+from dikin.studies.log import Log, Row, Snapshot, create_tables, has_tables, names
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -87,7 +87,6 @@ class OpenQuery(Query):
 
     @property
     def setting(self) -> Params:
-        """The setting by name."""
         return self.params
 
 
@@ -98,7 +97,10 @@ class Study:
     same study open, of any version of the library, on any machine. Trials and answers are kept as
     rows, and the tuner is made from the rows.
 
-    In every method `context` has a value for each name of the tuner's `context`.
+    In every method `context` has a value for each name of the tuner's `context`, `url`, `name` and
+    `token` are those of the constructor, `first` and `last` are the first and the last round to
+    read, all by default, and `progress` is True if a progress bar may appear, on a terminal, after
+    two seconds.
 
     Parameters
     ----------
@@ -171,12 +173,8 @@ class Study:
         token: str | None = None,
     ) -> Study:
         """Return a study in a database, or at a service."""
-        kind: type[Study] = cls
-        if _is_service(url):
-            from dikin.studies import remote  # only where there is a service
-
-            kind = remote.RemoteStudy
-        study = object.__new__(kind)
+        service = _service(url)
+        study: Study = object.__new__(cls if service is None else service.RemoteStudy)
         if tuner is not None and not isinstance(tuner, Tuner):
             hint = " A learner saves itself to a file: save." if isinstance(tuner, Player) else ""
             raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
@@ -228,7 +226,7 @@ class Study:
                 "a study"
             )
         content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(content, -1, "", False)  # refuse now what could not be read back later
+        Fold.read(Snapshot(-1, "", content))  # refuse now what could not be read back later
         database, log = self._ledger.database, self._ledger.log
         with database.transaction():
             if not has_tables(database):
@@ -252,44 +250,18 @@ class Study:
 
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
-        """List the studies in a database, or those that a service lets this client see.
-
-        Parameters
-        ----------
-        url, token
-            As for `Study`.
-
-        Returns
-        -------
-        list of str
-            Their names.
-        """
-        if _is_service(url):
-            from dikin.studies import remote
-
-            return remote.names_at(str(url), token)
+        """List the studies in a database, or those that a service lets this client see."""
+        if service := _service(url):
+            return list(service.names_at(str(url), token))
         with closing(_database(url, token)) as database:
             return names(database)
 
     @classmethod
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
-        """Remove a study with its whole history. Clients that have it open get an error.
-
-        Parameters
-        ----------
-        url, name, token
-            As for `Study`.
-
-        Raises
-        ------
-        UnknownStudyError
-            If there is no such study.
-        """
+        """Remove a study with its whole history. Clients that have it open get an error."""
         name = printable(name, "name")
-        if _is_service(url):
-            from dikin.studies import remote
-
-            remote.delete_at(str(url), name, token)
+        if service := _service(url):
+            service.delete_at(str(url), name, token)
             return
         with _log(_database(url, token), name) as log, log.database.transaction():
             log.delete()  # the study is not opened before: it may be damaged
@@ -298,22 +270,8 @@ class Study:
     def rewind(cls, url: Url, name: str) -> int:
         """Remove the rows of a damaged study from the first one on that is not intact.
 
-        The study can be written again. No trial gets an id that was given before.
-
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-
-        Returns
-        -------
-        int
-            Number of rows that were removed; 0 if all are intact.
-
-        Raises
-        ------
-        StateError
-            If its beginning is damaged.
+        Return the number of these rows. The study can be written again, and no trial gets an id
+        that was given before.
         """
         with _log(_database(url), printable(name, "name")) as log:
             return log.rewind()
@@ -322,20 +280,10 @@ class Study:
     def rows(
         cls, url: Url, name: str, first: int = 1, last: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read rounds without the tuner: of a study that this version cannot continue, too.
+        """Yield `records` without the tuner: of a study that this version cannot continue, too.
 
-        Parameters
-        ----------
-        url, name
-            As for `Study`.
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Yields
-        ------
-        dict
-            A round as in `records`, with points in the parameters that it had. Damaged rows raise
-            `StateError`, after all rounds before them.
+        Points are in the parameters that their round had. Damaged rows raise `StateError`, after
+        all rounds before them.
         """
         first, last = first_and_last(first, last)
         with _log(_database(url), printable(name, "name")) as log:
@@ -390,17 +338,13 @@ class Study:
             As for `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
-            week, because the answer was lost, returns the same trial.
+            week, because the answer was lost, returns the same trial. Another n, context or
+            covariates under the same key are refused.
 
         Returns
         -------
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
-
-        Raises
-        ------
-        ParameterError
-            If the key was given to a request with another n, context or covariates.
         """
         context, covariates = as_read(context), as_read(covariates)
         key = None if key is None else printable(key, "key")
@@ -410,20 +354,18 @@ class Study:
         return trials[0] if n is None else trials
 
     def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        """Ask for some trials, or return those that were asked under the key."""
         ledger, asked_for = self._ledger, [context, covariates or None, n]
 
         def act() -> list[Trial] | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
 
     def _asked(self, asked_for: list[Any], key: str | None) -> list[Trial] | None:
         ledger = self._ledger
-        if not ledger.exact:
-            ledger.refresh()
-        fold, exact, count = ledger.fold, ledger.exact, asked_for[2] or 1
+        fold = ledger.fold if ledger.exact else ledger.current()
+        exact, count = ledger.exact, asked_for[2] or 1
         if len(fold.asked) + count > MOST_OPEN:
             self._refuse_more(fold)
         tuner, at, bodies = fold.tuner, now(), []
@@ -436,7 +378,7 @@ class Study:
             bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
-        elif ledger.database.keyed:
+        elif ledger.database.path is None:  # whether it was written may be unknown
             key = secrets.token_hex(8)
         rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
         rows[0] = rows[0]._replace(key=key)
@@ -446,7 +388,6 @@ class Study:
         return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
 
     def _again(self, row: Row, asked_for: list[Any]) -> list[Trial]:
-        """Return the trials that were asked under a key."""
         if json.loads(row.body).get("for") != asked_for:
             self._refuse_key(row)
         last = row.n + (asked_for[2] or 1) - 1
@@ -481,8 +422,8 @@ class Study:
     ) -> None:
         """Answer a trial of any client, as `Tuner.tell`. It is durable when this returns.
 
-        The same answer again is accepted and changes nothing. A different answer is an error. So if
-        you do not know whether a tell succeeded, tell again.
+        The same answer again is accepted and changes nothing. A different answer raises
+        `AnsweredError`. So if you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
@@ -490,11 +431,6 @@ class Study:
             The trial, or its id.
         value, metrics, covariates, failed
             As for `Tuner.tell`.
-
-        Raises
-        ------
-        AnsweredError
-            If the trial has another answer already.
         """
         self._close(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
@@ -506,7 +442,7 @@ class Study:
         def act() -> int | None:
             fold = ledger.fold if id in ledger.fold.asked else ledger.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
-                row = ledger.log.closing(id)
+                row = ledger.log.row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
@@ -593,15 +529,6 @@ class Study:
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        """Change ranges, or add and remove parameters: `Tuner.set_parameters`, for all clients.
-
-        Open trials are forgotten. The history has the columns of the new parameters.
-
-        Parameters
-        ----------
-        parameters, constraints
-            As for `Tuner.set_parameters`.
-        """
         spec = Space(parameters, constraints).spec()
 
         def check(fold: Fold) -> Any:
@@ -624,7 +551,7 @@ class Study:
         ledger = self._ledger
 
         def act() -> int | None:
-            before = None if key is None else ledger.log.of_key(key)
+            before = ledger.log.row(key=key)
             if before is not None:
                 return before.n if before.kind == kind else self._refuse_key(before)
             body = body_of(ledger.fold)
@@ -635,12 +562,7 @@ class Study:
 
         ledger.write(act, alone=True)
 
-    def _share_commits(self) -> None:
-        """For the service: let the rows of several calls share a commit, by `_flush`."""
-        self._ledger.sharing = True
-
     def _flush(self) -> None:
-        """Commit the rows that wait for others, because of `_share_commits`."""
         self._ledger.flush()
 
     # --- looking -------------------------------------------------------------------------------
@@ -654,13 +576,7 @@ class Study:
         return self._read(look)
 
     def status(self) -> Status:
-        """Return the status: `summary`, with the age of open trials and more warnings.
-
-        Returns
-        -------
-        Status
-            A record that prints itself.
-        """
+        """Return the status: `summary`, with the age of open trials and more warnings."""
         return self._read(lambda fold: study_status(fold, self.name))
 
     @property
@@ -715,23 +631,10 @@ class Study:
     @property
     def open_queries(self) -> list[OpenQuery]:
         """The open trials, oldest first, with who asked each and when."""
-        return self.waiting()
+        return self._waiting()
 
-    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Read some of the open trials, oldest first. `open_queries` has all of them.
-
-        Parameters
-        ----------
-        after : int, default -1
-            Only ids after this one.
-        limit : int, optional
-            Number of trials at most.
-
-        Returns
-        -------
-        list of OpenQuery
-            The trials, with who asked each and when.
-        """
+    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        """Return the open trials with ids after this one, at most `limit`."""
         after = whole(after, "after", -1, "ids are counted from 0")
         limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
 
@@ -750,18 +653,10 @@ class Study:
         return pairs_table([("study", self.name), *self.status().lines()])
 
     def history(self, first: int = 1, last: int | None = None) -> Table:
-        """Read rounds as a table, and check their seals.
+        """Read rounds as a structured array, and check their seals.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        numpy.ndarray
-            The columns of `Tuner.history`, with the best setting when the trial was asked, and time
-            and client, when and by whom the value was reported. Damaged rows raise `StateError`.
+        It has the columns of `Tuner.history`, with the best setting when the trial was asked, and
+        time and client, when and by whom the value was reported. Damaged rows raise `StateError`.
         """
         first, last = first_and_last(first, last)
         status = self.summary()
@@ -771,27 +666,18 @@ class Study:
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
         """Read rounds as plain values. For many rounds `history` takes less memory.
 
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        list of dict
-            For each round: round, query (the id that was answered), client (its reporter), time (in
-            seconds since 1970), point, value (None for a failure), expected (None if nothing was
-            known), paused and center (the best setting when it was asked), with a holdback
-            held_back and expected_control (None where no coin decided the round), and failed,
-            metrics and covariates where they were reported, context and covariates of the ask
-            under `asked`.
+        Each has round, query (the id that was answered), client (its reporter), time (in seconds
+        since 1970), point, value (None for a failure), expected (None if nothing was known), paused
+        and center (the best setting when it was asked), with a holdback held_back and
+        expected_control (None where no coin decided the round), and failed, metrics and covariates
+        where they were reported, context and covariates of the ask under `asked`.
         """
         with closing(self._rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
 
     def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         with self._apart() as (fold, log):
-            spaces, upto = Spaces(fold.tuner.space, list(fold.spaces)), fold.n
+            spaces, upto = Spaces(fold.tuner.space, fold.spaces), fold.n
             earlier = (mark for mark in reversed(fold.marks) if mark[0] < first)
             round, n, seal = next(earlier, fold.marks[0])
             yield from records(log.rows(n, seal, upto), spaces, round, first, last)
@@ -805,18 +691,7 @@ class Study:
             yield fold, log
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
-        """Read rounds as a pandas DataFrame, one row a round.
-
-        Parameters
-        ----------
-        first, last : int, optional
-            The first and the last round. By default all rounds.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The data of `history`.
-        """
+        """Read `history` as a pandas DataFrame, one row a round."""
         return to_frame(self.history(first, last))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -834,17 +709,8 @@ class Study:
     def verify(self, *, progress: bool = False) -> care.Verification:
         """Check all seals, and compute the tuner anew from its rows.
 
-        Parameters
-        ----------
-        progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
-
-        Returns
-        -------
-        Verification
-            Number of rows, all intact, and the largest difference between a setting that was asked
-            and the one that this machine computes in its place, in shares of the range. Damaged
-            rows raise `StateError`.
+        Damaged rows raise `StateError`. A setting counts as different where the one that this
+        machine computes in its place is farther away than rounding, in shares of the range.
         """
         ledger = self._ledger
         with self._apart() as (fold, log):
@@ -880,7 +746,7 @@ class Study:
         before : int
             The first round whose history is kept.
         progress : bool, default False
-            True if a progress bar may appear, on a terminal, after two seconds.
+            True if a progress bar may appear.
 
         Returns
         -------
@@ -894,7 +760,7 @@ class Study:
 
 for _same in (
     *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
-    *("summary", "plot", "pause", "resume"),
+    *("summary", "plot", "pause", "resume", "set_parameters"),
 ):
     getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
@@ -917,7 +783,6 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
-    """Refuse an answer that is not the one in the row of a trial."""
     body = json.loads(row.body)
     if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
         raise QueryError(
@@ -937,8 +802,13 @@ def clock(microseconds: int) -> datetime:
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
-def _is_service(url: Any) -> bool:
-    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
+def _service(url: Any) -> Any:
+    """Return the module of studies at a service if this is the address of one."""
+    if not (isinstance(url, str) and url.lower().startswith(("http://", "https://"))):
+        return None
+    from dikin.studies import remote  # only where there is a service
+
+    return remote
 
 
 def _database(url: Url, token: str | None = None, patience: float = PATIENCE) -> Database:

@@ -60,7 +60,7 @@ async function call(path, options = {}, tag = null) {
  * Ask again and again, while the page is visible, and less often while there is no answer.
  *
  * `path()` gives the address. `told.update(content)` gets what has changed, `told.problem(problem)` why there
- * is nothing, and `told.state({ kind, until, failures })` whether the server answers.
+ * is nothing, and `told.state({ kind, failures })` whether the server answers.
  */
 export function poll(path, told, every = EVERY_MS) {
   let [tag, failures, closed, timer] = [null, 0, false, null];
@@ -83,7 +83,7 @@ export function poll(path, told, every = EVERY_MS) {
       // A server that answers with a problem is available, but asking soon would not help.
       const seconds = problem.status && problem.status < 500 ? LONGEST_WAIT_S : Math.min(LONGEST_WAIT_S, 2 ** failures);
       failures = problem.status && problem.status < 500 ? 1 : failures + 1;
-      told.state({ kind: "waiting", until: Date.now() + seconds * 1000, failures });
+      told.state({ kind: "waiting", failures });
       wait(seconds * 1000);
       if (problem.status) told.problem(problem);
     }

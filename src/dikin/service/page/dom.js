@@ -43,34 +43,10 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Set an attribute only when it differs. */
-export function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
-}
-
-const CLOCK = "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8m0 1.6a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2M7.2 4.6h1.6v3.1l2.1 1.5-.9 1.3-2.8-2z";
-const ICONS = {
-  playing: "M5 3.2v9.6l8-4.8z",
-  paused: "M4.2 3h2.6v10H4.2zM9.2 3h2.6v10H9.2z",
-  idle: CLOCK,
-  quiet: CLOCK,
-  broken: "M3.6 2.4 8 6.8l4.4-4.4 1.2 1.2L9.2 8l4.4 4.4-1.2 1.2L8 9.2l-4.4 4.4-1.2-1.2L6.8 8 2.4 3.6z",
-  fresh: "M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2m0 1.6a4.2 4.2 0 1 1 0 8.4 4.2 4.2 0 0 1 0-8.4",
-  warning: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.5h1.6V11z",
-  live: "M8 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8",
-  waiting: "M8 2.4a5.6 5.6 0 1 1-5.2 3.5l1.5.6A4 4 0 1 0 8 4z",
-};
-
-/** A small picture beside a word; the word says the same, so it is hidden from screen readers. */
-export const icon = (name) => svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
-  svg("path", { d: ICONS[name], "fill-rule": "evenodd" }));
-
-/** Show a state, as a class, a picture and a word. */
+/** Show a state, as a class and a word. */
 export function showState(node, family, { kind, word }) {
-  if (node.dataset.shown === kind + word) return;
-  node.dataset.shown = kind + word;
   node.className = `${family} ${family}-${kind}`;
-  node.replaceChildren(icon(kind), make("span", { text: word }));
+  setText(node, word);
 }
 
 let spoken = "";
@@ -167,7 +143,7 @@ export function duration(seconds) {
   return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
 }
 
-/** The state of a study as icon and word. `later`: seconds since the status arrived. */
+/** The state of a study as class and word. `later`: seconds since the status arrived. */
 export function stateOf(study, later = 0) {
   if (study.problem) return { kind: "broken", word: "cannot be read" };
   if (study.guard_reason) return { kind: "paused", word: "held by the guard" };

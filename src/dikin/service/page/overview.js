@@ -1,7 +1,7 @@
-// The overview: every study as a card.
+// The overview: every study as a row of a table.
 
 import { poll } from "./api.js";
-import { ago, count, duration, icon, intervalText, isNumber, make, pairs, plural, sense, setText, showState, stateOf, steady, upliftText } from "./dom.js";
+import { count, duration, intervalText, isNumber, make, pairs, plural, sense, setText, showState, stateOf, steady, table, upliftText } from "./dom.js";
 
 const LIST_EVERY_MS = 5000;
 const SHOWN_NAMES = 6;
@@ -10,11 +10,11 @@ const SHOWN_NAMES = 6;
 export function openOverview(main, page) {
   const summary = make("p", { class: "summary" });
   const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
-  const list = make("ul", { class: "cards" });
+  const studies = table("Studies", ["Study", "State", "Recent mean", "Best setting", "Rounds", "Open trials"]);
   const empty = emptyState();
-  main.replaceChildren(make("div", { class: "overview-head" }, make("h1", { text: "Studies", tabindex: "-1" }), summary), trouble, empty, list);
+  main.replaceChildren(make("div", { class: "overview-head" }, make("h1", { text: "Studies", tabindex: "-1" }), summary), trouble, empty, studies.element);
   document.title = "Studies · dikin";
-  const cards = new Map();
+  studies.element.hidden = true;
   let found = [];
 
   function update(content) {
@@ -25,24 +25,15 @@ export function openOverview(main, page) {
     found = [];
   }
 
-  /** Change the cards in place, so that focus and scroll stay where they are. */
-  function show(studies) {
+  function show(all) {
     trouble.hidden = true;
-    empty.hidden = studies.length > 0;
-    const names = new Set(studies.map((study) => study.name));
-    for (const [name, card] of cards) {
-      if (names.has(name)) continue;
-      card.element.remove();
-      cards.delete(name);
-    }
-    studies.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })).forEach((study, i) => {
-      if (!cards.has(study.name)) cards.set(study.name, new Card(study.name));
-      const card = cards.get(study.name);
-      card.update(study);
-      if (list.children[i] !== card.element) list.insertBefore(card.element, list.children[i] ?? null);
-    });
-    const running = [...cards.values()].filter((card) => card.kind === "playing").length;
-    setText(summary, studies.length ? `${plural(studies.length, "study", "studies")}, ${count(running)} running` : "");
+    empty.hidden = all.length > 0;
+    studies.element.hidden = !empty.hidden;
+    const focused = document.activeElement?.getAttribute("href");
+    studies.fill(all.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })).map(row));
+    [...studies.element.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
+    const running = all.filter((study) => stateOf(study).kind === "playing").length;
+    setText(summary, all.length ? `${plural(all.length, "study", "studies")}, ${count(running)} running` : "");
   }
 
   const path = () => `/v1/studies?after=${encodeURIComponent(found.at(-1)?.name ?? "")}`;
@@ -56,7 +47,7 @@ export function openOverview(main, page) {
       trouble.hidden = false;
     },
   }, LIST_EVERY_MS);
-  return { close: polling.close, nudge: () => polling.nudge(), tick: () => cards.forEach((card) => card.tick()) };
+  return polling;
 }
 
 const emptyState = () => make("div", { class: "empty-state", hidden: true },
@@ -65,54 +56,24 @@ const emptyState = () => make("div", { class: "empty-state", hidden: true },
   make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })),
   make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study then appears here automatically." }));
 
-const fact = (label, node) => make("div", {}, make("dt", { text: label }), node);
-const paragraph = (kind, text) => (text ? make("p", { class: kind, text }) : null);
-
-/** The status of one study. */
-class Card {
-  constructor(name) {
-    this.state = make("p");
-    this.rest = make("div", { class: "card-rest" });
-    [this.open, this.told] = [make("dd"), make("dd")];
-    const link = make("a", { href: `#/study/${encodeURIComponent(name)}`, text: name });
-    this.element = make("li", { class: "card" }, make("div", { class: "card-head" }, make("h2", {}, link), this.state), this.rest);
-  }
-
-  update(study) {
-    [this.study, this.received] = [study, Date.now()];
-    this.rest.replaceChildren(...(study.problem ? [paragraph("card-problem", study.problem)] : this.content(study)).filter(Boolean));
-    this.tick();
-  }
-
-  content(study) {
-    const mean = isNumber(study.recent_mean) ? `mean of the last ${count(Math.min(study.rounds, study.recent_rounds || 100))}, ` : "";
-    const gain = study.uplift && upliftText(study.uplift);
-    const expected = intervalText(study.best_value);
-    const worth = expected ? `, expected value ${expected.value} (${expected.sure})` : study.contexts ? " in the mean of contexts" : "";
-    const all = pairs(study, study.center);
-    const shown = all.slice(0, SHOWN_NAMES).concat(all.length > SHOWN_NAMES ? [["and", `${all.length - SHOWN_NAMES} more`]] : []);
-    const warnings = study.warnings.length;
-    return [
-      paragraph("card-mean", steady(study.recent_mean, 4)),
-      paragraph("card-note", mean + sense(study)),
-      gain && paragraph("card-note", `gain over the control ${gain.value} (${gain.sure})`),
-      paragraph("card-label", study.rounds ? `Best setting${worth}` : "Start"),
-      make("dl", { class: "card-best" }, ...shown.map(([name, text]) => fact(name, make("dd", { text })))),
-      make("dl", { class: "card-facts" }, fact("Rounds", make("dd", { text: count(study.rounds) })), fact("Open trials", this.open), fact("Last answer", this.told)),
-      warnings ? make("p", { class: "card-warned" }, icon("warning"), make("span", { text: plural(warnings, "warning") })) : null,
-    ];
-  }
-
-  /** Texts that change between two answers of the server. */
-  tick() {
-    const { study } = this;
-    const later = (Date.now() - this.received) / 1000;
-    const state = stateOf(study, later);
-    this.kind = state.kind;
-    showState(this.state, "state", state);
-    if (study.problem) return;
-    setText(this.told, isNumber(study.last_told_seconds) ? ago(study.last_told_seconds + later) : "never");
-    const { count: waiting, oldest_seconds: oldest } = study.open;
-    setText(this.open, waiting ? `${count(waiting)}${isNumber(oldest) ? `, oldest ${duration(oldest + later)}` : ""}` : "none");
-  }
+/** The cells of one study. */
+function row(study) {
+  const name = make("th", { scope: "row" }, make("a", { href: `#/study/${encodeURIComponent(study.name)}`, text: study.name }));
+  const state = make("p");
+  showState(state, "state", stateOf(study));
+  const cell = (text, ...notes) => make("td", {}, text, ...notes.filter(Boolean).map((note) => make("p", { class: "number-note", text: note })));
+  if (study.problem) return [name, cell(state, study.problem), "", "", "", ""];
+  const expected = intervalText(study.best_value);
+  const gain = study.uplift && upliftText(study.uplift);
+  const settings = pairs(study, study.center).map((pair) => pair.join(" "));
+  const more = settings.length > SHOWN_NAMES ? `, and ${settings.length - SHOWN_NAMES} more` : "";
+  const { count: waiting, oldest_seconds: oldest } = study.open;
+  return [
+    name,
+    cell(state, study.warnings.length && plural(study.warnings.length, "warning")),
+    cell(steady(study.recent_mean, 4), sense(study), gain && `gain over the control ${gain.value} (${gain.sure})`),
+    cell(settings.slice(0, SHOWN_NAMES).join(", ") + more, expected && `expected value ${expected.value} (${expected.sure})`),
+    count(study.rounds),
+    cell(count(waiting), waiting && isNumber(oldest) && `oldest ${duration(oldest)}`),
+  ];
 }

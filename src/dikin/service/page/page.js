@@ -3,7 +3,7 @@
 import { get, keepToken, token } from "./api.js";
 import { make, say, setText, showState } from "./dom.js";
 import { openOverview } from "./overview.js";
-import { openStudy } from "./study.js";
+import { StudyView } from "./study.js";
 
 const RIGHTS = ["read", "play", "admin"];
 
@@ -26,11 +26,10 @@ function showVisitor() {
 }
 
 function showLink() {
-  const { kind, until, failures } = link;
-  const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const { kind, failures } = link;
   linkBox.hidden = false;
   showState(linkBox, "link", kind === "live" ? { kind, word: "live" }
-    : { kind: failures > 2 ? "broken" : "waiting", word: kind === "waiting" ? `reconnecting in ${left} s` : "connecting" });
+    : { kind: failures > 2 ? "broken" : "waiting", word: kind === "waiting" ? "reconnecting" : "connecting" });
   // One failure is often only a request that was lost; the next one follows within a second.
   document.body.classList.toggle("not-live", kind !== "live" && failures > 1);
 }
@@ -94,13 +93,7 @@ function openView() {
   say("");
   link = { kind: "connecting", failures: 0 };
   const found = /^#\/study\/(.+)$/.exec(location.hash);
-  let name = null;
-  try {
-    name = found && decodeURIComponent(found[1]);
-  } catch {
-    // No name can be written so: the overview.
-  }
-  view = name === null ? openOverview(main, page) : openStudy(main, name, page);
+  view = found ? new StudyView(main, decodeURIComponent(found[1]), page) : openOverview(main, page);
 }
 
 /** Learn the rights of this visitor; false if a token is asked for now. */
@@ -124,31 +117,22 @@ async function start() {
 
 function live() {
   addEventListener("hashchange", () => {
-    // The skip link also changes the hash; it must not close the view.
-    if (!view || (location.hash && !location.hash.startsWith("#/"))) return;
+    if (!view) return;
     openView();
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
   });
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) view?.nudge();
-  });
   setInterval(() => {
-    if (link.kind === "waiting" && view) showLink();
-    view?.tick();
+    view?.tick?.();
     if (!visitor && view && link.kind === "live") learnVisitor();
   }, 1000);
   start();
 }
 
-document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  main.focus();
-});
 // A page that was written as a file has its data in it.
 const inlined = document.getElementById("data");
 if (inlined) {
   const data = JSON.parse(inlined.textContent);
   document.body.classList.add("file");
-  view = openStudy(main, data.study.name, page, data);
+  view = new StudyView(main, data.study.name, page, data);
 } else live();

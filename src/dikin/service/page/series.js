@@ -2,7 +2,7 @@
 
 import { clock, columnFormat, count, formatFor, isNumber, number, short, steady } from "./dom.js";
 
-export const KEEP = 2000;
+const KEEP = 2000;
 const COLUMNS = ["round", "value", "failed", "paused", "time"];
 
 /** The last rounds of one study, as columns. */
@@ -52,10 +52,10 @@ function rollingMean(values, width, whole) {
   });
 }
 
-/** Cut the entries from `from` on at multiples of `size` rounds, which do not move when new rounds come. */
-function buckets(round, from, size) {
+/** Cut the entries at multiples of `size` rounds, which do not move when new rounds come. */
+function buckets(round, size) {
   const found = [];
-  for (let i = from; i < round.length; i++) {
+  for (let i = 0; i < round.length; i++) {
     const key = Math.floor(round[i] / size);
     if (found.at(-1)?.key === key) found.at(-1).to = i + 1;
     else found.push({ key, from: i, to: i + 1 });
@@ -73,22 +73,18 @@ function quantile(values, q) {
   return values[low] + (values[high] - values[low]) * (place - low);
 }
 
-/** The values with null for those that are far off: two at most, or a fiftieth, and fewer than half. */
+/** The values with null for those ten times as far from the median as nine tenths of all. */
 function withoutFarOff(values) {
   const seen = sorted(values);
-  const n = seen.length;
-  if (!n) return values;
-  const middle = quantile(seen, 0.5);
-  const order = seen.map((value) => Math.abs(value - middle)).sort((a, b) => a - b);
-  // Ten times as far from the median as all others. If most values are equal, none is far off.
-  const few = Math.max(n - Math.max(2, Math.floor(n / 50)), Math.floor((n + 1) / 2) + 1);
-  const far = order.findIndex((distance, i) => i >= few && distance > 10 * order[i - 1] && order[i - 1] > 1e-9 * Math.abs(middle));
-  return far < 0 ? values : values.map((value) => (isNumber(value) && Math.abs(value - middle) >= order[far] ? null : value));
+  const distance = (value) => Math.abs(value - quantile(seen, 0.5));
+  const most = 10 * quantile(sorted(seen.map(distance)), 0.9);
+  // If most values are equal, none is far off.
+  return most ? values.map((value) => (isNumber(value) && distance(value) <= most ? value : null)) : values;
 }
 
 /** The range of the values in each bucket, as `[round, low, high]`: 5 to 95 % of many, all of few. */
-function band(round, values, from, size) {
-  const found = buckets(round, from, size);
+function band(round, values, size) {
+  const found = buckets(round, size);
   // The newest rounds join the last full bucket, as few rounds say little.
   if (found.length > 1 && found.at(-1).to - found.at(-1).from < size / 2) found.at(-2).to = found.pop().to;
   const rows = found.flatMap((bucket) => {
@@ -98,26 +94,14 @@ function band(round, values, from, size) {
     return [[(round[bucket.from] + round[bucket.to - 1]) / 2, quantile(inside, cut), quantile(inside, 1 - cut)]];
   });
   // A band begins and ends with the window, not half a bucket inside of it.
-  return rows.length ? [[round[from], ...rows[0].slice(1)], ...rows, [round.at(-1), ...rows.at(-1).slice(1)]] : rows;
+  return rows.length ? [[round[0], ...rows[0].slice(1)], ...rows, [round.at(-1), ...rows.at(-1).slice(1)]] : rows;
 }
 
 /** The last value of each bucket as `[round, value]`; null breaks the line. */
-const line = (round, values, from, size) =>
-  buckets(round, from, size).map(({ to }) => [round[to - 1], isNumber(values[to - 1]) ? values[to - 1] : null]);
+const line = (round, values, size) =>
+  buckets(round, size).map(({ to }) => [round[to - 1], isNumber(values[to - 1]) ? values[to - 1] : null]);
 
-const points = ({ round }, values, from) =>
-  round.flatMap((each, i) => (i >= from && isNumber(values[i]) ? [[each, values[i]]] : []));
-
-/** The pauses as `[first round, last round]`. */
-function pauses({ round, paused }, from) {
-  const found = [];
-  for (let i = from; i < round.length; i++) {
-    if (!paused[i]) continue;
-    if (i > from && paused[i - 1]) found.at(-1)[1] = round[i];
-    else found.push([round[i], round[i]]);
-  }
-  return found;
-}
+const points = ({ round }, values) => round.flatMap((each, i) => (isNumber(values[i]) ? [[each, values[i]]] : []));
 
 /** The smallest and the largest of some numbers; null if there are none. */
 export function extent(values) {
@@ -160,28 +144,25 @@ function axisOf(first, last) {
 
 // --- the charts -----------------------------------------------------------------------------------
 //
-// A model has: axis, first, last (rounds), step (rounds of one drawn position), domain, log, bounds, pauses, band, dots,
-// outside (dots beyond the domain), failed (rounds), line, ticks, format (of the label at the end), tick (of the axis),
+// A model has: axis, first, last (rounds), step (rounds of one drawn position), domain, log, bounds, band, dots,
+// failed (rounds), line, ticks, format (of the label at the end), tick (of the axis),
 // note, summary, and at(round), which gives the round, the height of the mark and the texts at the cursor.
 
 const POSITIONS = 400;
 const BAND_POSITIONS = 70;
 
 /** What all charts of one redraw share. */
-export function frameOf(study, history, wanted) {
-  const from = Math.max(0, history.length - wanted);
-  const shown = history.length - from;
-  const [first, last] = [history.round[from], history.last];
+export function frameOf(study, history) {
+  const { length: shown, last, round: [first] } = history;
   return {
-    study, history, from, shown, first, last,
+    study, history, first, last,
     few: shown <= POSITIONS,
     recent: study.recent_rounds || 100,
-    whole: history.round[0] <= 1,
+    whole: first <= 1,
     axis: axisOf(first, last),
     step: Math.max(1, Math.ceil(shown / POSITIONS)),
     wide: Math.max(8, Math.ceil(shown / BAND_POSITIONS)),
-    pauses: pauses(history, from),
-    reach: `over rounds ${count(first)} to ${count(last)}, ${clock(history.time[from])} to ${clock(history.time.at(-1))}`,
+    reach: `over rounds ${count(first)} to ${count(last)}, ${clock(history.time[0])} to ${clock(history.time.at(-1))}`,
   };
 }
 
@@ -191,8 +172,8 @@ function tickFormat([low, high], log) {
   return log ? number : (v) => format(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-function base({ axis, first, last, step, pauses }, domain, log = false) {
-  return { axis, first, last, step, pauses, domain, log, tick: tickFormat(domain, log) };
+function base({ axis, first, last, step }, domain, log = false) {
+  return { axis, first, last, step, domain, log, tick: tickFormat(domain, log) };
 }
 
 /** The text of a model at the cursor: short beside its title, in full for screen readers. */
@@ -202,7 +183,7 @@ function reading({ history }, i, y, short) {
 }
 
 export function decisionModel(frame, column) {
-  const { study, history, from } = frame;
+  const { study, history } = frame;
   const name = study.columns[column];
   const range = study.ranges?.[column] ?? null;
   const log = Boolean(study.log?.[column]) && (!range || range[0] > 0);
@@ -210,10 +191,10 @@ export function decisionModel(frame, column) {
   const labels = study.labels?.[column] ?? [];
   // Of values without an order a band says nothing: each that was tried is a dot.
   const orderless = study.space?.parameters?.[name]?.kind === "choice";
-  const tube = orderless ? [] : band(history.round, played, from, frame.wide);
+  const tube = orderless ? [] : band(history.round, played, frame.wide);
   // With contexts the best guess is another one from round to round.
-  const path = study.contexts ? [] : line(history.round, best, from, frame.step);
-  const guesses = study.contexts ? points(history, best, from) : [];
+  const path = study.contexts ? [] : line(history.round, best, frame.step);
+  const guesses = study.contexts ? points(history, best) : [];
   const seen = extent([...tube.flatMap(([, low, high]) => [low, high]), ...[...path, ...guesses].map(([, v]) => v)]);
   const domain = labels.length ? padded(range) : range ?? padded(seen, log);
   const format = range ? columnFormat(study, column) : formatFor(seen ? seen[1] - seen[0] : 0);
@@ -225,11 +206,11 @@ export function decisionModel(frame, column) {
     ...(labels.length ? labelled(labels, format) : {}),
     bounds: range && !labels.length ? range : [],
     band: tube,
-    dots: study.contexts ? guesses : orderless || frame.few ? points(history, played, from) : [],
+    dots: study.contexts ? guesses : orderless || frame.few ? points(history, played) : [],
     line: path,
     format,
     note: `last ${late.length} tried: ${between}`,
-    summary: `${name} ${frame.reach}. Best guess ${format(best.at(-1))}, at the beginning ${format(best[from])}. `
+    summary: `${name} ${frame.reach}. Best guess ${format(best.at(-1))}, at the beginning ${format(best[0])}. `
       + `The last ${late.length} tried: ${between}.${span && ` Allowed: ${span}.`}`,
     at: (round) => {
       const i = history.indexOf(round);
@@ -252,31 +233,25 @@ function shares(values, labels) {
 }
 
 export function valueModel(frame) {
-  const { study, history, from, few, recent } = frame;
+  const { study, history, few, recent } = frame;
   const usual = withoutFarOff(history.value);
   const mean = rollingMean(usual, recent, frame.whole);
-  const path = line(history.round, mean, from, frame.step);
-  const domain = padded(extent([...usual.slice(from), ...path.map(([, v]) => v)]));
-  const within = ([, v]) => v >= domain[0] && v <= domain[1];
-  const outside = points(history, history.value, from).filter((point) => !within(point));
-  const failed = history.round.filter((_, i) => i >= from && history.failed[i]);
-  const above = outside.filter(([, v]) => v > domain[1]).length;
-  const beyond = [above && `${count(above)} above`, outside.length - above && `${count(outside.length - above)} below`].filter(Boolean);
-  const more = (beyond.length ? ` ${beyond.join(", ")} the axis.` : "") + (failed.length ? ` ${count(failed.length)} failed.` : "");
-  const far = usual.filter((v, i) => i >= from && v === null && isNumber(history.value[i])).length;
+  const path = line(history.round, mean, frame.step);
+  const failed = history.round.filter((_, i) => history.failed[i]);
+  const more = failed.length ? ` ${count(failed.length)} failed.` : "";
+  const far = usual.filter((v, i) => v === null && isNumber(history.value[i])).length;
   const without = far ? ` without ${count(far)} far off` : "";
   return {
-    ...base(frame, domain),
-    band: few ? [] : band(history.round, history.value, from, frame.wide),
-    dots: few ? points(history, history.value, from).filter(within) : [],
-    outside,
+    ...base(frame, padded(extent([...usual, ...path.map(([, v]) => v)]))),
+    band: few ? [] : band(history.round, history.value, frame.wide),
+    dots: few ? points(history, history.value) : [],
     line: path,
     format: (v) => steady(v, 4),
     failed,
     failuresAbove: !study.maximize,
     note: `mean of ${recent}${without}, ${few ? "each value" : "5–95 % of the values"}.${more}`,
     summary: `Value ${frame.reach}. Mean of the last ${recent} rounds${without}: ${number(mean.at(-1))}, `
-      + `at the beginning ${number(mean.slice(from).find(isNumber))}. ${study.maximize ? "Larger" : "Smaller"} is better.${more}`,
+      + `at the beginning ${number(mean.find(isNumber))}. ${study.maximize ? "Larger" : "Smaller"} is better.${more}`,
     at: (round) => {
       const i = history.indexOf(round);
       const value = history.failed[i] ? "failed" : `value ${number(history.value[i])}`;

@@ -2,23 +2,15 @@
 
 import { poll, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
-import { ago, count, duration, icon, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
-import { decisionModel, extent, frameOf, History, KEEP, valueModel } from "./series.js";
+import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
+import { decisionModel, extent, frameOf, History, valueModel } from "./series.js";
 
 const MOST_CHARTS = 24;
 const HINT = "Point at a chart, or focus it and use the arrow keys, to read one round.";
 
-// The reader's choice is kept while other studies are shown.
-let chosen = KEEP;
-
-/** Show one study in `main`, or the data that a file has; returns what the page needs to remove it. */
-export function openStudy(main, name, page, data = null) {
-  const view = new StudyView(main, name, page, data);
-  return { close: () => view.close(), tick: () => view.tick(), nudge: () => view.nudge() };
-}
-
-class StudyView {
-  constructor(main, name, page, data) {
+/** One study in `main`, live or from the data that a file has. */
+export class StudyView {
+  constructor(main, name, page, data = null) {
     Object.assign(this, { main, name, page, data, study: null, history: null, cursor: null });
     this.charts = [];
     this.known = { state: null, warnings: new Set() };
@@ -38,13 +30,7 @@ class StudyView {
   close() {
     this.closed = true;
     this.polling?.close();
-    this.charts.forEach((chart) => chart.close());
     document.removeEventListener("pointerdown", this.outside);
-  }
-
-  nudge() {
-    this.polling?.nudge();
-    this.redraw();
   }
 
   // --- building -----------------------------------------------------------------------------------
@@ -73,9 +59,7 @@ class StudyView {
 
   buildTools() {
     this.cursorText = make("p", { class: "cursor-text", text: HINT });
-    const options = [200, KEEP].map((n) => make("option", { value: n, selected: n === chosen, text: `last ${count(n)} rounds` }));
-    const select = make("select", { class: "button", "aria-label": "Rounds", change: () => this.choose(Number(select.value)) }, ...options);
-    return make("div", { class: "tools" }, this.cursorText, select);
+    return make("div", { class: "tools" }, this.cursorText);
   }
 
   buildOutcome() {
@@ -129,13 +113,10 @@ class StudyView {
   begin() {
     this.columns = String(this.study.columns);
     this.history = new History(this.study.columns.length);
-    this.decisions?.forEach((chart) => chart.close());
     this.charts = [this.value];
     const names = this.study.columns.slice(0, MOST_CHARTS);
     this.decisions = names.map((name) => this.chart(name, "decision"));
     this.decisionBox.replaceChildren(...this.decisions.map((chart) => chart.element));
-    // Rows of three line up with the outcome; other counts look better in rows of two.
-    this.decisionBox.classList.toggle("two", names.length <= 2 || names.length === 4);
   }
 
   problem(problem) {
@@ -152,17 +133,9 @@ class StudyView {
 
   // --- showing ------------------------------------------------------------------------------------
 
-  choose(rounds) {
-    chosen = rounds;
-    // The reader asked for other rounds: the summaries may change at once.
-    this.charts.forEach((chart) => (chart.spoken = -Infinity));
-    this.setCursor(null);
-    this.redraw();
-  }
-
-  /** Draw once with the next frame, however often this is called; not while the page is hidden. */
+  /** Draw once with the next frame, however often this is called. */
   redraw() {
-    if (this.planned || document.hidden || !this.history) return;
+    if (this.planned) return;
     this.planned = true;
     requestAnimationFrame(() => {
       this.planned = false;
@@ -184,13 +157,13 @@ class StudyView {
   }
 
   showCharts() {
-    const frame = frameOf(this.study, this.history, chosen);
+    const frame = frameOf(this.study, this.history);
     if (this.cursor !== null) this.cursor = Math.min(frame.last, Math.max(frame.first, this.cursor));
     this.charts.forEach((chart) => (chart.at = this.cursor));
     this.value.show(valueModel(frame));
     const hidden = this.study.columns.length - this.decisions.length;
     setText(this.legend, (this.study.contexts ? "Dots: best guess in the context of a round." : "Line: best guess.")
-      + ` Shade: what was tried, to explore.${frame.pauses.length ? " Grey: paused." : ""}${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
+      + ` Shade: what was tried, to explore.${hidden > 0 ? ` ${hidden} more are not drawn.` : ""}`);
     this.decisions.forEach((chart, i) => chart.show(decisionModel(frame, i)));
     this.showCursorText();
   }
@@ -266,7 +239,7 @@ class StudyView {
     const reason = this.study.guard_reason;
     const texts = [...(reason ? [reason] : []), ...this.study.warnings.filter((text) => text !== reason)];
     this.warnings.hidden = !texts.length;
-    this.warnings.replaceChildren(...texts.map((text) => make("li", {}, icon("warning"), make("span", { text }))));
+    this.warnings.replaceChildren(...texts.map((text) => make("li", { text })));
     // The numbers in a warning move; only a warning of a new kind is news.
     const kinds = texts.map((text) => text.replace(/[\d.,]+/g, "#"));
     const fresh = texts.filter((_, i) => !this.known.warnings.has(kinds[i]));
@@ -314,7 +287,7 @@ class StudyView {
 
   /** Each second: texts that change between two answers. */
   tick() {
-    if (this.data || this.body.hidden || !this.told || document.hidden) return;
+    if (this.data || this.body.hidden || !this.told) return;
     this.showHead();
     setText(this.told, this.toldText());
   }
@@ -327,7 +300,7 @@ class StudyView {
     this.pause.disabled = !may;
     setText(this.pause, this.study.paused ? "Resume …" : "Pause …");
     setText(this.pauseWhy, may ? "" : `Your token may only read. To ${this.study.paused ? "resume" : "pause"}, use one with the right play.`);
-    setAttribute(this.pause, "aria-describedby", may ? "" : "pause-why");
+    this.pause.setAttribute("aria-describedby", may ? "" : "pause-why");
   }
 
   async switchPause() {
