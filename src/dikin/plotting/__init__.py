@@ -1,6 +1,5 @@
-"""Pictures: figures by matplotlib, tables for notebooks, curves in a terminal.
+"""Pictures: figures by matplotlib, tables for notebooks.
 
-`history` draws a tuner, `learner` a learner, `experiments` the figures of pages. They share
-`style` (colours, letters, files), `axes` and `curves` (the numbers behind the lines). matplotlib is
-imported when something is drawn.
+`history` draws a tuner, and `publication` figures for print. They share `style` (colours, letters,
+files). matplotlib is imported when something is drawn.
 """
