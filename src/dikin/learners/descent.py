@@ -255,9 +255,10 @@ class TwoPoint(Descent):
     )
 
     def _choose_pace(self) -> Pace:
-        """The exploration is almost zero, as the estimate does not grow when delta falls."""
+        """regret of order L sqrt(d T), or <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)."""
         dim, inradius, horizon = self.domain.dim, self._inradius, self.horizon
         slope = self._in_units("lipschitz")
+        # The estimate does not grow when delta falls, which is almost zero.
         if self.curvature is None:
             reach = min(1.0 / horizon, inradius / 2.0)
             shrink, eta = 1.0 - reach / inradius, 1.0 / (slope * sqrt(dim * horizon))

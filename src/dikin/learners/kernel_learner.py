@@ -92,7 +92,7 @@ class KernelLearner(Learner):
         state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
         return CompiledParts(self._kernel, state, self._metric_form[0])
 
-    def take_over(self, parts: CompiledParts, rounds: int) -> None:
+    def _take_over(self, parts: CompiledParts, rounds: int) -> None:
         """Continue from the state of `compiled_parts` after so many rounds."""
         numbers = from_values(self._state.numbers, parts.state.numbers)
         self._state = parts.state._replace(numbers=numbers)
