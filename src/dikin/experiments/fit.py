@@ -84,16 +84,15 @@ class Curve:
         """Sizes, means and half of the 95% interval of each mean, 0 for one game."""
         return self.sizes, self.means, np.nan_to_num(half_interval(self.regrets.T))
 
+    @property
+    def tail(self) -> Array:
+        """The sizes to which the power is fitted."""
+        return self.sizes[-(self.fitted or 0) :]
+
     @cached_property
     def power(self) -> PowerFit:
         """Least squares on the log-log curve of means."""
-        last = slice(None if self.fitted is None else -self.fitted, None)
-        return fit_power(self.sizes[last], self.regrets[last])
-
-    @property
-    def gap(self) -> float:
-        """Measured minus proved exponent."""
-        return self.power.exponent - self.proved
+        return fit_power(self.tail, self.regrets[-len(self.tail) :])
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:

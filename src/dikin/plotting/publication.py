@@ -7,7 +7,7 @@ at least `LEAST_TEXT` points, and published as PNG and as SVG: the same bytes ev
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,14 +26,6 @@ TINY = 1e-9
 
 DOTTED = (0, (1.0, 1.4))
 """Dash of proved slopes alone."""
-
-
-class Look(NamedTuple):
-    """Style of a line. Readers who do not see its colour see its marker and its dash."""
-
-    colour: str
-    marker: str
-    dash: Any
 
 
 def pyplot() -> Any:
@@ -65,10 +57,11 @@ def small_multiples(
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **options: Any) -> None:
+def draw_curve(
+    axes: Any, band: tuple[Array, Array, Array], colour: str, marker: str, dash: Any, **options: Any
+) -> None:
     """Draw means with their markers, and the band around them."""
     sizes, means, half = band
-    colour, marker, dash = look
     low = np.maximum(means - half, TINY)
     axes.fill_between(sizes, low, means + half, color=colour, alpha=0.14, lw=0)
     axes.plot(sizes, np.maximum(means, TINY), color=colour, marker=marker, ls=dash, **options)

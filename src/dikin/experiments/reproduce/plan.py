@@ -259,11 +259,10 @@ ASSUMED_GAMES = 20
 """Number of games that decides whether they are compiled: from 1,000 rounds on. The real number
 does not count, so that a result depends on its cell alone."""
 SEED_STEP = 1_000_003
-"""Distance between the first seeds of two runs whose own seeds follow each other."""
 
 
 def experiment_seeds(seed: int, games: int) -> range:
-    """Return the seeds of the games of a run with this seed."""
+    """Return the seeds of the games of a run, other ones for each seed of a run."""
     return range(seed * SEED_STEP, seed * SEED_STEP + games)
 
 
@@ -274,7 +273,7 @@ def blocks(seeds: range) -> Iterator[range]:
 
 @dataclass(frozen=True)
 class PaperCell:
-    """Games of a row, on the unit disc. The results depend on these values alone."""
+    """Games of a row. The results depend on these values alone."""
 
     horizon: int
     seeds: range
@@ -285,11 +284,19 @@ class PaperCell:
     """A random sign times the largest loss is added in every round: no learner can foresee it, and
     regret does not change."""
 
+    shape: Shape | Literal[""] = ""
+    """The set of a game whose losses are steep in every direction."""
+    dim: int = 2
+
+    @property
+    def size(self) -> int:
+        return self.dim if self.shape else self.horizon
+
     @property
     def name(self) -> str:
         """Learner and environment, with all constants."""
-        shifted = "/shifted" if self.shifted else ""
-        return f"table {self.table}/{self.row}/{self.player}{shifted}"
+        name = f"table {self.table}/{self.row}/{self.player}{'/shifted' * self.shifted}"
+        return f"dimension/{name}/{self.shape}/{self.dim}" if self.shape else name
 
     @property
     def key(self) -> str:
@@ -299,7 +306,7 @@ class PaperCell:
     @property
     def work(self) -> float:
         """Approximate time of all games."""
-        round_cost = 16.0 if self.player == "predictive" else 2.0
+        round_cost = 16.0 if self.player == "predictive" else float(self.dim)
         return round_cost * self.horizon * len(self.seeds)
 
     def play(self) -> list[Result]:
@@ -325,36 +332,16 @@ class PaperCell:
         table, game = TABLES[self.table], self.environment(seed)
         return table.learner(game, self.player, self.horizon, seed), game
 
-    @property
-    def pattern(self) -> Pattern:
-        """Curvature of the losses."""
-        return TABLES[self.table].rows[self.row].pattern(self.horizon)
-
     def environment(self, seed: int) -> Environment:
         """Return the losses of a game."""
-        game = TABLES[self.table].environment(dikin.Ball(2), self.pattern, seed)
+        table, domain = TABLES[self.table], dikin.Ball(self.dim)
+        pattern = table.rows[self.row].pattern(self.horizon)
+        if self.shape:
+            half = np.full(self.dim, 1 / sqrt(self.dim))  # both sets have the radius one
+            cube = dikin.Box(-half, half)
+            return table.steep(cube if self.shape == "cube" else domain, pattern, seed)
+        game = table.environment(domain, pattern, seed)
         return environments.Shifted(game, game.loss_range[1]) if self.shifted else game
-
-
-@dataclass(frozen=True)
-class DimensionCell(PaperCell):
-    """Games of a row in any dimension, with losses that are steep in every direction."""
-
-    shape: Shape = "ball"
-    dim: int = 2
-
-    @property
-    def name(self) -> str:
-        return f"dimension/{super().name}/{self.shape}/{self.dim}"
-
-    @property
-    def work(self) -> float:
-        return float(self.dim * self.horizon * len(self.seeds))
-
-    def environment(self, seed: int) -> Environment:
-        half = np.full(self.dim, 1 / sqrt(self.dim))  # both sets have the radius one
-        domain = dikin.Ball(self.dim) if self.shape == "ball" else dikin.Box(-half, half)
-        return TABLES[self.table].steep(domain, self.pattern, seed)
 
 
 def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
@@ -376,7 +363,7 @@ def predictive_cells(request: Request, number: int) -> Iterator[PaperCell]:
                     yield PaperCell(horizon, block, number, row.name, "predictive", shifted)
 
 
-def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
+def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """Return the cells of the exponents of d of a table."""
     effort = request.effort
     seeds, horizon = experiment_seeds(request.seed, effort.other_seeds), effort.dim_horizon
@@ -384,4 +371,4 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
         for shape in SHAPES:
             for dim in effort.dims:
                 for block in blocks(seeds):
-                    yield DimensionCell(horizon, block, number, row.name, shape=shape, dim=dim)
+                    yield PaperCell(horizon, block, number, row.name, shape=shape, dim=dim)
