@@ -39,13 +39,11 @@ def pyplot() -> Any:
     return plt
 
 
-def small_multiples(
-    count: int, columns: int, height: float, **options: Any
-) -> tuple[Any, list[Any]]:
-    """A figure with many small panels, in rows of this height, and the panels."""
+def small_multiples(count: int, columns: int, **options: Any) -> tuple[Any, list[Any]]:
+    """A figure with many small panels, in rows, and the panels."""
     rows = -(-count // columns)
     options |= {"layout": "constrained", "squeeze": False, "sharex": True}
-    size = (WIDTH, height * rows + 0.5)
+    size = (WIDTH, 1.65 * rows + 0.5)
     figure, panels = pyplot().subplots(rows, columns, figsize=size, **options)
     for axes in panels.flat[count:]:
         axes.remove()

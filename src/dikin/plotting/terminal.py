@@ -1,5 +1,3 @@
-"""A curve in a terminal: one line of blocks."""
-
 from __future__ import annotations
 
 from math import isfinite
@@ -30,11 +28,7 @@ def sparkline(values: Array, width: int = WIDTH) -> str:
         return " " * len(means)
     low, spread = usual_means.min(), (usual_means.max() - usual_means.min()) or 1.0
     return "".join(
-        _block((mean - low) / spread) if near else FAR_OFF[int(mean > low)]
+        FAR_OFF[int(mean > low)] if not near
+        else BLOCKS[round((mean - low) / spread * (len(BLOCKS) - 1))] if isfinite(mean) else " "
         for mean, near in zip(means, usual, strict=True)
-    )
-
-
-def _block(height: float) -> str:
-    """Return a height from 0 to 1 as a block, a gap for NaN."""
-    return BLOCKS[round(height * (len(BLOCKS) - 1))] if isfinite(height) else " "
+    )  # fmt: skip

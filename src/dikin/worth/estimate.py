@@ -23,7 +23,7 @@ from dikin.errors import StateError
 from dikin.serialization import count_of, finite_or_none, refuse_infinite, refuse_other_form
 from dikin.worth.holdback import guard_share, lost_answers
 from dikin.worth.power import rounds_to_see
-from dikin.worth.sums import ANSWERS, FEWEST, Sums
+from dikin.worth.sums import ANSWERS, FEWEST, Sums, two_digits
 from dikin.worth.uplift import Uplift
 
 ALPHA = 0.05
@@ -43,11 +43,7 @@ been seen by then with a probability of 95 %."""
 
 
 def next_level(level: float, size: float) -> float:
-    """Return the level of both arms after a residual, of which `size` is the absolute value.
-
-    Larger if the size is above a third of the level, slightly smaller otherwise, so that one
-    residual in fifty is above that third in the long run. Infinite before a residual was not zero.
-    """
+    """Return the level of both arms after a residual of this absolute size."""
     if size == 0.0:
         return level
     if level == inf:
@@ -64,9 +60,8 @@ def in_range(value: float, ends: tuple[float, float]) -> float:
 class Arm:
     """The guess of an arm's next value, and how far from it a value counts.
 
-    There are two guesses: the expected value plus the mean of its errors, and the mean value of
-    the arm. They are averaged with the inverse of their mean squared errors
-    (Bates and Granger, Operational Research Quarterly 1969), close to the better one of them.
+    The guess averages the expected value plus its mean error and the arm's mean value, with the
+    inverse of their mean squared errors (Bates and Granger, Operational Research Quarterly 1969).
     """
 
     answers: int = 0
@@ -80,18 +75,13 @@ class Arm:
     """The sums of the values and of the squared residuals, not clipped."""
 
     def guess(self, expected: float) -> float:
-        """Return the guess of the arm's value in a round."""
         moved, total = expected + self.offset, self.offset_error + self.mean_error
         if not total > 0.0:
             return moved
         return moved + (self.mean - moved) * (self.offset_error / total)
 
     def level(self, common: float) -> float:
-        """Return how far from its guess a value counts, at least the `common` level of both arms.
-
-        Rare values of the arm's own hold the level up: a value counts in full as soon as five as
-        large have come, whatever the share of rounds in which they come.
-        """
+        """Return how far from its guess a value counts: in full once five as large have come."""
         return inf if self.answers < FEWEST else max(common, sqrt(self.squares / RARE))
 
     def learn(self, value: float, expected: float, residual: float, beyond: float) -> None:
@@ -112,10 +102,8 @@ class Arm:
 class UpliftEstimate:
     """Estimate the gain of tuned rounds over the control, round by round, and guard against harm.
 
-    Each round that a coin decided is added once its value has come, or counted as a miss.
-    `holdback` is the probability of the coin and `value_range` the least and the largest possible
-    value, with which nothing is clipped. `guard` is the share of the control's mean value by which
-    tuned rounds may be worse. `reason` says why the guard holds, and is None while it does not.
+    `guard` is the share of the control's mean value by which tuned rounds may be worse. `reason`
+    says why the guard holds, and is None while it does not.
 
     >>> from dikin.worth import is_held_back
     >>> estimate = UpliftEstimate(0.1, maximize=True)
@@ -156,11 +144,7 @@ class UpliftEstimate:
     # --- rounds --------------------------------------------------------------------------------
 
     def add(self, value: float, held_back: bool, expected: float, expected_control: float) -> None:
-        """Add a round that a coin decided, once its value has come.
-
-        The expected values were fixed before the coin fell. A round with NaN for one of them is not
-        counted, and a value outside the declared range counts as the end of it.
-        """
+        """Add a round, with expected values that were fixed before the coin fell, not NaN."""
         if isnan(expected) or isnan(expected_control):
             return
         arms, both, ends = self._arms, (expected, expected_control), self.value_range
@@ -231,7 +215,7 @@ class UpliftEstimate:
         gain = share * abs(one.total + other.total) / answers
         noise = sqrt((one.squares + other.squares) / answers)
         rounds = rounds_to_see(gain, noise, self.holdback) if 0.0 < noise < inf else inf
-        after = f"about {float(f'{rounds:.2g}'):,.0f} rounds" if rounds < inf else "no known time"
+        after = f"about {two_digits(rounds)} rounds" if rounds < inf else "no known time"
         return f"A change by {100 * share:g} % shows after {after}"
 
     def _uplift(self, sums: Sums, alpha: float, note: str | None = None) -> Uplift:
@@ -266,17 +250,14 @@ class UpliftEstimate:
     # --- the guard -----------------------------------------------------------------------------
 
     def _watch(self, limit: float) -> None:
-        """Hold if tuned rounds, all or recent ones, are surely worse than the limit allows.
-
-        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
-        the whole, so that the intervals of all windows together are valid at any time.
-        """
+        """Hold if tuned rounds, all or recent ones, are surely worse than the limit allows."""
         if self.reason is None:
             for place, sums in enumerate(self._guarded):
                 index = self._first_window + place
+                # Summed over all windows this is ALPHA: they are valid together.
                 alpha = ALPHA / (index * (index + 1.0)) if place else ALPHA
                 if self._is_short(sums, alpha, limit):
-                    self.reason = _sentence(self._uplift(sums, alpha), limit)
+                    self.reason = _reason(self._uplift(sums, alpha), limit)
                     break
         if self._guarded[0].rounds % ceil(WINDOW / self.holdback) == 0:
             self._guarded.append(Sums())
@@ -285,13 +266,10 @@ class UpliftEstimate:
                 self._first_window += 1
 
     def _is_short(self, sums: Sums, alpha: float, limit: float) -> bool:
-        """Return whether v(tuned) - v(control) is surely below -limit |v(control)|.
-
-        With both signs of the control's value: v(tuned) - y v(control) for y = 1 -+ limit.
-        """
+        """Return whether v(tuned) - v(control) is surely below -limit |v(control)|."""
         if sums.first_spread == 0.0:
             return False
-        for weight in (1.0 - limit, 1.0 + limit):
+        for weight in (1.0 - limit, 1.0 + limit):  # for both signs of the control's value
             low, high = sums.interval(self.holdback, alpha, weight)
             if (high if self.maximize else -low) >= 0.0:
                 return False
@@ -330,7 +308,7 @@ class UpliftEstimate:
         self._lost = lost_answers(self.holdback, *self._missing)
 
 
-def _sentence(found: Uplift, limit: float) -> str:
+def _reason(found: Uplift, limit: float) -> str:
     least, most = -found.high_percent, -found.low_percent
     size = f", by {least:.3g} % to {most:.3g} %," if isfinite(most - least) else ""
     return (

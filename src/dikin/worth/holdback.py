@@ -67,12 +67,7 @@ def is_held_back(key: str, id: int, share: float) -> bool:
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
-    """Return a warning if the values of one arm are missing, else None.
-
-    The counts are those of rounds without a value, of either arm. The martingale of `evidence`
-    exceeds 1/alpha at some time with a probability of alpha at most if values are missing in both
-    arms alike (Ville's inequality).
-    """
+    """Return a warning if more values are missing in one arm (Ville's inequality), else None."""
     if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
         return None
     missing = tuned + held_back
@@ -84,11 +79,7 @@ def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
 
 
 def evidence(share: float, tuned: int, held_back: int) -> float:
-    """Return the logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022).
-
-    It is the likelihood of the counts for a share that is drawn from a Beta distribution, over
-    that for the share of the coin.
-    """
+    """Return the logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022)."""
     a, b = PRIOR * share, PRIOR * (1.0 - share)
     drawn = _log_beta(a + held_back, b + tuned) - _log_beta(a, b)
     return drawn - held_back * log(share) - tuned * log1p(-share)

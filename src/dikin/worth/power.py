@@ -1,5 +1,3 @@
-"""Number of rounds that it takes to see a gain."""
-
 from __future__ import annotations
 
 from math import inf, sqrt

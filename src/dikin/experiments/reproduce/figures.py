@@ -63,7 +63,7 @@ def _figures(measured: Measured) -> Iterator[Drawn]:
 
 def _regret(number: int, lines: list[Line]) -> Drawn:
     """A panel for each row, on the same axes, with the other rows in grey."""
-    figure, panels = small_multiples(len(lines), 5, 1.65, sharey=True)
+    figure, panels = small_multiples(len(lines), 5, sharey=True)
     for axes, line in zip(panels, lines, strict=True):
         for other in lines:
             axes.plot(other.curve.sizes, other.curve.means, color=PALE, lw=0.6, zorder=0)
@@ -128,7 +128,7 @@ def _dimensions(dims: list[Line]) -> Drawn:
     by_row: dict[tuple[int, str], list[Line]] = {}
     for one in dims:
         by_row.setdefault((one.table, one.row.label), []).append(one)
-    figure, panels = small_multiples(len(by_row), 3, 1.65)
+    figure, panels = small_multiples(len(by_row), 3)
     firsts: dict[int, Any] = {}
     for axes, ((number, label), own) in zip(panels, by_row.items(), strict=True):
         if number in firsts:
