@@ -6,7 +6,6 @@ unless a problem says otherwise. `PROMISES` names the two figures of each progra
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import nan
@@ -500,17 +499,3 @@ def late(problem: str, _player: str, rounds: int, rng: Generator, seed: int) -> 
                     tuner.forget(answer[0])
         cost.append(total)
     return cost[0] / cost[1], nan
-
-
-@promise(1_000_000, "d = 2", "d = 5", games=1, figures=("kB of a saved tuner", "cost of a round"))
-def million(
-    problem: str, _player: str, rounds: int, rng: Generator, seed: int
-) -> tuple[float, float]:
-    d, total = int(problem[-1]), 0.0
-    tuner, f = dikin.Tuner(reals(d), seed=seed), Bowl(minimiser(rng, d))
-    for _ in range(rounds):
-        trial = tuner.ask()
-        value = f(point(trial.params))
-        total += value
-        tuner.tell(trial, value + 0.1 * rng.normal())
-    return len(json.dumps(tuner.state())) / 1000.0, total / rounds

@@ -103,9 +103,6 @@ def test_a_class_is_registered_to_be_saved(tmp_path: Path, make: Any, cls: Any) 
     assert dikin.load(path).state() == learner.state()
 
 
-# --- installed packages ---------------------------------------------------------------------------
-
-
 # --- the checks -----------------------------------------------------------------------------------
 
 

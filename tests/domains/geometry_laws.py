@@ -274,19 +274,6 @@ def check_linear_update_is_the_hessian_times_the_step(domain: Domain, rng: Gener
             at_most(domain, "the error of |y|^2", abs(square - float(y @ y)), DIGITS)
 
 
-def check_product_is_that_with_the_vector(domain: Domain, rng: Generator) -> None:
-    """`product` = y.vector, and `write_vector` writes a multiple of y."""
-    for form in scaled_geometries(domain):
-        for iterate in iterates(form, rng):
-            u, v = form.geometry.vector(iterate), rng.standard_normal(form.geometry.size)
-            off = abs(form.geometry.product(iterate, v) - float(u @ v))
-            limit = 1e-12 * (1 + float(np.linalg.norm(v)))
-            at_most(domain, "the error of the product", off, limit)
-            form.geometry.write_vector(iterate, -2.5, v)
-            off = float(np.abs(v + 2.5 * u).max())
-            at_most(domain, "the error of write_vector", off, 1e-12, u=u)
-
-
 def check_exploration_is_uniform(domain: Domain, rng: Generator) -> None:
     """E z = 0 and E zz' = H^-1/d for standard normal noise.
 

@@ -79,10 +79,6 @@ GEOMETRY: dict[str, list[Wrong]] = {
         off("another g.y", "linear_update", lambda do, *a: np.add(do(*a), (1e-6, 0.0))),
         off("another |y|^2", "linear_update", lambda do, *a: np.multiply(do(*a), (1.0, 1.001))),
     ],
-    "check_product_is_that_with_the_vector": [
-        off("off", "product", lambda do, *a: do(*a) + 1e-9),
-        off("no sign", "write_vector", lambda do, y, factor, u: do(y, abs(factor), u)),
-    ],
     "check_exploration_is_uniform": [
         off("an axis is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, s * LINE, m)),
         off("a side is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, np.abs(s), m)),

@@ -87,11 +87,10 @@ def call_every_method(geometry: Any, s: Array, linear: Array, parts: Any) -> tup
     length = geometry.point(iterate, metric, 0.3, u)
     along, away = geometry.linear_update(iterate, metric, 0.5, 0.1, out)
     numbers = square, trace, length, along, away
-    geometry.write_vector(iterate, 0.5, u)
     geometry.write_point(u, s, 2.0, x)
-    more = geometry.barrier(iterate), geometry.product(iterate, s)
+    barrier = geometry.barrier(iterate)
     geometry.project(linear, iterate)
-    return numbers + more
+    return *numbers, barrier
 
 
 def methods_agree(one: Callable[..., Any], two: Callable[..., Any]) -> None:

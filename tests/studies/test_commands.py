@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.plotting.terminal import BLOCKS
 from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
 from dikin.tuning import history as history_module
 from studies.small import command
@@ -204,7 +203,6 @@ def test_the_commands(store: str) -> None:
     lines = {line.split()[0]: line for line in shown.output.splitlines()}
     for name in ("price", "ads", "value"):
         assert f"{table[name][-1]:,.5g}" in shown.output
-        assert any(block in shown.output for block in BLOCKS)
     assert lines["rounds"].split()[1] == "12,"
     assert command("list", "--url", store).output == "prices\t12 rounds\t1 open\n"
     listed = command("open", "prices", "--url", store).output.strip().split("\t")

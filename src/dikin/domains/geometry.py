@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.kernel import compilable, looped
-from dikin.vectors import Array, add_combination, combine, dot, dots, multiply, times
+from dikin.vectors import Array, add_combination, combine, dot, dots, times
 
 PROJECTION_WEIGHT = 1e-16
 """A weight of the barrier so small that the update is the projection, to nu times as much.
@@ -97,14 +97,6 @@ class Geometry(ABC):
         square, along = dots(iterate[0], metric[1])
         add_combination(scale, metric[1], -damping, iterate[0], out)
         return scale * along, square
-
-    def write_vector(self, iterate: Array, factor: float, u: Array) -> None:
-        """Set u to factor y."""
-        multiply(factor, iterate[0], u)
-
-    def product(self, iterate: Array, vector: Array) -> float:
-        """The product y.vector."""
-        return dot(iterate[0], vector)
 
     def vector(self, iterate: Array) -> Array:
         """The working vector y of an iterate."""

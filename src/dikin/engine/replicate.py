@@ -6,7 +6,6 @@ Sums use the processor's vectors, so machines of different kinds may differ in t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import numpy as np
 
@@ -76,21 +75,13 @@ def replicate(
         raise ParameterError(
             "workers must be a number of processes, -1 for all cores, or None; got 0"
         )
-    one = partial(_run, make_learner, make_environment, rounds, checkpoints, len(seed_list))
+
+    def one(seed: int) -> Run:
+        learner, environment = make_learner(seed), make_environment(seed)
+        return run_rounds(learner, environment, rounds, checkpoints, False, len(seed_list))
+
     if workers == 1:
         return list(map(one, seed_list))
     joblib = extras.require("joblib", "lab", f"replicate with workers={workers}")
     runs: list[Run] = joblib.Parallel(n_jobs=workers)(joblib.delayed(one)(s) for s in seed_list)
     return runs
-
-
-def _run(
-    make_learner: Callable[[int], Learner],
-    make_environment: Callable[[int], Environment],
-    rounds: int,
-    checkpoints: int,
-    runs: int,
-    seed: int,
-) -> Run:
-    learner, environment = make_learner(seed), make_environment(seed)
-    return run_rounds(learner, environment, rounds, checkpoints, False, runs)

@@ -96,12 +96,7 @@ class Curve:
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:
-    """The slope of log mean regret. Rows of `regrets` are sizes, columns games.
-
-    To first order the slope is a mean over games: a game's regrets, each over the mean of its size,
-    times the weights of least squares. The interval is Student's for that mean. It allows for games
-    that are alike at all sizes, and for few of them.
-    """
+    """Return the slope of log mean regret, to first order a mean over games, by least squares."""
     logs, means = np.log(sizes), np.maximum(regrets.mean(axis=1), 1e-12)
     slope, intercept = np.polyfit(logs, np.log(means), 1)
     away = logs - logs.mean()

@@ -93,7 +93,7 @@ class DescentKernel(NamedTuple):
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
         slope = eta * pace.dim * value / (reach_of(pace, memo.numbers) * pace.shrink)
         n[ANSWERS] = float(round)
-        geometry.write_vector(state.iterate, -1.0, state.linear)
+        multiply(-1.0, state.iterate[0], state.linear)
         geometry.linear_update(memo.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear)
         geometry.project(state.linear, state.iterate)
 

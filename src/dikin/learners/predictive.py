@@ -56,7 +56,7 @@ from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip,
 from dikin.players import locked
 from dikin.silence import warn
 from dikin.units import LossRange, checked_range
-from dikin.vectors import add_combination, clear, combine, multiply
+from dikin.vectors import add_combination, clear, combine, dot, multiply
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
 """Rounds that the mean remembers, and gains of the level and of its trend."""
@@ -237,7 +237,7 @@ def certify(
     gradient, centre = memo.metric[0], memo.metric[1]
     clear(gradient)
     g_y, y_square = k.geometry.linear_update(iterate, memo.metric[2:], slope, 0.0, gradient)
-    k.geometry.write_vector(iterate, 1.0, centre)
+    multiply(1.0, iterate[0], centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
     price = min(smooth, k.plan.lipschitz * sqrt(tau / d))
@@ -294,7 +294,7 @@ def move_centre(k: Round, state: LearnerState, round: int, stiff: float, clipped
     if after != before:
         barrier = k.geometry.barrier(state.iterate)  # psi_0
         if plan.slope.size > 0:
-            barrier += plan.lift - k.geometry.product(state.iterate, plan.slope)
+            barrier += plan.lift - dot(state.iterate[0], plan.slope)
         cost = (plan.keep / before - 1.0 / after) * barrier
         if cost > 0.0 and n.rate_changes + cost > schedule.budget(plan, n, round):
             n.rate = before

@@ -80,7 +80,7 @@ class TewaKernel(NamedTuple):
 def copy_expert(kernel: Any, i: int, state: LearnerState, u: Array) -> None:
     """Set u to x_{t,i}."""
     held = kernel.geometry.iterate_size
-    kernel.geometry.write_vector(state.iterate[i * held : (i + 1) * held], kernel.shrink, u)
+    multiply(kernel.shrink, state.iterate[i * held], u)
 
 
 @compilable

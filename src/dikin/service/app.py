@@ -361,7 +361,6 @@ def _heads(store: str) -> dict[str, Any]:
 
 
 def _decoded(name: str) -> str:
-    """Return the name of a study in a path, which is percent-encoded."""
     try:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
@@ -504,7 +503,6 @@ async def create(
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:
-    """Return the tuner that a client describes."""
     try:
         if set(spec) == {"state"}:
             tuner = restore(spec["state"])

@@ -26,7 +26,7 @@ from dikin.service.limits import (
 from dikin.service.logs import log_to_stderr
 from dikin.service.report import write_report
 from dikin.service.tokens import RIGHTS, TokenStore, is_loopback
-from dikin.studies.commands import name_argument, url_option
+from dikin.studies.commands import name_argument, out_option, url_option
 from dikin.studies.database import open_database
 from dikin.studies.study import Study
 
@@ -93,7 +93,8 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
 
     service = Service(url, **limits)
     Study.names(url)  # fail now and not at the first client
-    open_database(url, PATIENCE).check_folder()
+    database = open_database(url, PATIENCE)
+    database.check_folder()
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
@@ -104,16 +105,13 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     listener = _listen(host, port)
     log_to_stderr(log_level)
     shown_host = f"[{host}]" if ":" in host else host
-    click.echo(
-        f"dikin serves {_printable(url)} at http://{shown_host}:{listener.getsockname()[1]}/"
-    )
+    click.echo(f"dikin serves {database.name} at http://{shown_host}:{listener.getsockname()[1]}/")
     if tokens and not is_loopback(host):
         click.echo("tokens are sent in the clear: put a proxy with TLS in front", err=True)
     _run(service, listener, proxy)
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, or raise an error with the reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         # Clients that connect before the server has started wait.
@@ -158,20 +156,10 @@ def _run(service: Any, listener: socket.socket, proxies: str) -> None:
             os._exit(1)
 
 
-def _printable(url: str) -> str:
-    """The store's address without its password, for printing."""
-    return open_database(url, PATIENCE).name
-
-
 @click.command()
 @name_argument
 @url_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="The HTML file to write.",
-)
+@out_option("The HTML file to write.", required=True)
 def report(name: str, url: str, out: Path) -> None:
     """Write the page of a study as one HTML file, to open from a disk, to send or to print."""
     with Study(url, name) as study:
@@ -211,15 +199,15 @@ def token() -> None:
 @url_option
 def create(name: str, right: str, studies: tuple[str, ...], days: float | None, url: str) -> None:
     """Create a token for NAME, a person or a program, and print it: it is not stored."""
-    tokens = TokenStore(url)
-    open_database(url, PATIENCE).check_folder()
+    tokens, database = TokenStore(url), open_database(url, PATIENCE)
+    database.check_folder()
     first = not tokens.all()
     for study in sorted(set(studies) - set(Study.names(url))):
         click.echo(f"note: there is no study {study!r} yet", err=True)
     click.echo(tokens.create(name, right, studies or None, days))
     covered = "all studies" if not studies else ", ".join(studies)
     click.echo(
-        f"token {name!r} ({right}, {covered}) is in {_printable(url)}. Save it: it is shown only "
+        f"token {name!r} ({right}, {covered}) is in {database.name}. Save it: it is shown only "
         "once. Clients read it from DIKIN_TOKEN.",
         err=True,
     )
@@ -237,7 +225,7 @@ def list_(url: str) -> None:
     """List the tokens: id, name, right, studies, when created, and whether valid."""
     tokens = TokenStore(url).all()
     if not tokens:
-        click.echo(f"{_printable(url)} has no tokens", err=True)
+        click.echo(f"{open_database(url, PATIENCE).name} has no tokens", err=True)
     for each in tokens:
         created, state = _day(each.created), each.state(time.time())
         studies = "all studies" if each.studies is None else ", ".join(each.studies)

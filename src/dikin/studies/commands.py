@@ -13,10 +13,8 @@ import click
 
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
-from dikin.plotting.curves import far_off
-from dikin.plotting.terminal import FAR_OFF, WIDTH, sparkline
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Act, Call, Schema, summary
+from dikin.studies.operations import OPERATIONS, Act, Operation, Schema, summary
 from dikin.studies.study import Study
 from dikin.studies.tuner_options import (
     VALUE,
@@ -57,6 +55,12 @@ url_option = click.option(
     help="An SQLite file, or postgresql://user@host/database.",
 )
 name_argument = click.argument("name")
+
+
+def out_option(words: str, **more: Any) -> Callable[[Act], Act]:
+    """Return the option for a file to write."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--out", type=kind, help=words, **more)
 
 
 @click.group()
@@ -119,7 +123,7 @@ create.params += tuner_options()
 # --- commands that call a study ------------------------------------------------------------------
 
 
-def _command(call: Call) -> click.Command:
+def _command(call: Operation) -> click.Command:
     title = call.name.replace("_", "-")
     given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
     more = {"progress": True} if "progress" in call.arguments else {}
@@ -151,7 +155,7 @@ def _parameter(name: str, schema: Schema, required: bool) -> click.Parameter:
 
 
 for _name in SHOWN:
-    _call = OPERATIONS[_name] if _name in OPERATIONS else Call(getattr(Study, _name))
+    _call = OPERATIONS[_name] if _name in OPERATIONS else Operation(getattr(Study, _name))
     study.add_command(url_option(_command(_call)))
 
 
@@ -175,15 +179,11 @@ def list_(url: str) -> None:
 
 
 @command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the curves to this file.",
-)
+@out_option("Draw the curves to this file.")
 def show(name: str, url: str, out: Path | None) -> None:
-    """Print a summary and, over the rounds, each parameter and the value.
+    """Print a summary, and the first and last setting and value.
 
-    With --out they are drawn to a file: .png, .svg or .pdf.
+    With --out they are drawn over the rounds, to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
         for line in text(study):
@@ -194,7 +194,7 @@ def show(name: str, url: str, out: Path | None) -> None:
 
 
 def text(study: Study) -> Iterator[str]:
-    """The summary and the curves, line by line, for a terminal."""
+    """Yield the lines of the summary, and of the first and last round, for a terminal."""
     rounds = study.history()
     lines = list(study.status().lines())
     if len(rounds):
@@ -206,13 +206,9 @@ def text(study: Study) -> Iterator[str]:
     for name, fact in lines:
         yield f"{name:<{margin}}{fact}"
     if over:
-        yield f"{'':<{margin}}{'over the rounds':<{WIDTH}}{'first':>11}{'last':>11}"
+        yield f"{'':<{margin}}{'first':>11}{'last':>11}"
     for name, values in over.items():
-        ends = f"{values[0]:>11,.5g}{values[-1]:>11,.5g}"
-        yield f"{name:<{margin}}{sparkline(values):<{WIDTH}}{ends}"
-    far = sum(int(far_off(values).sum()) for values in over.values())
-    if far:
-        yield f"{'':<{margin}}{FAR_OFF}: {far:,} far off, not in the scale"
+        yield f"{name:<{margin}}{values[0]:>11,.5g}{values[-1]:>11,.5g}"
 
 
 @command("open")
@@ -239,11 +235,7 @@ def history(name: str, url: str, first: int, last: int | None) -> None:
 
 
 @command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file instead of standard output.",
-)
+@out_option("Write to this file instead of standard output.")
 def export(name: str, url: str, out: Path | None) -> None:
     """Write the history as CSV.
 

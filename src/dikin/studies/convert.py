@@ -135,7 +135,6 @@ def _records(
 
 
 def _earlier_tuner(state: dict[str, Any]) -> Tuner:
-    """Return a new tuner with the arguments of an old one."""
     space, learner = Space.from_spec(state["tuner"]), state["learner"]["arguments"]
     maximize, contexts = bool(state["tuner"]["maximize"]), state["contexts"] or {}
     ends, compared = learner["loss_range"], state["comparison"]

@@ -266,14 +266,10 @@ def open_database(url: str | os.PathLike[str], patience: float) -> Database:
     from dikin.studies.sqlite import Sqlite
 
     text = os.fspath(url) if isinstance(url, os.PathLike) else url
-    if not isinstance(text, str):
+    if not isinstance(text, str) or "\0" in text or not text:
         raise ParameterError(
             "a study is stored in a file, given by its path, or in a database, given by its URL; "
             f"got {shown(url)}"
-        )
-    if "\0" in text or not text:
-        raise ParameterError(
-            f"a path or URL must not be empty or contain a NUL character, got {shown(text)}"
         )
     scheme, separator, rest = text.partition("://")
     if not separator:

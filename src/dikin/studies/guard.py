@@ -1,8 +1,7 @@
 """One call at a time: threads take turns, no call runs inside another, and no fork inside a call.
 
-A signal handler, a log handler or a `__del__` runs inside whatever call its thread is in. A call
-from there is refused before it touches anything. A call that Ctrl-C has ended without its cleaning
-up is known by its frame, which is on no stack any more.
+A call that Ctrl-C has ended without its cleaning up is known by its frame, which is on no stack
+any more.
 """
 
 from __future__ import annotations

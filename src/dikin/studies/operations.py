@@ -138,57 +138,44 @@ STATUS = schema_of(Status)
 # --- the table -----------------------------------------------------------------------------------
 
 
-class Call:
-    """A function as others call it: its name, its words, and the schemas of its arguments.
+class Operation:
+    """A function as HTTP and commands call it: its words, and the schemas of its arguments.
 
-    The docstring of `of`, by default of the function itself, describes them.
-    """
-
-    def __init__(self, act: Act, of: Any = None) -> None:
-        self.act, self.name, self.words = act, act.__name__.strip("_"), summary(act)
-        if act is getattr(Study, self.name, None):  # as another kind of study has it
-            self.act = lambda study, **given: getattr(study, self.name)(**given)
-        code: Any = act.__init__ if isinstance(act, type) else act  # type: ignore[misc]
-        words, self.hints = documented(of or act), get_type_hints(code, include_extras=True)
-        own = [p for n, p in inspect.signature(act).parameters.items() if n not in SUBJECTS]
-        self.is_open = any(p.kind is p.VAR_KEYWORD for p in own)
-        """True if it takes further arguments, which it checks itself."""
-        own = [p for p in own if p.kind is not p.VAR_KEYWORD]
-        self.required = {p.name for p in own if p.default is p.empty}
-        self.arguments = {
-            p.name: _described(schema_of(self.hints[p.name], False), words.get(p.name, ""))
-            for p in own
-        }
-
-
-class Operation(Call):
-    """A function that HTTP calls.
-
-    `version` is a function of the same arguments, whose text differs as soon as the answer does.
+    The docstring of `of`, by default of the function itself, describes them. `version` is a
+    function of the same arguments, whose text differs as soon as the answer does.
     """
 
     def __init__(
         self,
         act: Act,
-        method: str,
-        right: str | None,
+        method: str = "",
+        right: str | None = None,
         path: str | None = None,
         answer: Schema | None = None,
         version: Act | None = None,
         of: Any = None,
     ) -> None:
-        super().__init__(act, of)
+        self.act, self.name, self.words = act, act.__name__.strip("_"), summary(act)
+        if act is getattr(Study, self.name, None):  # as another kind of study has it
+            self.act = lambda study, **given: getattr(study, self.name)(**given)
         self.method, self.right, self.version = method, right, version
         self.path = f"{STUDY}/{self.name}" if path is None else path
-        kind = self.hints["return"]
-        self.answer = (
-            (record() if kind is NoneType else schema_of(kind)) if answer is None else answer
-        )
+        code: Any = act.__init__ if isinstance(act, type) else act  # type: ignore[misc]
+        words, hints = documented(of or act), get_type_hints(code, include_extras=True)
+        own = [p for n, p in inspect.signature(act).parameters.items() if n not in SUBJECTS]
+        named = [p for p in own if p.kind is not p.VAR_KEYWORD]
+        self.is_open = len(named) < len(own)
+        """True if it takes further arguments, which it checks itself."""
+        self.required = {p.name for p in named if p.default is p.empty}
+        self.arguments = {
+            p.name: _described(schema_of(hints[p.name], False), words.get(p.name, ""))
+            for p in named
+        }
+        kind = hints["return"]
+        self.answer = answer or (record() if kind is NoneType else schema_of(kind))
         given = {n: each for n, each in self.arguments.items() if n not in HEADERS}
         self.headers = {n: HEADERS[n] for n in self.arguments.keys() - given.keys()}
-        has_body = method in ("POST", "PUT")
-        self.in_body: dict[str, Schema] = given if has_body else {}
-        self.in_query: dict[str, Schema] = {} if has_body else given
+        self.in_body, self.in_query = (given, {}) if method in ("POST", "PUT") else ({}, given)
 
     def check(self, given: Any, place: str, known: dict[str, Schema]) -> None:
         """Refuse arguments from a body or a query that are unknown, or missing."""
@@ -288,7 +275,6 @@ def tell(
 
 
 def _query(id: Any, point: Any) -> Query | int:
-    """Return the trial that a client refers to by an id and, optionally, a point."""
     if point is None:
         return id  # type: ignore[no-any-return]
     query_or_id(id)

@@ -1,8 +1,6 @@
 """A PostgreSQL server: an append is one statement, so that a stopped client holds no lock.
 
-A server that is suspended, or a network that drops every packet, leaves a client waiting: the
-connection is intact, and nothing ever comes. So each wait for the server ends after some seconds of
-silence, and the connection with it.
+Each wait for the server ends after some seconds of silence, and the connection with it.
 """
 
 from __future__ import annotations
@@ -76,6 +74,7 @@ class Postgres(Database):
             ) from None
         name = f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
         super().__init__(url, name, patience)
+        self._limit = max(1, int(1000 * patience))  # in milliseconds
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -100,10 +99,6 @@ class Postgres(Database):
         if server != connection.info.backend_pid:
             connection.prepare_threshold = None
         return connection
-
-    @property
-    def _limit(self) -> int:
-        return max(1, int(1000 * self.patience))
 
     def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
         cursor = self.connection.execute(sql.replace("?", "%s"), values or None)

@@ -294,12 +294,9 @@ class RemoteStudy(Study):
             wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
             page = self._call("open", after=last, limit=wanted)["queries"]
             for each in page:
-                point, asked = (
-                    frozen(each["point"], "point", 1),
-                    datetime.fromisoformat(each["asked"]),
-                )
-                params = self.space.params(point)
-                queries.append(OpenQuery(each["id"], point, params, each["client"], asked))
+                point, asked = frozen(each["point"], "point", 1), each["asked"]
+                more = each["client"], datetime.fromisoformat(asked)
+                queries.append(OpenQuery(each["id"], point, self.space.params(point), *more))
             if len(page) < wanted:
                 break
         return queries
@@ -349,7 +346,6 @@ def delete_at(url: str, name: str, token: str | None) -> None:
 
 
 def _id_and_point(query: Query | int) -> dict[str, Any]:
-    """A query as the service identifies it: by its id and, if known, its point."""
     if isinstance(query, int):
         return {"id": query}
     return {"id": query.id, "point": query.point.tolist()}

@@ -43,7 +43,11 @@ class Sqlite(Database):
             raise ParameterError(
                 f"a study needs a file to live in, such as 'studies.db', got {shown(path)}"
             )
-        self.path: Path = _resolved(path)
+        try:
+            self.path: Path = Path(path).resolve()
+            self.path.exists()
+        except (OSError, RuntimeError) as error:
+            raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
         self._paths = [f"{self.path}{ending}" for ending in BESIDE]
         self._files: list[tuple[int, int] | None] = []
         """The identity of the database file, from the first connection on, and during a
@@ -189,22 +193,9 @@ class Sqlite(Database):
 
 def _identities(paths: list[str]) -> list[tuple[int, int] | None]:
     """Return device and inode at each path, which identify a file under any name."""
-    identities: list[tuple[int, int] | None] = []
-    for path in paths:
-        try:
+    found: list[tuple[int, int] | None] = [None] * len(paths)
+    for place, path in enumerate(paths):
+        with suppress(OSError):
             status = os.stat(path)
-        except OSError:
-            identities.append(None)
-        else:
-            identities.append((status.st_dev, status.st_ino))
-    return identities
-
-
-def _resolved(path: str) -> Path:
-    """Return the file that a path leads to, or refuse a name that no file can have."""
-    try:
-        resolved = Path(path).resolve()
-        resolved.exists()
-    except (OSError, RuntimeError) as error:
-        raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
-    return resolved
+            found[place] = status.st_dev, status.st_ino
+    return found

@@ -173,12 +173,8 @@ class Study:
         token: str | None = None,
     ) -> Study:
         """Return a study in a database, or at a service."""
-        kind: type[Study] = cls
-        if _is_service(url):
-            from dikin.studies import remote  # only where there is a service
-
-            kind = remote.RemoteStudy
-        study = object.__new__(kind)
+        service = _service(url)
+        study: Study = object.__new__(cls if service is None else service.RemoteStudy)
         if tuner is not None and not isinstance(tuner, Tuner):
             hint = " A learner saves itself to a file: save." if isinstance(tuner, Player) else ""
             raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
@@ -255,10 +251,8 @@ class Study:
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
         """List the studies in a database, or those that a service lets this client see."""
-        if _is_service(url):
-            from dikin.studies import remote
-
-            return remote.names_at(str(url), token)
+        if service := _service(url):
+            return list(service.names_at(str(url), token))
         with closing(_database(url, token)) as database:
             return names(database)
 
@@ -266,10 +260,8 @@ class Study:
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
         """Remove a study with its whole history. Clients that have it open get an error."""
         name = printable(name, "name")
-        if _is_service(url):
-            from dikin.studies import remote
-
-            remote.delete_at(str(url), name, token)
+        if service := _service(url):
+            service.delete_at(str(url), name, token)
             return
         with _log(_database(url, token), name) as log, log.database.transaction():
             log.delete()  # the study is not opened before: it may be damaged
@@ -346,17 +338,13 @@ class Study:
             As for `Tuner.ask`.
         key : str, optional
             A key for this request, unique within the study. Asking again with the same key within a
-            week, because the answer was lost, returns the same trial.
+            week, because the answer was lost, returns the same trial. Another n, context or
+            covariates under the same key are refused.
 
         Returns
         -------
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
-
-        Raises
-        ------
-        ParameterError
-            If the key was given to a request with another n, context or covariates.
         """
         context, covariates = as_read(context), as_read(covariates)
         key = None if key is None else printable(key, "key")
@@ -434,8 +422,8 @@ class Study:
     ) -> None:
         """Answer a trial of any client, as `Tuner.tell`. It is durable when this returns.
 
-        The same answer again is accepted and changes nothing. A different answer is an error. So if
-        you do not know whether a tell succeeded, tell again.
+        The same answer again is accepted and changes nothing. A different answer raises
+        `AnsweredError`. So if you do not know whether a tell succeeded, tell again.
 
         Parameters
         ----------
@@ -443,11 +431,6 @@ class Study:
             The trial, or its id.
         value, metrics, covariates, failed
             As for `Tuner.tell`.
-
-        Raises
-        ------
-        AnsweredError
-            If the trial has another answer already.
         """
         self._close(query_or_id(trial), answer_of(value, metrics, covariates, failed))
 
@@ -546,15 +529,6 @@ class Study:
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        """Change ranges, or add and remove parameters: `Tuner.set_parameters`, for all clients.
-
-        Open trials are forgotten. The history has the columns of the new parameters.
-
-        Parameters
-        ----------
-        parameters, constraints
-            As for `Tuner.set_parameters`.
-        """
         spec = Space(parameters, constraints).spec()
 
         def check(fold: Fold) -> Any:
@@ -786,7 +760,7 @@ class Study:
 
 for _same in (
     *("best", "best_for", "recommend", "center", "certificate", "certificate_for", "uplift"),
-    *("summary", "plot", "pause", "resume"),
+    *("summary", "plot", "pause", "resume", "set_parameters"),
 ):
     getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
@@ -828,8 +802,13 @@ def clock(microseconds: int) -> datetime:
     return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
 
 
-def _is_service(url: Any) -> bool:
-    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))
+def _service(url: Any) -> Any:
+    """Return the module of studies at a service if this is the address of one."""
+    if not (isinstance(url, str) and url.lower().startswith(("http://", "https://"))):
+        return None
+    from dikin.studies import remote  # only where there is a service
+
+    return remote
 
 
 def _database(url: Url, token: str | None = None, patience: float = PATIENCE) -> Database:

@@ -9,7 +9,7 @@ import click
 
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.serialization import strict_json
-from dikin.studies.operations import Call, Schema
+from dikin.studies.operations import Operation, Schema
 from dikin.tuning.cycle import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
@@ -28,9 +28,9 @@ RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
 CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
 VALUE = "NAME=VALUE"
-TUNER_CALL = Call(Tuner)
+TUNER_CALL = Operation(Tuner)
 
-Reader = Callable[[str, str | None], Any]
+Reader = Callable[[str, str], Any]
 
 
 class _Unreadable(Exception):  # noqa: N818 - never leaves this module
@@ -72,19 +72,17 @@ def by_name(flag: str, texts: tuple[str, ...], form: str, read: Reader) -> dict[
         if name in values:
             raise ParameterError(f"{flag} {text}: {name!r} is given twice")
         try:
-            if not name or (equals and not rest):
+            if not name or (not rest if equals else form != COVARIATE):
                 raise _Unreadable
-            values[name] = read(name, rest if equals else None)
+            values[name] = read(name, rest) if equals else None
         except _Unreadable:
             more = f" or {CALLS}" if form == RANGE else ""
             raise ParameterError(f"{flag} wants {form}{more}, got {text!r}") from None
     return values or None
 
 
-def number_or_word(name: str, text: str | None) -> float | str:
+def number_or_word(name: str, text: str) -> float | str:
     """Read `price=4` or `level=auto`."""
-    if text is None:
-        raise _Unreadable
     try:
         return _number(name, text)
     except ParameterError:
@@ -102,10 +100,8 @@ def _number(what: str, text: str) -> float:
 # --- the options of a tuner ----------------------------------------------------------------------
 
 
-def parameter(name: str, text: str | None) -> ParameterKind:
+def parameter(name: str, text: str) -> ParameterKind:
     """Read `price=1:14:4`, with `:int` or `:log` at the end, or `size=Levels([16, 32])`."""
-    if text is None:
-        raise _Unreadable
     if text.endswith(")"):
         return parameter_from_text(name, text)
     numbers, words = [part.strip() for part in text.split(":")], set[str]()
@@ -120,10 +116,8 @@ def parameter(name: str, text: str | None) -> ParameterKind:
     return parameter_from_spec(name, spec | {"kind": kind, "log": "log" in words})
 
 
-def _kind(name: str, text: str | None) -> Cycle | list[str] | tuple[float, float]:
+def _kind(name: str, text: str) -> Cycle | list[str] | tuple[float, float]:
     """Read `region=eu,us`, `hour=cycle:24` or `load=0..1`."""
-    if text is None:
-        raise _Unreadable
     low, dots, high = text.partition("..")
     if dots:
         return _number(f"the low end of {name}", low), _number(f"the high end of {name}", high)
@@ -139,7 +133,7 @@ def _kind(name: str, text: str | None) -> Cycle | list[str] | tuple[float, float
 FORMS: dict[str, tuple[str, Reader]] = {
     "parameters": (RANGE, parameter),
     "context": (CONTEXT, _kind),
-    "covariates": (COVARIATE, lambda name, text: None if text is None else _kind(name, text)),
+    "covariates": (COVARIATE, _kind),
 }
 """Forms of arguments, and their readers; of all others `VALUE` and `number_or_word`."""
 

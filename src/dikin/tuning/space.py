@@ -157,7 +157,7 @@ class Space:
         at -= self._origin
         if isinstance(self.set, Cube):  # the basis is diagonal
             return at / np.diagonal(self._basis), tuple(picks)
-        return np.linalg.lstsq(self._basis, at)[0], tuple(picks)
+        return np.linalg.lstsq(self._basis, at, rcond=None)[0], tuple(picks)
 
     def params(self, values: Array) -> Params:
         """Return the values by name: a float, an int, a level, or a dictionary of shares."""

@@ -43,11 +43,6 @@ def rounds_to_see(
     float
         The number of rounds, infinite without a gain.
 
-    Raises
-    ------
-    ParameterError
-        If an argument is unusable.
-
     Examples
     --------
     >>> [round(rounds_to_see(2.0, 10.0, 0.05, explained=share)) for share in (0.0, 0.9)]

@@ -114,10 +114,7 @@ def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:
 
 
 def refuse_broken_bounds(lines: Iterable[Line]) -> None:
-    """A certificate below the regret it bounds would be an error of ours: say so loudly.
-
-    It bounds the mean: in a few games it may be below by chance, by ERRORS standard errors at most.
-    """
+    """Raise an error for a mean regret above its certificate by more than chance."""
     for line in lines:
         curve, bounds = line.curve, line.certificate
         gaps = bounds.regrets - curve.regrets

@@ -1,6 +1,6 @@
 // One chart over rounds, in SVG; the charts of a study share a cursor.
 
-import { isNumber, make, setAttribute, setText, svg } from "./dom.js";
+import { isNumber, make, setText, svg } from "./dom.js";
 import { niceStep, steps } from "./series.js";
 
 /**
@@ -15,7 +15,6 @@ export class Chart {
     this.onCursor = onCursor;
     this.model = null;
     this.size = { width: 0, height: 0, rem: 16 };
-    this.spoken = -Infinity;
     this.build(hue);
   }
 
@@ -52,16 +51,11 @@ export class Chart {
     });
     this.slider.addEventListener("focusout", () => this.onCursor(null));
     // Sizes are read here only, so a redraw never has to measure.
-    this.observer = new ResizeObserver(([entry]) => {
+    new ResizeObserver(([entry]) => {
       const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
       this.size = { width: entry.contentRect.width, height: entry.contentRect.height, rem };
       this.draw();
-    });
-    this.observer.observe(this.plot);
-  }
-
-  close() {
-    this.observer.disconnect();
+    }).observe(this.plot);
   }
 
   // --- the cursor ---------------------------------------------------------------------------------
@@ -83,8 +77,8 @@ export class Chart {
     const at = shown ? this.model.at(round) : null;
     if (shown) {
       const x = fine(this.scale.x(at.round));
-      setAttribute(cursor, "d", `M${x} ${this.scale.top}V${this.scale.bottom}`);
-      if (isNumber(at.y)) setAttribute(mark, "transform", `translate(${x} ${fine(this.scale.y(at.y))})`);
+      cursor.setAttribute("d", `M${x} ${this.scale.top}V${this.scale.bottom}`);
+      if (isNumber(at.y)) mark.setAttribute("transform", `translate(${x} ${fine(this.scale.y(at.y))})`);
     }
     mark.classList.toggle("on", shown && isNumber(at?.y));
     setText(this.note, shown ? at.short : this.model.note);
@@ -95,7 +89,7 @@ export class Chart {
   setSlider(round, text) {
     const { first, last, step } = this.model;
     const values = { min: first, max: last, step, "aria-valuetext": text };
-    for (const [name, value] of Object.entries(values)) setAttribute(this.slider, name, value);
+    for (const [name, value] of Object.entries(values)) this.slider.setAttribute(name, value);
     this.slider.value = round;
   }
 
@@ -105,18 +99,14 @@ export class Chart {
   show(model) {
     this.model = model;
     this.draw();
-    // The summary for screen readers; seldom, as some of them read each change aloud.
-    const now = performance.now();
-    if (now - this.spoken < 10_000) return;
-    this.spoken = now;
-    setAttribute(this.image, "aria-label", this.model.summary);
+    this.image.setAttribute("aria-label", this.model.summary);
     if (this.at == null) this.setSlider(this.model.last, this.model.at(this.model.last).text);
   }
 
   draw() {
     const { width, height } = this.size;
     if (!this.model || width < 40 || height < 40) return;
-    setAttribute(this.image, "viewBox", `0 0 ${width} ${height}`);
+    this.image.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.scale = this.makeScale();
     this.drawGrid();
     this.drawShapes();
@@ -163,11 +153,11 @@ export class Chart {
   drawShapes() {
     const { x, y } = this.scale;
     const { band, dots, failed, line } = this.model;
-    setAttribute(this.parts.band, "d", bandPath(band ?? [], x, y));
+    this.parts.band.setAttribute("d", bandPath(band ?? [], x, y));
     // A line of no length with round ends is a dot; one path for all dots is cheap.
-    setAttribute(this.parts.dots, "d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
-    setAttribute(this.parts.failed, "d", (failed ?? []).map((round) => this.cross(round)).join(""));
-    setAttribute(this.parts.line, "d", linePath(line, x, y));
+    this.parts.dots.setAttribute("d", (dots ?? []).map(([r, v]) => `M${fine(x(r))} ${fine(y(v))}h0`).join(""));
+    this.parts.failed.setAttribute("d", (failed ?? []).map((round) => this.cross(round)).join(""));
+    this.parts.line.setAttribute("d", linePath(line, x, y));
   }
 
   /** A failure, which has no value, as a cross at the end of the axis where values are bad. */
@@ -194,9 +184,9 @@ export class Chart {
     this.parts.end.classList.toggle("on", Boolean(last));
     setText(this.parts.endLabel, this.endText());
     if (!last) return;
-    setAttribute(this.parts.end, "transform", `translate(${fine(x(last[0]))} ${fine(y(last[1]))})`);
-    setAttribute(this.parts.endLabel, "x", right + 9);
-    setAttribute(this.parts.endLabel, "y", fine(y(last[1]) + 0.3 * this.size.rem));
+    this.parts.end.setAttribute("transform", `translate(${fine(x(last[0]))} ${fine(y(last[1]))})`);
+    this.parts.endLabel.setAttribute("x", right + 9);
+    this.parts.endLabel.setAttribute("y", fine(y(last[1]) + 0.3 * this.size.rem));
   }
 }
 

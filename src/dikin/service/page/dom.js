@@ -43,11 +43,6 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Set an attribute only when it differs. */
-export function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
-}
-
 /** Show a state, as a class and a word. */
 export function showState(node, family, { kind, word }) {
   node.className = `${family} ${family}-${kind}`;

@@ -47,7 +47,7 @@ export function openOverview(main, page) {
       trouble.hidden = false;
     },
   }, LIST_EVERY_MS);
-  return { close: polling.close, nudge: () => polling.nudge() };
+  return polling;
 }
 
 const emptyState = () => make("div", { class: "empty-state", hidden: true },

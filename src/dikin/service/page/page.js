@@ -93,13 +93,7 @@ function openView() {
   say("");
   link = { kind: "connecting", failures: 0 };
   const found = /^#\/study\/(.+)$/.exec(location.hash);
-  let name = null;
-  try {
-    name = found && decodeURIComponent(found[1]);
-  } catch {
-    // No name can be written so: the overview.
-  }
-  view = name === null ? openOverview(main, page) : new StudyView(main, name, page);
+  view = found ? new StudyView(main, decodeURIComponent(found[1]), page) : openOverview(main, page);
 }
 
 /** Learn the rights of this visitor; false if a token is asked for now. */
@@ -127,9 +121,6 @@ function live() {
     openView();
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) view?.nudge();
   });
   setInterval(() => {
     view?.tick?.();

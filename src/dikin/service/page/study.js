@@ -2,7 +2,7 @@
 
 import { poll, post, studyPath } from "./api.js";
 import { Chart } from "./charts.js";
-import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setAttribute, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
+import { ago, count, duration, intervalText, isNumber, make, pairs, say, section, sense, setText, settingText, showState, stateOf, steady, table, upliftText } from "./dom.js";
 import { decisionModel, extent, frameOf, History, valueModel } from "./series.js";
 
 const MOST_CHARTS = 24;
@@ -30,13 +30,7 @@ export class StudyView {
   close() {
     this.closed = true;
     this.polling?.close();
-    this.charts.forEach((chart) => chart.close());
     document.removeEventListener("pointerdown", this.outside);
-  }
-
-  nudge() {
-    this.polling?.nudge();
-    this.redraw();
   }
 
   // --- building -----------------------------------------------------------------------------------
@@ -119,13 +113,10 @@ export class StudyView {
   begin() {
     this.columns = String(this.study.columns);
     this.history = new History(this.study.columns.length);
-    this.decisions?.forEach((chart) => chart.close());
     this.charts = [this.value];
     const names = this.study.columns.slice(0, MOST_CHARTS);
     this.decisions = names.map((name) => this.chart(name, "decision"));
     this.decisionBox.replaceChildren(...this.decisions.map((chart) => chart.element));
-    // Rows of three line up with the outcome; other counts look better in rows of two.
-    this.decisionBox.classList.toggle("two", names.length <= 2 || names.length === 4);
   }
 
   problem(problem) {
@@ -142,9 +133,9 @@ export class StudyView {
 
   // --- showing ------------------------------------------------------------------------------------
 
-  /** Draw once with the next frame, however often this is called; not while the page is hidden. */
+  /** Draw once with the next frame, however often this is called. */
   redraw() {
-    if (this.planned || document.hidden || !this.history) return;
+    if (this.planned) return;
     this.planned = true;
     requestAnimationFrame(() => {
       this.planned = false;
@@ -296,7 +287,7 @@ export class StudyView {
 
   /** Each second: texts that change between two answers. */
   tick() {
-    if (this.data || this.body.hidden || !this.told || document.hidden) return;
+    if (this.data || this.body.hidden || !this.told) return;
     this.showHead();
     setText(this.told, this.toldText());
   }
@@ -309,7 +300,7 @@ export class StudyView {
     this.pause.disabled = !may;
     setText(this.pause, this.study.paused ? "Resume …" : "Pause …");
     setText(this.pauseWhy, may ? "" : `Your token may only read. To ${this.study.paused ? "resume" : "pause"}, use one with the right play.`);
-    setAttribute(this.pause, "aria-describedby", may ? "" : "pause-why");
+    this.pause.setAttribute("aria-describedby", may ? "" : "pause-why");
   }
 
   async switchPause() {
