@@ -1,9 +1,4 @@
-"""The gain of tuning over the control, and the guard that stops harm.
-
-`holdback` draws the rounds that use the control and notices values that are missing in one arm,
-`estimate` finds the gain and stops harm, with the sums and intervals of `sums`, `uplift` is the
-record that users read, and `power` computes the number of rounds that it takes to see a gain.
-"""
+"""The gain of tuning over the control, and the guard that stops harm."""
 
 from __future__ import annotations
 
