@@ -423,7 +423,7 @@ def _recommended(
 # --- other rows, other ranges, many at a time -----------------------------------------------------
 
 
-@promise(200, "20 helpful rows", "200 rows at one setting", "20 misleading rows", games=48,
+@promise(200, "20 helpful rows", "200 rows at one setting", "20 misleading rows",
          figures=("cost / cost without them", ""))  # fmt: skip
 def history(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int
@@ -447,7 +447,7 @@ def history(
     return cost[0] / cost[1], nan
 
 
-@promise(200, "wider", "narrower", "one more", "one less", games=48,
+@promise(200, "wider", "narrower", "one more", "one less",
          figures=("cost / that of a fresh tuner from the same start", ""))  # fmt: skip
 def changes(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int

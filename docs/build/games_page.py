@@ -13,7 +13,7 @@ from pages import table
 
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
-from evidence.promises import PROMISES
+from evidence.promises import GAMES, PROMISES
 from evidence.rivals import CMA_ES, KEEP, NGOPT, TPE_, TUNER
 from evidence.rows import RANGED, Kind
 
@@ -334,26 +334,33 @@ def faults_table(docs: Path) -> str:
 
 
 def promises_parts(docs: Path) -> dict[str, str]:
-    """Return a table for each promise: means over games with intervals of 95 %."""
-    found: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
+    """Return a table for each promise: means over games, plus and minus two standard errors."""
+    found: dict[str, dict[str, dict[str, list[Outcome]]]] = {}
     for task, outcome in read_games("promises", docs / "games").items():
         name, problem = task.problem.split(": ")
-        found.setdefault(name, {}).setdefault((problem, task.player), []).append(outcome)
+        games = found.setdefault(name, {}).setdefault(problem, {})
+        games.setdefault(task.player, []).append(outcome)
     tables = {}
     for name, each in PROMISES.items():
         figures = [figure for figure in each.figures if figure]
-        several = len(each.players) > 1
         lines = []
-        for (problem, player), games in sorted(found.get(name, {}).items()):
-            known = zip(*(game[: len(figures)] for game in games), strict=True)
-            cells = [_mean_text(values) for values in known]
-            lines.append([problem, *[player] * several, str(len(games)), *cells])
-        tables[name] = table(" | ".join(["game", *["player"] * several, "games", *figures]), lines)
+        for problem in each.problems:
+            cells = [problem]
+            for player in each.players:
+                games = found.get(name, {}).get(problem, {}).get(player, [])
+                cells += [_mean_text([game[i] for game in games]) for i in range(len(figures))]
+            lines.append([*cells, *[str(len(games))] * (each.games != GAMES)])
+        several = len(each.players) > 1
+        heads = [
+            f"{one}: {words}" if several else words for one in each.players for words in figures
+        ]
+        heads += ["games"] * (each.games != GAMES)
+        tables[name] = table(" | ".join(["game", *heads]), lines)
     return tables
 
 
 def _mean_text(values: Sequence[float]) -> str:
+    if not values:
+        return "not run"
     mean, error = fmean(values), 2.0 * pstdev(values) / max(len(values) - 1, 1) ** 0.5
-    if min(values) < 0.0 or max(values) > 1.0 or max(values) == min(values) == 0.0:
-        return f"{mean:.3g} ({mean - error:.3g} to {mean + error:.3g})"
-    return f"{mean:.3f} ({max(mean - error, 0.0):.3f} to {mean + error:.3f})"
+    return f"{mean:.3g}±{error:.2g}" if mean >= 1.0 else f"{mean:.3f}±{error:.2g}"
