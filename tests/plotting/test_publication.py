@@ -13,7 +13,6 @@ from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce.figures import _maths
 from dikin.experiments.reproduce.plan import TABLES
 from dikin.plotting import publication
-from dikin.plotting.publication import Look
 from dikin.plotting.style import save_figure
 
 LABELS = list(dict.fromkeys(row.label for table in TABLES.values() for row in table.rows.values()))
@@ -49,7 +48,7 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
     (axes,) = figure.axes
     regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
     curve = Curve(np.array([10.0, 100.0]), regrets)
-    publication.draw_curve(axes, curve.band, Look("#000000", "o", "-"))
+    publication.draw_curve(axes, curve.band, "#000000", "o", "-")
     (band,) = axes.collections
     ends = band.get_paths()[0].vertices[:, 1]
     assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom

@@ -1,8 +1,4 @@
-"""Interfaces of other systems, through which programs that know them use a tuner.
-
-Each module has an extra of its own: `openfeature` (feature flags), `gest_api` (generators for Xopt
-and others), `optuna` (a sampler). Nothing else in the library imports them.
-"""
+"""Interfaces of other systems, each with an extra of its own, to a tuner."""
 
 from __future__ import annotations
 

@@ -1,9 +1,3 @@
-"""A generator of gest-api, the interface between optimizers and Xopt, libEnsemble and optimas.
-
-VOCS names variables and an objective. `suggest` asks a tuner, and `ingest` reports to it. A point
-carries the id of its trial, so results may come late and in any order.
-"""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -44,9 +38,9 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     A continuous variable is a `Real`, or an `Integer` if its `dtype` is an integer type. A discrete
     variable is `Levels` in increasing order. Its `default_value` is where tuning begins. A
-    contextual variable is a covariate, observed with the result. Points without "_id" are ignored.
-    A failed evaluation is a failed trial. A result whose objective or constraint is not finite is
-    forgotten.
+    contextual variable is a covariate, observed with the result. Results may come late and in any
+    order, and those without "_id" are ignored. A failed evaluation is a failed trial. A result
+    whose objective or constraint is not finite is forgotten.
 
     Parameters
     ----------

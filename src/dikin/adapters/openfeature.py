@@ -1,9 +1,3 @@
-"""A provider of OpenFeature: flags whose values a tuner chooses, and tracking that reports.
-
-A flag is a parameter, and a targeting key is a trial: all flags that are evaluated under a key come
-from one trial, until that is tracked. No call raises an error, because the host must not suffer.
-"""
-
 from __future__ import annotations
 
 import logging
@@ -46,9 +40,10 @@ logger = logging.getLogger("dikin")
 class TunerProvider(AbstractProvider):
     """Give OpenFeature flags the values of a tuner, and report the values that are tracked.
 
-    Evaluate flags as usual, with a targeting key that identifies the request. Later `track` the
-    event under the same key, with the value. An event that was tracked before, was never evaluated
-    or lacks a finite value changes nothing, and is logged. Threads may share a provider.
+    A flag is a parameter. All flags that are evaluated under a targeting key come from one trial,
+    until the event is tracked under this key, with its value. An event that was tracked before, was
+    never evaluated or lacks a finite value changes nothing, and is logged. Threads may share a
+    provider, and no call raises an error.
 
     Contexts and covariates are attributes of the evaluation context. Later covariates and metrics
     with a limit are attributes of the event, and so is "failed", which replaces the value. Other
@@ -98,7 +93,6 @@ class TunerProvider(AbstractProvider):
         default_value: Any,
         evaluation_context: EvaluationContext | None = None,
     ) -> FlagResolutionDetails[Any]:
-        """Return the value of a parameter in the trial of the key, or the default with an error."""
         try:
             if flag_key not in self._flags:
                 near = did_you_mean(flag_key, self._flags)

@@ -1,8 +1,3 @@
-"""A sampler of Optuna: for a live loop that is an Optuna study already.
-
-Every trial of Optuna is a trial of a tuner, to which its value is reported when it completes.
-"""
-
 from __future__ import annotations
 
 import logging
@@ -16,7 +11,7 @@ from dikin.errors import LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.parameters.choice import MOST
+from dikin.tuning.parameters.levels import MOST
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
@@ -86,8 +81,6 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
         best = {} if self.tuner is None else self.tuner.best
         return {name: _value(self._space[name], value) for name, value in best.items()}
 
-    # --- as Optuna calls them --------------------------------------------------------------------
-
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
@@ -133,7 +126,6 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
             logger.warning("trial %d is not learnt from: %s", trial.number, reason)
 
     def _find_space(self, study: optuna.Study) -> None:
-        """Make the tuner if a trial has completed."""
         for first in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             self._space = {k: each for k, each in first.distributions.items() if _is_tunable(each)}
             if self._space:

@@ -84,25 +84,19 @@ class Curve:
         """Sizes, means and half of the 95% interval of each mean, 0 for one game."""
         return self.sizes, self.means, np.nan_to_num(half_interval(self.regrets.T))
 
+    @property
+    def tail(self) -> Array:
+        """The sizes to which the power is fitted."""
+        return self.sizes[-(self.fitted or 0) :]
+
     @cached_property
     def power(self) -> PowerFit:
         """Least squares on the log-log curve of means."""
-        last = slice(None if self.fitted is None else -self.fitted, None)
-        return fit_power(self.sizes[last], self.regrets[last])
-
-    @property
-    def gap(self) -> float:
-        """Measured minus proved exponent."""
-        return self.power.exponent - self.proved
+        return fit_power(self.tail, self.regrets[-len(self.tail) :])
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:
-    """The slope of log mean regret. Rows of `regrets` are sizes, columns games.
-
-    To first order the slope is a mean over games: a game's regrets, each over the mean of its size,
-    times the weights of least squares. The interval is Student's for that mean. It allows for games
-    that are alike at all sizes, and for few of them.
-    """
+    """Return the slope of log mean regret, to first order a mean over games, by least squares."""
     logs, means = np.log(sizes), np.maximum(regrets.mean(axis=1), 1e-12)
     slope, intercept = np.polyfit(logs, np.log(means), 1)
     away = logs - logs.mean()

@@ -1,8 +1,6 @@
 """Play the cells that are not in a store yet, on local processes, with a bar.
 
-A cell is a piece of work: `key` names it by its content, `work` is its approximate time in any
-unit, and `play()` returns its results. Finished cells are in an SQLite file, from which an
-interrupted run continues. A store belongs to one version of the package and one set of settings.
+Finished cells are in an SQLite file, from which an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,36 +21,24 @@ import dikin
 from dikin.errors import ParameterError, StateError
 from dikin.experiments.fit import Result
 
+if TYPE_CHECKING:
+    from dikin.experiments.reproduce.plan import PaperCell, Request
+
 Results = dict[str, list[Result]]
 """The results of finished cells, by the cells' keys."""
 
 
-class Cell(Protocol):
-    """A piece of work whose results depend on its key alone."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def work(self) -> float: ...
-
-    def play(self) -> list[Result]: ...
-
-
-class Request(Protocol):
-    """Number of processes, and the settings to which a store belongs."""
-
-    @property
-    def workers(self) -> int: ...
-
-    def settings(self) -> dict[str, Any]: ...
-
-
-def run(cells: Sequence[Cell], request: Request, out: Path, console: Console) -> Results:
+def run(cells: Sequence[PaperCell], request: Request, out: Path, console: Console) -> Results:
     """Return the results of all cells, after playing those that are missing, large ones first."""
     from joblib import Parallel, delayed
 
-    _prepare_folder(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=out).close()
+    except OSError as reason:
+        raise ParameterError(
+            f"{out} cannot be written ({reason.strerror}); choose another --out"
+        ) from reason
     settings = {"version": dikin.__version__} | request.settings()
     with closing(Store(out / "cells.sqlite", settings)) as store, warnings.catch_warnings():
         # A compiler keeps what it made: a worker that has grown is replaced, and nothing is lost.
@@ -61,35 +47,19 @@ def run(cells: Sequence[Cell], request: Request, out: Path, console: Console) ->
         missing = sorted((c for c in cells if c.key not in finished), key=lambda c: -c.work)
         if len(missing) < len(cells):
             console.print(f"{len(cells) - len(missing)} of {len(cells)} cells are there already.")
-        with _progress(console, sum(cell.work for cell in missing)) as bar:
+        columns = BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn()
+        with Progress(*columns, console=console, disable=not missing) as bar:
+            task = bar.add_task("", total=sum(cell.work for cell in missing))
             workers = Parallel(n_jobs=request.workers, return_as="generator_unordered")
             for cell, results in workers(delayed(_play)(cell) for cell in missing):
                 store.keep(cell.key, results)
                 finished[cell.key] = results
-                bar.advance(bar.task_ids[0], cell.work)
+                bar.advance(task, cell.work)
     return finished
 
 
-def _play(cell: Cell) -> tuple[Cell, list[Result]]:
+def _play(cell: PaperCell) -> tuple[PaperCell, list[Result]]:
     return cell, cell.play()
-
-
-def _prepare_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=out).close()
-    except OSError as reason:
-        raise ParameterError(
-            f"{out} cannot be written ({reason.strerror}); choose another --out"
-        ) from reason
-
-
-def _progress(console: Console, work: float) -> Progress:
-    """Return a bar of the work done with the remaining time. Hidden if nothing is to be done."""
-    columns = TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn()
-    bar = Progress(BarColumn(), *columns, console=console, disable=work == 0)
-    bar.add_task("", total=work)
-    return bar
 
 
 class Store:
@@ -123,15 +93,12 @@ class Store:
             )
 
     def keep(self, key: str, results: list[Result]) -> None:
-        """Keep a finished cell, durably."""
         with self._database:
             self._database.execute("INSERT INTO cells VALUES (?, ?)", (key, json.dumps(results)))
 
     def finished(self) -> Results:
-        """Return every finished cell by key."""
         rows = self._database.execute("SELECT key, value FROM cells")
         return {key: json.loads(results) for key, results in rows}
 
     def close(self) -> None:
-        """Close the file."""
         self._database.close()

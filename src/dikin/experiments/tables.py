@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,11 +35,6 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 def whole(value: float) -> str:
     """Return a regret or a number of rounds, to the next whole number."""
     return f"{value:,.0f}"
-
-
-def fields(*names: str) -> Columns[Any]:
-    """Return columns that show attributes of the same names."""
-    return {name: attrgetter(name) for name in names}
 
 
 def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:

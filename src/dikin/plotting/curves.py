@@ -1,8 +1,4 @@
-"""The numbers behind the lines: statistics over the rounds, and values that are far off.
-
-Every curve is taken at some hundred rounds (`marks`), from the rounds just before each of them. So
-a million rounds draw as fast as a thousand, into a file as small.
-"""
+"""The numbers behind the lines: statistics over the rounds, and values that are far off."""
 
 from __future__ import annotations
 
@@ -49,11 +45,7 @@ def band(column: Array) -> tuple[Array, Array]:
 
 
 def far_off(values: Array) -> NDArray[np.bool_]:
-    """Return the few values that are many times as far from the median as all others.
-
-    At most two, or a fiftieth of all, and fewer than half. If most values are equal, all of
-    them can be shown. Values that are not finite do not count.
-    """
+    """Return the values, two or a fiftieth at most, that are far from the median of the others."""
     finite = values[np.isfinite(values)]
     middle = np.median(finite) if len(finite) else 0.0
     away, order = np.abs(values - middle), np.sort(np.abs(finite - middle))
@@ -64,10 +56,7 @@ def far_off(values: Array) -> NDArray[np.bool_]:
 
 
 def limits(values: Array) -> tuple[float, float]:
-    """Return the ends of an axis on which a few values far off do not hide the others.
-
-    All finite values that are not far off, or those within two widths of their middle 98 %.
-    """
+    """Return the ends of an axis on which a few values far off do not hide the others."""
     usual = values[np.isfinite(values) & ~far_off(values)]
     low, high = np.quantile(usual, (0.01, 0.99))
     width = high - low if high > low else np.ptp(usual) or abs(low) or 1.0

@@ -87,11 +87,7 @@ def draw_history(
     contexts: Sequence[ContextPanel] = (),
     uplift: UpliftCourse | None = None,
 ) -> Figure:
-    """Draw the panels and the value over the rounds.
-
-    `table` has one row a round, with the columns that the panels name and those of a history.
-    Below them the settings over the contexts, if there are any.
-    """
+    """Draw the panels and the value over the rounds, and below them the settings by context."""
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
     if "held_back" in (table.dtype.names or ()):  # the control's rounds would hide the tuned ones
@@ -113,9 +109,6 @@ def draw_history(
             draw_context(place, context)
         _caption(figure, title, len(panels) - len(drawn), paused)
     return figure
-
-
-# --- panels --------------------------------------------------------------------------------------
 
 
 def _layout(kinds: list[str], head: float, below: float) -> tuple[Figure, list[Axes]]:

@@ -1,5 +1,3 @@
-"""HTML tables for notebooks."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -7,7 +5,7 @@ from html import escape
 
 
 def pairs_table(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a table with a row for each (label, text) pair."""
+    """Return a table of HTML with a row for each (label, text) pair."""
     left = "style='text-align:left'"
     rows = (
         f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(text)}</td></tr>"

@@ -7,7 +7,7 @@ at least `LEAST_TEXT` points, and published as PNG and as SVG: the same bytes ev
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +28,6 @@ DOTTED = (0, (1.0, 1.4))
 """Dash of proved slopes alone."""
 
 
-class Look(NamedTuple):
-    """Style of a line. Readers who do not see its colour see its marker and its dash."""
-
-    colour: str
-    marker: str
-    dash: Any
-
-
 def pyplot() -> Any:
     """Matplotlib in the style of every figure here, without a screen."""
     import matplotlib
@@ -47,13 +39,11 @@ def pyplot() -> Any:
     return plt
 
 
-def small_multiples(
-    count: int, columns: int, height: float, **options: Any
-) -> tuple[Any, list[Any]]:
-    """A figure with many small panels, in rows of this height, and the panels."""
+def small_multiples(count: int, columns: int, **options: Any) -> tuple[Any, list[Any]]:
+    """A figure with many small panels, in rows, and the panels."""
     rows = -(-count // columns)
     options |= {"layout": "constrained", "squeeze": False, "sharex": True}
-    size = (WIDTH, height * rows + 0.5)
+    size = (WIDTH, 1.65 * rows + 0.5)
     figure, panels = pyplot().subplots(rows, columns, figsize=size, **options)
     for axes in panels.flat[count:]:
         axes.remove()
@@ -65,10 +55,11 @@ def small_multiples(
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def draw_curve(axes: Any, band: tuple[Array, Array, Array], look: Look, **options: Any) -> None:
+def draw_curve(
+    axes: Any, band: tuple[Array, Array, Array], colour: str, marker: str, dash: Any, **options: Any
+) -> None:
     """Draw means with their markers, and the band around them."""
     sizes, means, half = band
-    colour, marker, dash = look
     low = np.maximum(means - half, TINY)
     axes.fill_between(sizes, low, means + half, color=colour, alpha=0.14, lw=0)
     axes.plot(sizes, np.maximum(means, TINY), color=colour, marker=marker, ls=dash, **options)

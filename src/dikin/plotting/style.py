@@ -22,8 +22,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 PALETTE = [BLUE, ORANGE, GREEN, PURPLE, "#e69f00", "#56b4e9"]
 GREY, PALE, INK = "#666666", "#bbbbbb", "#222222"
 FONTS = ["STIXGeneral", "DejaVu Sans"]
-"""Both come with matplotlib: a figure looks the same everywhere. The second has what the first
-lacks."""
+"""Both come with matplotlib: a figure looks the same everywhere."""
 STYLE: Any = {
     "font.family": FONTS,
     "mathtext.fontset": "stix",

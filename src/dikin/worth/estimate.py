@@ -43,11 +43,7 @@ been seen by then with a probability of 95 %."""
 
 
 def next_level(level: float, size: float) -> float:
-    """Return the level of both arms after a residual, of which `size` is the absolute value.
-
-    Larger if the size is above a third of the level, slightly smaller otherwise, so that one
-    residual in fifty is above that third in the long run. Infinite before a residual was not zero.
-    """
+    """Return the level of both arms after a residual of a size: infinite before one is not 0."""
     if size == 0.0:
         return level
     if level == inf:
@@ -116,15 +112,6 @@ class UpliftEstimate:
     `holdback` is the probability of the coin and `value_range` the least and the largest possible
     value, with which nothing is clipped. `guard` is the share of the control's mean value by which
     tuned rounds may be worse. `reason` says why the guard holds, and is None while it does not.
-
-    >>> from dikin.worth import is_held_back
-    >>> estimate = UpliftEstimate(0.1, maximize=True)
-    >>> for id in range(600):
-    ...     held_back = is_held_back("key", id, 0.1)
-    ...     value = (100.0 if held_back else 104.0) + id % 7
-    ...     estimate.add(value, held_back, 107.0, 103.0)
-    >>> print(estimate.uplift())
-    +3.80 % (95 %: +2.85 to +4.76, may be read at any time), 2,118 earned so far
     """
 
     def __init__(
@@ -156,11 +143,7 @@ class UpliftEstimate:
     # --- rounds --------------------------------------------------------------------------------
 
     def add(self, value: float, held_back: bool, expected: float, expected_control: float) -> None:
-        """Add a round that a coin decided, once its value has come.
-
-        The expected values were fixed before the coin fell. A round with NaN for one of them is not
-        counted, and a value outside the declared range counts as the end of it.
-        """
+        """Add a round that a coin decided, if both values were expected before the coin fell."""
         if isnan(expected) or isnan(expected_control):
             return
         arms, both, ends = self._arms, (expected, expected_control), self.value_range

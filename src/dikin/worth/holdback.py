@@ -41,38 +41,13 @@ def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float
 
 
 def is_held_back(key: str, id: int, share: float) -> bool:
-    """Return whether a trial uses the control: with probability `share`, independent of all else.
-
-    Parameters
-    ----------
-    key : str
-        Identifies the tuner.
-    id : int
-        The number of the trial.
-    share : float
-        The share of trials that are held back.
-
-    Returns
-    -------
-    bool
-        The same in every process and for ever.
-
-    Examples
-    --------
-    >>> sum(is_held_back("7", id, 0.05) for id in range(10_000))
-    518
-    """
+    """Return True if a trial of a tuner's key uses the control: the same in every process."""
     # The personalisation separates this stream from every other hash of the same key and id.
     return lot(key, id, b"holdback") < share
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
-    """Return a warning if the values of one arm are missing, else None.
-
-    The counts are those of rounds without a value, of either arm. The martingale of `evidence`
-    exceeds 1/alpha at some time with a probability of alpha at most if values are missing in both
-    arms alike (Ville's inequality).
-    """
+    """Return a warning if more values of one arm are missing than the coin explains (Ville)."""
     if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
         return None
     missing = tuned + held_back
@@ -84,11 +59,7 @@ def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
 
 
 def evidence(share: float, tuned: int, held_back: int) -> float:
-    """Return the logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022).
-
-    It is the likelihood of the counts for a share that is drawn from a Beta distribution, over
-    that for the share of the coin.
-    """
+    """Return the logarithm of a martingale of the counts (Lindon and Malek, NeurIPS 2022)."""
     a, b = PRIOR * share, PRIOR * (1.0 - share)
     drawn = _log_beta(a + held_back, b + tuned) - _log_beta(a, b)
     return drawn - held_back * log(share) - tuned * log1p(-share)

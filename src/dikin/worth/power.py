@@ -1,5 +1,3 @@
-"""Number of rounds that it takes to see a gain."""
-
 from __future__ import annotations
 
 from math import inf, sqrt
@@ -44,11 +42,6 @@ def rounds_to_see(
     -------
     float
         The number of rounds, infinite without a gain.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is unusable.
 
     Examples
     --------

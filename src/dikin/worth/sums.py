@@ -36,10 +36,7 @@ def best_product(alpha: float) -> float:
 
 
 def mixture_factor(grown: float, alpha: float) -> float:
-    """Return the factor k with S^2 <= k W at all times, but for a probability of alpha.
-
-    `grown` is W times the scale of the mixture.
-    """
+    """Return k with S^2 <= k W at all times but for a probability alpha, `grown` = W scale."""
     return (1.0 + 1.0 / grown) * log((grown + 1.0) / alpha**2)
 
 
@@ -138,12 +135,11 @@ class Sums:
             return (
                 "values far from all others change the gain by "
                 f"{self.beyond / self.rounds:+.3g} a round, and too few of them have come. That "
-                f"takes about {_rounds(self.rounds * (excess - 1.0))} more rounds. Declare "
+                f"takes about {two_digits(self.rounds * (excess - 1.0))} more rounds. Declare "
                 "value_range if they are faults"
             )
         return None
 
 
-def _rounds(count: float) -> str:
-    """Return a number of rounds with two digits."""
+def two_digits(count: float) -> str:
     return f"{float(f'{min(count, 1e15):.2g}'):,.0f}"

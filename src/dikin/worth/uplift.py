@@ -1,8 +1,5 @@
-"""The uplift as it is read: the gain of a tuned round over the control, with its interval."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import floor, inf, isfinite, log10, nan
 from typing import Any, Self
@@ -82,11 +79,6 @@ class Uplift:
         ----------
         content : dict
             The dictionary that `to_json` returned.
-
-        Returns
-        -------
-        Uplift
-            The same record.
         """
         unknown = {"low": -inf, "high": inf, "note": None}
         parts: dict[str, Any] = {
@@ -99,26 +91,16 @@ class Uplift:
     def __str__(self) -> str:
         if not self.is_known:
             return f"not known: {self.note}"
-        parts = self.mean_percent, self.low_percent, self.high_percent
-        unit = " %"
-        if not self.has_percent:
-            parts, unit = (self.mean, self.low, self.high), ""
-        mean, low, high = _signed(parts)
+        parts, unit = (self.mean, self.low, self.high), ""
+        if self.has_percent:
+            parts, unit = (self.mean_percent, self.low_percent, self.high_percent), " %"
+        half = (parts[2] - parts[1]) / 2
+        digits = max(0, 1 - floor(log10(half))) if half > 0 else 1
+        mean, low, high = (f"{part:+,.{digits}f}" for part in parts)
         sure = f"{100 * self.confidence:g} %: {low} to {high}, may be read at any time"
-        note = "" if self.note is None else f". {self.note}"
-        return f"{mean}{unit} ({sure}), {self.total_text} so far{note}"
-
-    @property
-    def total_text(self) -> str:
-        """The total in words: so much earned, saved or lost."""
-        good = "earned" if self.maximize else "saved"
         digits = max(0, 2 - floor(log10(abs(self.total)))) if self.total else 0
-        return f"{abs(self.total):,.{digits}f} {good if self.total >= 0 else 'lost'}"
-
-
-def _signed(parts: tuple[float, float, float]) -> Iterator[str]:
-    """Yield mean, low and high, with two significant digits of half of the interval."""
-    half = (parts[2] - parts[1]) / 2
-    digits = max(0, 1 - floor(log10(half))) if half > 0 else 1
-    for part in parts:
-        yield f"{part:+,.{digits}f}"
+        good = "earned" if self.maximize else "saved"
+        total = f"{abs(self.total):,.{digits}f} {good if self.total >= 0 else 'lost'}"
+        return (
+            f"{mean}{unit} ({sure}), {total} so far{'' if self.note is None else f'. {self.note}'}"
+        )

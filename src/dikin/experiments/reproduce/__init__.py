@@ -5,14 +5,13 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 
 from dikin.experiments import runner
 from dikin.experiments.reproduce import figures, report
-from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Effort, Request
+from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
 from dikin.experiments.reproduce.results import (
     SHOWN,
     SHOWN_PREDICTIVE,
@@ -23,9 +22,6 @@ from dikin.experiments.reproduce.results import (
     write_files,
 )
 from dikin.experiments.tables import terminal_table
-
-NARROW: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": 0}
-"""Tables of this shape fit into eighty columns."""
 
 
 def reproduce(request: Request, out: Path, console: Console) -> None:
@@ -44,35 +40,35 @@ def reproduce(request: Request, out: Path, console: Console) -> None:
 
 def show(measured: Measured, console: Console) -> None:
     """The exponents of T in the terminal."""
-    for number, lines in measured.tables.items():
-        title = f"Table {number}, {TABLES[number].losses} losses: exponents of T"
-        console.print(terminal_table(SHOWN, lines, title=title, **NARROW))
-        console.print(f"{count_verdicts(line.side for line in lines)}\n")
-    for number, lines in measured.predictive.items():
-        title = f"Predictive, {TABLES[number].losses} losses, beside the paper's exponents"
-        console.print(terminal_table(SHOWN_PREDICTIVE, lines, title=title, **NARROW))
-        console.print(f"{count_verdicts(line.side for line in lines)}\n")
+    for columns, title, tables in (
+        (SHOWN, "Table {}, {} losses: exponents of T", measured.tables),
+        (
+            SHOWN_PREDICTIVE,
+            "Predictive, {1} losses, beside the paper's exponents",
+            measured.predictive,
+        ),
+    ):
+        for number, lines in tables.items():
+            name = title.format(number, TABLES[number].losses)
+            console.print(terminal_table(columns, lines, title=name, box=SIMPLE_HEAD, padding=0))
+            console.print(f"{count_verdicts(line.side for line in lines)}\n")
 
 
 def made_with(request: Request) -> dict[str, str]:
     """Settings of the run, independent of the machine."""
+    effort = request.effort
     return {
         "Python": platform.python_version(),
         **{package: version(package) for package in ("dikin", "numpy", "scipy", "numba")},
-        "effort": request.effort.name,
-        "horizons": ", ".join(f"{t:,}" for t in request.effort.horizons),
-        "games": games_played(request.effort),
+        "effort": effort.name,
+        "horizons": ", ".join(f"{t:,}" for t in effort.horizons),
+        "games": (
+            f"{effort.seeds} a row and horizon of the tables, {effort.predictive_seeds} for "
+            f"Predictive (at most {effort.steady_seeds} where the curvature is too little to "
+            f"count), {effort.other_seeds} elsewhere"
+        ),
         "seed": str(request.seed),
     }
-
-
-def games_played(effort: Effort) -> str:
-    """Return the number of each kind."""
-    return (
-        f"{effort.seeds} a row and horizon of the tables, {effort.predictive_seeds} for Predictive "
-        f"(at most {effort.steady_seeds} where the curvature is too little to count), "
-        f"{effort.other_seeds} elsewhere"
-    )
 
 
 __all__ = ["FULL", "QUICK", "Request", "reproduce"]

@@ -1,9 +1,7 @@
 """Cost of exploring for the paper's learners over a game, computed before any game.
 
-lambda_t and eta_t follow from the curvature alone, and with them how far a learner explores in each
-round. Once its centre is at the minimum, a round costs as much as exploring. The slope of
-the sum over some horizons is the exponent to expect *there*: it is steeper than the proved one,
-its limit, while h, lambda_0, and the floor and the cap of eta_t still count.
+lambda_t and eta_t follow from the curvature alone, and with them how far a learner explores. Once
+its centre is at the minimum, a round costs as much as exploring.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import numpy as np
 from dikin.domains.ball import Ball
 from dikin.environments.kink import SharpKernel
 from dikin.environments.patterns import Pattern
-from dikin.experiments.reproduce.plan import TABLES, Row, RowPattern
+from dikin.experiments.reproduce.plan import TABLES, RowPattern
 from dikin.learners.adaptive import Schedule, sharp_schedule
 from dikin.vectors import Array
 
@@ -35,15 +33,12 @@ def slope(number: int, row: str, horizons: tuple[int, ...]) -> float:
 @cache
 def whole_prices(number: int, row: str, horizons: tuple[int, ...]) -> Array:
     """Return the cost of exploring in games of these lengths, in half ranges of losses."""
-    chosen = TABLES[number].rows[row]
-    return np.array([_whole_price(number, chosen, horizon) for horizon in horizons])
-
-
-def _whole_price(number: int, row: Row, horizon: int) -> float:
-    """The integral of the price of a round."""
-    rounds = np.unique(np.geomspace(1, horizon, POINTS).round())
-    prices = _prices(number, row.pattern(horizon), rounds)
-    return float(np.sum((prices[1:] + prices[:-1]) / 2 * np.diff(rounds)))
+    found = []
+    for horizon in horizons:
+        rounds = np.unique(np.geomspace(1, horizon, POINTS).round())
+        prices = _prices(number, TABLES[number].rows[row].pattern(horizon), rounds)
+        found.append(float(np.sum((prices[1:] + prices[:-1]) / 2 * np.diff(rounds))))
+    return np.array(found)
 
 
 def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
@@ -65,11 +60,7 @@ def _prices(number: int, pattern: Pattern, rounds: Array) -> Array:
 
 
 def _totals(schedule: Schedule, pattern: Pattern, scale: float, rounds: Array) -> Array:
-    """S before each of these rounds.
-
-    Between two of them dS/dt = sigma + lambda(S) is solved by the mid-point rule: a step is short
-    against t, and S changes little in it.
-    """
+    """S before each of these rounds: dS/dt = sigma + lambda(S), by the mid-point rule."""
     totals = np.empty(len(rounds))
     totals[0] = total = schedule.first
     for i, (start, end) in enumerate(pairwise(rounds.tolist()), start=1):
@@ -83,6 +74,7 @@ def _totals(schedule: Schedule, pattern: Pattern, scale: float, rounds: Array) -
 @cache
 def hessian() -> float:
     """The mean eigenvalue of the barrier's, -ln(1 - r^2), where the losses are least."""
-    point, _ = TABLES[1].environment(DISC, RowPattern(0.0), 0).best()
+    table = TABLES[1]
+    point, _ = table.environment_kind(DISC, table.constant, RowPattern(0.0), 0).best()
     square = float(point @ point)
     return 2 / (1 - square) + 2 * square / (1 - square) ** 2

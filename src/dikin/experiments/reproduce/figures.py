@@ -9,7 +9,7 @@ from typing import Any
 
 from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce.plan import SHAPES
-from dikin.experiments.reproduce.results import Line, Measured, Scaling
+from dikin.experiments.reproduce.results import Line, Measured
 from dikin.plotting.publication import (
     BAND,
     COLOURS,
@@ -19,7 +19,6 @@ from dikin.plotting.publication import (
     ROUNDS,
     SMALL,
     WIDTH,
-    Look,
     draw_curve,
     draw_interval,
     draw_slope,
@@ -41,7 +40,6 @@ SERIES = (
 ROOM = 0.13
 """How far the axis reaches beyond the exponents that are proved, at least and at most."""
 MOST_ROOM = 0.22
-SHADE = "#f3f3f3"
 SETS = (COLOURS[0], "o"), (COLOURS[1], "s")
 """Colour and marker of ball and cube."""
 UNIT = "B is half the range of the losses."
@@ -65,7 +63,7 @@ def _figures(measured: Measured) -> Iterator[Drawn]:
 
 def _regret(number: int, lines: list[Line]) -> Drawn:
     """A panel for each row, on the same axes, with the other rows in grey."""
-    figure, panels = small_multiples(len(lines), 5, 1.65, sharey=True)
+    figure, panels = small_multiples(len(lines), 5, sharey=True)
     for axes, line in zip(panels, lines, strict=True):
         for other in lines:
             axes.plot(other.curve.sizes, other.curve.means, color=PALE, lw=0.6, zorder=0)
@@ -74,8 +72,7 @@ def _regret(number: int, lines: list[Line]) -> Drawn:
     for axes in panels[5:] or panels:
         axes.set_xlabel(ROUNDS)
     figure.supylabel(REGRET, fontsize=9)
-    first = lines[0].curve.sizes[-(lines[0].curve.fitted or 0) :][0]
-    _key(figure, f"slope fitted from $T$ = {first:,.0f} on")
+    _key(figure, f"slope fitted from $T$ = {lines[0].curve.tail[0]:,.0f} on")
     caption = (
         f"Table {number}: mean regret against T, a panel for each row; grey, the other rows. Above "
         f"each the measured exponent of T, and in brackets the one of the table. {BAND} {UNIT}"
@@ -86,9 +83,8 @@ def _regret(number: int, lines: list[Line]) -> Drawn:
 def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
     """A curve on logarithmic axes, with its fitted and its proved slope."""
     axes.set(xscale="log", yscale="log")
-    draw_curve(axes, curve.band, Look(colour, marker, "none"), ms=3)
-    tail = curve.sizes[-(curve.fitted or 0) :]
-    axes.plot(tail, curve.power.at(tail), color=colour)
+    draw_curve(axes, curve.band, colour, marker, "none", ms=3)
+    axes.plot(curve.tail, curve.power.at(curve.tail), color=colour)
     draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
 
 
@@ -125,14 +121,14 @@ def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
     )
 
 
-def _dimensions(dims: list[Scaling]) -> Drawn:
+def _dimensions(dims: list[Line]) -> Drawn:
     """A panel for each row of each table, with a curve for each set."""
     from matplotlib.lines import Line2D
 
-    by_row: dict[tuple[int, str], list[Scaling]] = {}
+    by_row: dict[tuple[int, str], list[Line]] = {}
     for one in dims:
         by_row.setdefault((one.table, one.row.label), []).append(one)
-    figure, panels = small_multiples(len(by_row), 3, 1.65)
+    figure, panels = small_multiples(len(by_row), 3)
     firsts: dict[int, Any] = {}
     for axes, ((number, label), own) in zip(panels, by_row.items(), strict=True):
         if number in firsts:
@@ -222,7 +218,7 @@ def _rows(axes: Any, lines: list[Line]) -> None:
     """Draw names, every other row shaded, and the proved exponent as a tick across each."""
     heights = [-place for place in range(len(lines))]
     for height in heights[::2]:
-        axes.axhspan(height - 0.5, height + 0.5, color=SHADE, lw=0, zorder=0)
+        axes.axhspan(height - 0.5, height + 0.5, color="#f3f3f3", lw=0, zorder=0)
     exponents = [line.curve.proved for line in lines]
     ends = [height - 0.44 for height in heights], [height + 0.44 for height in heights]
     axes.vlines(exponents, *ends, color=INK, lw=1.2, label="proved")

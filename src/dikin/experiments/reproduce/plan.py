@@ -1,9 +1,7 @@
 """Plan of `dikin reproduce`: the rows of both tables, cell by cell.
 
-A row is a pattern of curvature with the exponents that the paper proves. A cell is one row at one
-horizon and dimension, for a few seeds. Cells are independent of each other and of their order.
-If neither the learner nor the pattern knows the horizon, a game is the beginning of the longer
-game with the same seed. The intervals resample whole games, and allow for it.
+Cells are independent of each other and of their order. If neither the learner nor the pattern knows
+the horizon, a game is the beginning of the longer game with the same seed.
 """
 
 from __future__ import annotations
@@ -49,7 +47,6 @@ class Effort:
     seeds: int
     """Games of the paper's learners in each row of the two tables."""
     predictive_seeds: int = 0
-    """The same for `Predictive`."""
     steady_seeds: int = 0
     """At most so many where one game is nearly like the next."""
     tail: int
@@ -60,7 +57,6 @@ class Effort:
     """Games a cell of everything but the two tables."""
 
     def games(self, row: Row, player: LearnerName) -> int:
-        """Number of games of a row at each horizon."""
         games = self.predictive_seeds if player == "predictive" else self.seeds
         return min(games, self.steady_seeds) if row.steady else games
 
@@ -117,10 +113,7 @@ FOREVER = 2**62
 
 
 class RowPattern(NamedTuple):
-    """Any curvature of the tables, as one type: a learner is compiled once for all rows.
-
-    It is sigma t^-alpha, and 0 in the first rounds and after the last that has any.
-    """
+    """Any curvature of the tables, as one type: a learner is compiled once for all rows."""
 
     sigma: float
     alpha: float = 0.0
@@ -144,12 +137,10 @@ class Row:
     label: str
     rate: Rate
     pattern: Callable[[int], RowPattern]
-    """The pattern for a horizon."""
     alpha: float | None = None
     """Exponent of a curvature sigma t^-alpha. Constant curvature has 0."""
     steady: bool = False
-    """The curvature is too little to count: nearly all regret is the cost of exploring, which is
-    known beforehand, and few games are enough."""
+    """Nearly all regret is the cost of exploring, and few games are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,19 +155,16 @@ class Table:
     constant_name: str
     """The learners' name of the constant of the losses."""
     steep: Callable[[Domain, Pattern, int], Environment]
-    """Losses that charge for exploring in every direction: from domain, curvature and seed. They
-    show the cost of the dimension."""
+    """Losses that charge for exploring in every direction."""
     sigma: float
     """The curvature of rounds that have any, and the first curvature of the decaying patterns."""
     constant: float
-    """Smoothness or Lipschitz constant."""
     alphas: tuple[float, ...]
     flat_power: Fraction
     """The number of flat rounds, as a power of T, that leaves the rate as it is."""
 
     @cached_property
     def rows(self) -> dict[str, Row]:
-        """Every row by name."""
         zero, constant, first, last, *decaying = rates.table(self.order, self.alphas)
         sigma = self.sigma
         rows = [
@@ -206,12 +194,7 @@ class Table:
         alphas = {None, 0.0, below[-1], above[0]}
         return [row for row in self.rows.values() if row.alpha in alphas]
 
-    def environment(self, domain: Domain, pattern: Pattern, seed: int) -> Environment:
-        """Return losses of this curvature, in which exploring costs as much as in the analysis."""
-        return self.environment_kind(domain, self.constant, pattern, seed)
-
     def learner(self, game: Environment, player: LearnerName, horizon: int, seed: int) -> Learner:
-        """Return the learner, with the constant of the table and the range of the losses."""
         arguments: Any = {self.constant_name: self.constant}
         arguments |= {"loss_range": game.loss_range, "seed": seed}
         if player == "predictive":
@@ -259,11 +242,10 @@ ASSUMED_GAMES = 20
 """Number of games that decides whether they are compiled: from 1,000 rounds on. The real number
 does not count, so that a result depends on its cell alone."""
 SEED_STEP = 1_000_003
-"""Distance between the first seeds of two runs whose own seeds follow each other."""
 
 
 def experiment_seeds(seed: int, games: int) -> range:
-    """Return the seeds of the games of a run with this seed."""
+    """Return the seeds of the games of a run, other ones for each seed of a run."""
     return range(seed * SEED_STEP, seed * SEED_STEP + games)
 
 
@@ -274,7 +256,7 @@ def blocks(seeds: range) -> Iterator[range]:
 
 @dataclass(frozen=True)
 class PaperCell:
-    """Games of a row, on the unit disc. The results depend on these values alone."""
+    """Games of a row. The results depend on these values alone."""
 
     horizon: int
     seeds: range
@@ -282,14 +264,21 @@ class PaperCell:
     row: str
     player: LearnerName = "sharp"
     shifted: bool = False
-    """A random sign times the largest loss is added in every round: no learner can foresee it, and
-    regret does not change."""
+    """A random sign times the largest loss is added in every round, which changes no regret."""
+
+    shape: Shape | Literal[""] = ""
+    """The set of a game whose losses are steep in every direction."""
+    dim: int = 2
+
+    @property
+    def size(self) -> int:
+        return self.dim if self.shape else self.horizon
 
     @property
     def name(self) -> str:
         """Learner and environment, with all constants."""
-        shifted = "/shifted" if self.shifted else ""
-        return f"table {self.table}/{self.row}/{self.player}{shifted}"
+        name = f"table {self.table}/{self.row}/{self.player}{'/shifted' * self.shifted}"
+        return f"dimension/{name}/{self.shape}/{self.dim}" if self.shape else name
 
     @property
     def key(self) -> str:
@@ -298,8 +287,7 @@ class PaperCell:
 
     @property
     def work(self) -> float:
-        """Approximate time of all games."""
-        round_cost = 16.0 if self.player == "predictive" else 2.0
+        round_cost = 16.0 if self.player == "predictive" else float(self.dim)
         return round_cost * self.horizon * len(self.seeds)
 
     def play(self) -> list[Result]:
@@ -321,62 +309,39 @@ class PaperCell:
         }
 
     def start(self, seed: int) -> tuple[Learner, Environment]:
-        """Return learner and environment before the first round."""
         table, game = TABLES[self.table], self.environment(seed)
         return table.learner(game, self.player, self.horizon, seed), game
 
-    @property
-    def pattern(self) -> Pattern:
-        """Curvature of the losses."""
-        return TABLES[self.table].rows[self.row].pattern(self.horizon)
-
     def environment(self, seed: int) -> Environment:
-        """Return the losses of a game."""
-        game = TABLES[self.table].environment(dikin.Ball(2), self.pattern, seed)
+        table, domain = TABLES[self.table], dikin.Ball(self.dim)
+        pattern = table.rows[self.row].pattern(self.horizon)
+        if self.shape:
+            half = np.full(self.dim, 1 / sqrt(self.dim))  # both sets have the radius one
+            cube = dikin.Box(-half, half)
+            return table.steep(cube if self.shape == "cube" else domain, pattern, seed)
+        game = table.environment_kind(domain, table.constant, pattern, seed)
         return environments.Shifted(game, game.loss_range[1]) if self.shifted else game
 
 
-@dataclass(frozen=True)
-class DimensionCell(PaperCell):
-    """Games of a row in any dimension, with losses that are steep in every direction."""
-
-    shape: Shape = "ball"
-    dim: int = 2
-
-    @property
-    def name(self) -> str:
-        return f"dimension/{super().name}/{self.shape}/{self.dim}"
-
-    @property
-    def work(self) -> float:
-        return float(self.dim * self.horizon * len(self.seeds))
-
-    def environment(self, seed: int) -> Environment:
-        half = np.full(self.dim, 1 / sqrt(self.dim))  # both sets have the radius one
-        domain = dikin.Ball(self.dim) if self.shape == "ball" else dikin.Box(-half, half)
-        return TABLES[self.table].steep(domain, self.pattern, seed)
-
-
-def row_cells(request: Request, number: int) -> Iterator[PaperCell]:
+def row_cells(
+    request: Request, number: int, player: LearnerName = "sharp", shifted: bool = False
+) -> Iterator[PaperCell]:
     """Return the cells of the exponents of T of a table."""
+    effort = request.effort
     for row in TABLES[number].rows.values():
-        seeds = experiment_seeds(request.seed, request.effort.games(row, "sharp"))
-        for horizon in request.effort.horizons:
+        seeds = experiment_seeds(request.seed, effort.games(row, player))
+        for horizon in effort.horizons if player == "sharp" else effort.predictive_horizons:
             for block in blocks(seeds):
-                yield PaperCell(horizon, block, number, row.name)
+                yield PaperCell(horizon, block, number, row.name, player, shifted)
 
 
 def predictive_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """The same for `Predictive`: losses that can be foreseen, and losses that cannot."""
     for shifted in (False, True):
-        for row in TABLES[number].rows.values():
-            seeds = experiment_seeds(request.seed, request.effort.games(row, "predictive"))
-            for horizon in request.effort.predictive_horizons:
-                for block in blocks(seeds):
-                    yield PaperCell(horizon, block, number, row.name, "predictive", shifted)
+        yield from row_cells(request, number, "predictive", shifted)
 
 
-def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
+def dimension_cells(request: Request, number: int) -> Iterator[PaperCell]:
     """Return the cells of the exponents of d of a table."""
     effort = request.effort
     seeds, horizon = experiment_seeds(request.seed, effort.other_seeds), effort.dim_horizon
@@ -384,4 +349,4 @@ def dimension_cells(request: Request, number: int) -> Iterator[DimensionCell]:
         for shape in SHAPES:
             for dim in effort.dims:
                 for block in blocks(seeds):
-                    yield DimensionCell(horizon, block, number, row.name, shape=shape, dim=dim)
+                    yield PaperCell(horizon, block, number, row.name, shape=shape, dim=dim)

@@ -62,7 +62,7 @@ def write(
 def _verdicts(measured: Measured) -> str:
     """Number of rows that agree, and the reasons of the others."""
     lines = [line for table in measured.tables.values() for line in table]
-    sizes = lines[0].curve.sizes[-(lines[0].curve.fitted or 0) :].astype(int)
+    sizes = lines[0].curve.tail.astype(int)
     return f"""
 <h2>What to expect, and what came out</h2>
 <p><b>{count_verdicts(line.side for line in lines)}</b>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -25,6 +25,7 @@ from dikin.experiments.tables import (
     whole,
 )
 
+PARTS = plan.row_cells, plan.predictive_cells, plan.dimension_cells
 FITS = "consistent"
 """Verdict on a row whose interval contains the proved exponent."""
 ERRORS = 3.0
@@ -42,11 +43,13 @@ class Line:
     player: LearnerName = "sharp"
     shifted: bool = False
     """The losses could not be foreseen."""
+    shape: str = ""
+    """The set of a row whose sizes are dimensions, at one horizon."""
 
     @property
     def exploring(self) -> float:
         """Slope of the cost of exploring over the same horizons, for the paper's learner."""
-        fitted = tuple(self.curve.sizes[-(self.curve.fitted or 0) :].astype(int).tolist())
+        fitted = tuple(self.curve.tail.astype(int).tolist())
         return exploring.slope(self.table, self.row.name, fitted)
 
     @property
@@ -69,76 +72,49 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Scaling:
-    """Growth of the regret with the dimension, at one horizon.
-
-    The exponent of d in the table, which counts as proved here, assumes nu = O(d).
-    """
-
-    table: int
-    row: Row
-    shape: str
-    curve: Curve
-
-
-@dataclass(frozen=True)
 class Measured:
     """All that was measured."""
 
     tables: dict[int, list[Line]]
     predictive: dict[int, list[Line]]
     """The same rows played by `Predictive`, first as they are, then shifted."""
-    dimensions: list[Scaling]
+    dimensions: list[Line]
+    """For the exponents of d, which the paper proves for nu = O(d)."""
 
     @classmethod
     def of(cls, request: Request, results: Results) -> Measured:
-        numbers = request.tables
-        return cls(
-            {n: lines_of(request, plan.row_cells(request, n), results) for n in numbers},
-            {n: lines_of(request, plan.predictive_cells(request, n), results) for n in numbers},
-            [s for n in numbers for s in _scalings(request, n, results)],
+        rows, predictive, dimensions = (
+            {n: lines_of(request, part(request, n), results) for n in request.tables}
+            for part in PARTS
         )
+        return cls(rows, predictive, [line for lines in dimensions.values() for line in lines])
 
 
 def all_cells(request: Request) -> list[PaperCell]:
     """Return everything to be played."""
-    parts = plan.row_cells, plan.predictive_cells, plan.dimension_cells
-    return [cell for number in request.tables for part in parts for cell in part(request, number)]
+    return [cell for number in request.tables for part in PARTS for cell in part(request, number)]
 
 
 def lines_of(request: Request, cells: Iterable[PaperCell], results: Results) -> list[Line]:
     """A line for each row of the cells, in their order."""
-    by_row: dict[tuple[int, str, bool], list[PaperCell]] = {}
+    by_row: dict[tuple[int, str, bool, str], list[PaperCell]] = {}
     for cell in cells:
-        by_row.setdefault((cell.table, cell.row, cell.shifted), []).append(cell)
+        by_row.setdefault((cell.table, cell.row, cell.shifted, cell.shape), []).append(cell)
     return [_line(request, own, results) for own in by_row.values()]
 
 
 def _line(request: Request, cells: list[PaperCell], results: Results) -> Line:
-    parts, cell = [(c.horizon, results[c.key]) for c in cells], cells[0]
-    row, tail = TABLES[cell.table].rows[cell.row], request.effort.tail
-    regret, certificate = (
-        Curve.of(parts, tail, row.rate.horizon_exponent, value)
-        for value in ("regret", "certificate")
-    )
-    return Line(cell.table, row, regret, certificate, cell.player, cell.shifted)
-
-
-def _scalings(request: Request, number: int, results: Results) -> Iterator[Scaling]:
-    cells = list(plan.dimension_cells(request, number))
-    for row in TABLES[number].dimension_rows:
-        for shape in plan.SHAPES:
-            own = [c for c in cells if (c.row, c.shape) == (row.name, shape)]
-            parts = ((c.dim, results[c.key]) for c in own)
-            proved = row.rate.dim_exponent
-            yield Scaling(number, row, shape, Curve.of(parts, proved=proved))
+    cell = cells[0]
+    row, parts = TABLES[cell.table].rows[cell.row], [(c.size, results[c.key]) for c in cells]
+    tail, proved = request.effort.tail, row.rate.horizon_exponent
+    if cell.shape:
+        tail, proved = 0, row.rate.dim_exponent
+    regret, bound = (Curve.of(parts, tail, proved, value) for value in ("regret", "certificate"))
+    return Line(cell.table, row, regret, bound, cell.player, cell.shifted, cell.shape)
 
 
 def refuse_broken_bounds(lines: Iterable[Line]) -> None:
-    """A certificate below the regret it bounds would be an error of ours: say so loudly.
-
-    It bounds the mean: in a few games it may be below by chance, by ERRORS standard errors at most.
-    """
+    """Raise an error for a mean regret above its certificate by more than chance."""
     for line in lines:
         curve, bounds = line.curve, line.certificate
         gaps = bounds.regrets - curve.regrets
@@ -187,7 +163,7 @@ LONG = "exploring", "certificate's slope", "certificate", "games"
 SIDE: Columns[Line] = {"verdict": lambda line: line.side}
 SHOWN: Columns[Line] = {**_without("losses", *LONG), **SIDE}
 SHOWN_PREDICTIVE: Columns[Line] = {**_without("regret", *LONG), **SIDE}
-SHOWN_DIMENSIONS: Columns[Scaling] = {
+SHOWN_DIMENSIONS: Columns[Line] = {
     "table, pattern, set": lambda s: f"{s.table}, {s.row.label}, {s.shape}",
     "in the table": lambda s: f"{s.curve.proved:.2f}",
     "measured": lambda s: f"{s.curve.power.exponent:.2f}",
@@ -197,7 +173,7 @@ TABLE_FILE: Columns[Line] = {
     "pattern": lambda line: line.row.label,
     "theory": lambda line: six_decimals(line.curve.proved),
     **FITTED_FILE,
-    "gap": lambda line: six_decimals(line.curve.gap),
+    "gap": lambda line: six_decimals(line.curve.power.exponent - line.curve.proved),
     "horizon": lambda line: int(line.curve.sizes[-1]),
     "regret": lambda line: six_decimals(line.curve.means[-1]),
     "certificate": lambda line: six_decimals(line.certificate.means[-1]),
@@ -210,7 +186,7 @@ TABLE_FILE: Columns[Line] = {
 }
 EXPLORING: Columns[Line] = {"exploring_slope": lambda line: six_decimals(line.exploring)}
 """Of the paper's learners alone: it follows from their formulas."""
-DIMENSIONS_FILE: Columns[Scaling] = {
+DIMENSIONS_FILE: Columns[Line] = {
     "table": lambda s: s.table,
     "pattern": lambda s: s.row.label,
     "set": lambda s: s.shape,
