@@ -111,7 +111,7 @@ def of_contexts(
 
 
 def row_error(domain: Domain) -> float:
-    """At most |computed B'c - B'c| / |c|: d sums of m products. 0 where B is the identity."""
+    """Bound |computed B'c - B'c| / |c|, for d sums of m products: 0 if B is the identity."""
     basis: Array = domain.basis
     if basis.shape[0] == basis.shape[1] and (basis == np.eye(len(basis))).all():
         return 0.0
@@ -140,11 +140,11 @@ class Gram:
         self._rows += len(rows)
 
     def least(self) -> float:
-        """At most the least eigenvalue of the exact sum."""
+        """Return a lower bound on the least eigenvalue of the exact sum."""
         return spectrum.least_eigenvalue(self._sum, self._error())
 
     def greatest(self) -> float:
-        """At least the greatest eigenvalue of the exact sum."""
+        """Return an upper bound on the greatest eigenvalue of the exact sum."""
         return spectrum.greatest_eigenvalue(self._sum, self._error())
 
     def _error(self) -> float:

@@ -23,13 +23,7 @@ Algorithm 1 has coefficient = beta + 1 and scale = 1/(2d), that of Algorithm 2 c
 `sharp` is the default, where the present round replaces an unknown T. `paper` follows the paper to
 the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
 centre hardly moves. Other schedules make other learners of the same lines: `barrier_family`.
-
-The certificate (`dikin.theory.certificate`) sums g_t.y_t + a_t - (sigma_t/2 + lambda_t) |y_t|^2 and
-lambda_t, with tau_t = delta^2 tr(H_t^-1) and the price of exploring and of smoothing
-
-    a_t = tau_t/2 (beta/d + (beta - sigma_t)/(d + 2)) + L sqrt(tau_t/d)
-
-where beta is 0 for Lipschitz losses and L is 0 for smooth ones.
+The certificate is that of `dikin.theory.certificate`, with tau_t = delta^2 tr(H_t^-1).
 """
 
 from __future__ import annotations
