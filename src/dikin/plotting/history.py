@@ -181,7 +181,6 @@ def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
 
 
 def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
-    """Draw the values with their mean, the expected value, and a cross for each failure."""
     notes = ["larger is better" if maximize else "smaller is better"]
     failed = table["failed"]
     if failed.any():
@@ -246,7 +245,6 @@ def _shade_paused(axes: list[Axes], table: Table) -> bool:
 
 
 def _caption(figure: Figure, title: str, left_out: int, paused: bool) -> None:
-    """Write the title and the meaning of the lines, in place of a legend."""
     height, left = figure.get_figheight(), MARGINS[0]
     note = "line: best guess · band: 5 to 95 % of the rounds · dashed: start"
     note += " · shaded: paused" * paused + f" · not drawn: {left_out} more" * bool(left_out)
