@@ -27,7 +27,7 @@ from dikin.open_queries import Query
 from dikin.registry import register
 from dikin.studies.study import Study
 from dikin.tuning import parameters as parameter_kinds
-from dikin.tuning.cycle import Cycle
+from dikin.tuning.circumstances import Cycle
 from dikin.tuning.parameters import *  # noqa: F403
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.trial import Trial

@@ -177,7 +177,7 @@ def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int],
             rounds,
         )
         learner._noise.skip(rounds)
-        learner.take_over(parts, rounds)
+        learner._take_over(parts, rounds)
         environment.rounds += rounds
 
     return advance

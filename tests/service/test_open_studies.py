@@ -18,7 +18,7 @@ from dikin.service import access, limits
 from dikin.service.access import Gate
 from dikin.service.app import Service
 from dikin.service.studies import OpenStudies, StuckError
-from dikin.service.tokens import Token
+from dikin.service.tokens import TokenCheck
 from dikin.studies.study import Study
 from service.serving import shop
 
@@ -283,13 +283,13 @@ async def test_tokens_are_read_once_for_all(monkeypatch: pytest.MonkeyPatch) -> 
     """Who comes meanwhile shares the read and its error, which are believed for two seconds."""
     now, reads = [1000.0], [0]
 
-    async def read() -> list[Token]:
+    async def read() -> TokenCheck:
         reads[0] += 1
         mine = reads[0]
         await asyncio.sleep(0)
         if mine == 1:
             raise errors.StoreError("away")
-        return []
+        return TokenCheck([])
 
     monkeypatch.setattr(access.time, "monotonic", lambda: now[0])
     gate = Gate(read)

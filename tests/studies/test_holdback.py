@@ -9,7 +9,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.worth import is_held_back
+from dikin.worth.holdback import is_held_back
 from studies.small import command, sharing
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}

@@ -12,8 +12,8 @@ import dikin
 from dikin import Cycle, Integer, Levels, Real, Shares, Tuner
 from dikin.errors import ParameterError, StateError
 from dikin.tuning.history import uplift_course
-from dikin.worth import is_held_back
 from dikin.worth.estimate import UpliftEstimate
+from dikin.worth.holdback import is_held_back
 
 PARAMETERS = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
 

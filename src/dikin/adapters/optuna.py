@@ -11,7 +11,7 @@ from dikin.errors import LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.parameters.choice import MOST
+from dikin.tuning.parameters.levels import MOST
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 

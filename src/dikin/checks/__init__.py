@@ -1,8 +1,6 @@
-"""The laws of every domain, learner and environment: one function, one statement.
+"""The laws of every domain, learner and environment: functions `check_*`, whose names are the laws.
 
-`check_domain`, `check_learner` and `check_environment` run all that apply. A law is a function
-called `check_*` in a module of this package, and its name is the statement. Its failure has the
-law, the number computed and the number required.
+`check_domain`, `check_learner` and `check_environment` run all that apply.
 """
 
 from __future__ import annotations

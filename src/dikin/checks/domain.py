@@ -1,8 +1,7 @@
 """The laws of a domain: its set, its barrier, its sizes. One function, one theorem.
 
-Every `check_*` takes a domain and a generator and raises `CheckFailedError` with the number that
-broke the law. Lengths are measured in the local norm |h|_v = sqrt(h' Hessian(psi)(v) h), in which
-every nu-self-concordant barrier looks alike, so one tolerance serves a box of 1e-2 by 1e3 as well.
+Lengths are in the local norm |h|_v = sqrt(h' Hessian(psi)(v) h), in which every nu-self-concordant
+barrier looks alike, so one tolerance serves all sets.
 """
 
 from __future__ import annotations
@@ -65,11 +64,7 @@ def check_center_is_interior_and_stationary(domain: Domain, rng: Generator) -> N
 
 
 def check_gradient_is_the_derivative_of_the_barrier(domain: Domain, rng: Generator) -> None:
-    """Central differences of psi, with steps of local norm h, give the gradient.
-
-    Self-concordance bounds |D3 psi[e,e,e]| by 2/(1-h)^3 within the step, so the difference quotient
-    is right to h^2/(3 (1-h)^3) < h^2/2 on every domain.
-    """
+    """Central differences of psi with steps of local norm h are right to h^2/2."""
     h = 1e-3
     for at in interior(domain, rng):
         noise = sqrt(domain.nu) * at.rounding + EPS * abs(domain.barrier(at.v))
@@ -89,11 +84,7 @@ def check_hessian_is_positive_definite(domain: Domain, rng: Generator) -> None:
 
 
 def check_hessian_is_the_derivative_of_the_gradient(domain: Domain, rng: Generator) -> None:
-    """Central differences of the gradient, with steps of local norm h, give the Hessian.
-
-    Within the step the Hessian changes by a factor of at most (1-h)^-2, so the quotient is right to
-    h/(1-h) < 2h on every domain (to h^2 on most).
-    """
+    """Central differences of the gradient with steps of local norm h are right to 2h."""
     h = 1e-4
     for at in interior(domain, rng):
         limit = 2 * h + 20 * at.rounding / h + 100 * at.hessian_rounding
@@ -104,11 +95,7 @@ def check_hessian_is_the_derivative_of_the_gradient(domain: Domain, rng: Generat
 
 
 def check_barrier_is_self_concordant(domain: Domain, rng: Generator) -> None:
-    """|D3 psi[e,e,e]| <= 2 for |e|_v = 1.
-
-    Equivalently t -> (e' Hessian(v + te) e)^(-1/2) never changes faster than t: no derivative to
-    approximate, and any step inside the Dikin ellipsoid will do.
-    """
+    """|D3 psi[e,e,e]| <= 2: (e' Hessian(v + te) e)^(-1/2) never changes faster than t."""
     for at in interior(domain, rng):
         for e in directions(at, rng, 4):
             for h in (0.05, 0.5):
@@ -164,10 +151,7 @@ def check_margin_and_barrier_agree_on_the_boundary(domain: Domain, rng: Generato
 
 
 def check_gauge_is_one_on_the_boundary(domain: Domain, rng: Generator) -> None:
-    """The gauge of a boundary point is 1, t at t times the point, and 0 at the centre.
-
-    `exit_multiple` finds the boundary to 1e-11.
-    """
+    """The gauge of t times a boundary point is t, and that of the centre 0."""
     still = domain.gauge(np.zeros(domain.dim))
     require(still == 0, domain, "the gauge of the centre", still, 0)
     for end in ends(domain, rng):
@@ -221,11 +205,7 @@ def check_diameter_fits_between_the_balls(domain: Domain, rng: Generator) -> Non
 
 
 def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
-    """No point of the set goes farther along a direction than `support` says.
-
-    Points are where rays leave the set, and the farthest one that Newton's method finds. A support
-    that is declared exact is reached: to 1e-6 of the radius.
-    """
+    """No point goes farther than `support` says, and one comes as far if that is exact."""
     points = np.array(list(ends(domain, rng)))
     slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
     for c in (np.eye(domain.dim)[0], *slopes):
@@ -237,10 +217,7 @@ def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
 
 
 def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
-    """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set and 0 < e <= 1.
-
-    psi is convex, so that points far from the centre show most. v is known to 1e-11.
-    """
+    """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set, 0 < e <= 1."""
     least, points = domain.barrier(np.zeros(domain.dim)), list(ends(domain, rng))
     for share in (1.0, 0.5, 0.1, 1e-3, 1e-6):
         bound, most = domain.barrier_growth(share), domain.nu * log(1 / share)
@@ -260,10 +237,7 @@ def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> 
 
 
 def _farthest(domain: Domain, direction: Array) -> float:
-    """direction.v at the end of a path towards the farthest point v.
-
-    The minimiser of -direction.v + w psi(v) falls short of the maximum by at most nu w.
-    """
+    """direction.v at the minimiser of -direction.v + w psi(v), nu w from the maximum at most."""
     dense = DenseGeometry(domain, domain.radius)
     length = float(np.linalg.norm(direction))
     iterate = dense.start()
@@ -325,10 +299,7 @@ def _refused(domain: Domain, point: Array, word: str = "") -> None:
 
 
 def check_domain_is_a_value(domain: Domain, rng: Generator) -> None:
-    """Nothing about a domain can be changed, and no oracle stores or changes its argument.
-
-    Learners rely on the centre and the sizes: a domain that moved would carry them outside.
-    """
+    """Nothing about a domain can be changed, and no oracle stores or changes its argument."""
     for name in ("dim", "nu", "center", "radius", "inradius", "diameter"):
         try:
             setattr(copy.copy(domain), name, getattr(domain, name))

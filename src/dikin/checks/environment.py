@@ -1,8 +1,6 @@
 """Laws of an environment: its losses have the declared properties.
 
-Every `check_*` takes a way to set the game up again and a generator, and raises `CheckFailedError`
-with the number that broke the law. Points are boundary points and their mixtures, where losses are
-largest. A loss of a round is read off the environment's kernel at several points.
+Points are boundary points and their mixtures, where losses are largest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The laws of a learner, whatever its mathematics: its points, its state and its answers.
-
-Every `check_*` takes `make`, which builds a fresh learner from a seed, and a seed. It raises a
-`CheckFailedError` where the law does not hold.
-"""
+"""The laws of a learner, whatever its mathematics: its points, its state and its answers."""
 
 from __future__ import annotations
 
@@ -201,10 +197,7 @@ def _numbers_in(value: Any) -> int:
 
 
 def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
-    """Reading a learner, or writing into an array that it returned, does not change its future.
-
-    A read-only array is as good as a copy.
-    """
+    """Reading a learner, or writing into an array that it returned, has no effect on it."""
     learner, twin = make(seed), make(seed)
     for ours, theirs in zip(play(learner, 20), play(twin, 20), strict=True):
         before = learner.state()

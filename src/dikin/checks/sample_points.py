@@ -1,7 +1,6 @@
-"""The points at which laws are checked: directions, boundary and interior points, their rounding.
+"""The points at which laws are checked, from the barrier's oracles alone, and their rounding.
 
-Everything here needs the barrier's oracles alone. Interior points keep a bounded depth: a walk that
-runs into the boundary ends where slacks have lost all digits and difference quotients are wrong.
+Interior points keep a bounded depth: near the boundary slacks have lost all digits.
 """
 
 from __future__ import annotations
@@ -50,10 +49,7 @@ class InteriorPoint:
 
     @cached_property
     def rounding(self) -> float:
-        """The effect of rounding on a point and on its gradient, in the local norm.
-
-        A difference of this size says nothing: tolerances grow by a multiple of it.
-        """
+        """The effect of rounding on a point and on its gradient, in the local norm."""
         return self.point_rounding(self.v) + EPS * float(np.sqrt(magnification(self.hessian)).sum())
 
     @cached_property
@@ -76,11 +72,7 @@ class InteriorPoint:
 
 
 def magnification(matrix: Array) -> Array:
-    """The diagonal of C^-1, for a matrix scaled to a C with a diagonal of ones.
-
-    It says how much a relative change of the entries is magnified in the norm of the matrix: all
-    ones for a diagonal matrix, infinite where rounding has left nothing of C^-1.
-    """
+    """The diagonal of C^-1, for a matrix scaled to a C with a diagonal of ones."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     try:
         values = np.diag(np.linalg.inv(matrix / np.outer(scale, scale)))
@@ -112,10 +104,7 @@ def exit_multiple(
     inside: Callable[[Domain, Array], bool] = finite_inside,
     digits: float = 1e-11,
 ) -> float:
-    """The multiple of a direction at which a ray from the centre leaves the set, by bisection.
-
-    It raises a `CheckFailedError` if the set does not end there, or the centre is not inside.
-    """
+    """The multiple of a direction at which a ray from the centre leaves the set, by bisection."""
     low, high = 0.0, 1.0
     while inside(domain, high * direction):
         low, high = high, 2 * high
@@ -128,11 +117,7 @@ def exit_multiple(
 
 
 def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]:
-    """Directions of local norm one: random ones, the axes of the chart, and away from the centre.
-
-    Along the last one a barrier's second derivative changes most. No random direction of many
-    dimensions comes near it.
-    """
+    """Directions of local norm one: random ones, the chart's axes, and away from the centre."""
     dim = at.domain.dim
     random = np.linalg.solve(at.root.T, rng.standard_normal((dim, count))).T
     for step in (*random, *np.eye(dim)[:count], at.v):
@@ -144,11 +129,7 @@ def directions(at: InteriorPoint, rng: Generator, count: int) -> Iterator[Array]
 def dikin_walk(
     domain: Domain, goal: Array | None, start: Array, steps: int
 ) -> Iterator[InteriorPoint]:
-    """Steps of 0.9 in the local norm, as deep as `DEEPEST`, that increase a linear function.
-
-    Its gradient is `goal`, or points away from the centre for None. They end near a corner of the
-    set, where a barrier's constants are attained.
-    """
+    """Steps of 0.9 in the local norm along `goal`, or away from the centre, towards a corner."""
     v = start
     for _ in range(steps):
         at = InteriorPoint(domain, v)

@@ -1,24 +1,6 @@
-"""Curvature of f(x) = sum_i w_i g_i(c_i.x) from the contexts c_i.
+"""Curvature of f(x) = sum_i w_i g_i(c_i.x) from contexts c_i (docs/mathematics.md, section 11).
 
-On the domain, x = center + Bv with v in R^d and B the domain's basis, |x - x'| = |v - v'|. There
-
-    Hessian f = sum_i w_i g_i''(c_i.x) (B'c_i)(B'c_i)',
-
-and with mu_i <= g_i'' <= beta_i wherever c_i.x can be on the domain
-
-    lambda_min(sum_i w_i mu_i B'c_i c_i'B)  <=  sigma,     beta  <=  lambda_max(... beta_i ...).
-
-A simplex lies in a plane. The curvature of f across the plane does not matter, so the eigenvalues
-are those of the d x d matrix in the plane.
-
-Rounding. A computed Gram matrix of n rows differs from the true one by at most
-
-    (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum_i w_i mu_i |c_i|^2   in the 2-norm
-
-(sums in any order). The second term, for rows of m entries carried into the plane, is absent if
-the domain has its whole space. The sum is subtracted from a proven eigenvalue (`spectrum`) and
-the result cut off at 0. A true lower bound that is not negative is 0 for a batch without curvature:
-fewer rows than dimensions, or contexts in a common plane, give exactly 0.
+Every bound is rigorous, rounding included. Understating curvature is safe, overstating it is not.
 """
 
 from __future__ import annotations
@@ -129,10 +111,7 @@ def of_contexts(
 
 
 def row_error(domain: Domain) -> float:
-    """At most |computed B'c - B'c| / |c|: d sums of m products, each off by gamma_m |c|.
-
-    It is 0 where B is the identity, and nothing is projected.
-    """
+    """At most |computed B'c - B'c| / |c|: d sums of m products. 0 where B is the identity."""
     basis: Array = domain.basis
     if basis.shape[0] == basis.shape[1] and (basis == np.eye(len(basis))).all():
         return 0.0
@@ -169,11 +148,10 @@ class Gram:
         return spectrum.greatest_eigenvalue(self._sum, self._error())
 
     def _error(self) -> float:
-        """Return a bound on the 2-norm of the rounding error of the sum.
+        """Bound the error's 2-norm: (gamma_{n+6} + 3 sqrt(d) gamma_{m+3}) sum w|c|^2.
 
-        Entry by entry, a sum of depth n of products of two numbers with two roundings each is off
-        by gamma_{n+5} sum w|r||r|', whose norm is at most gamma_{n+5} sum w|r|^2. A row that was
-        moved by t|c| moves its r r' by at most (2t + t^2)|c|^2. Underflow adds little.
+        An entry, a sum of depth n of products with two roundings each, is off by gamma_{n+5} times
+        sum w|r||r|', and a row that was moved by t|c| moves its r r' by at most (2t + t^2)|c|^2.
         """
         underflow = self._rows * len(self._sum) * TINY
         relative = gamma(self._depth + 6) + 3 * self._row_error

@@ -224,7 +224,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
                 environment.chances.bit_generator.state = before
                 learner._noise.seek(drawn)
                 raise
-            learner.take_over(parts, rounds)
+            learner._take_over(parts, rounds)
             environment.sums[:] = sums
             environment.rounds += rounds
 

@@ -161,10 +161,7 @@ class BarrierFTRL(KernelLearner):
         self._start(BarrierKernel(self.geometry, right), state)
 
     def _certificate_part(self) -> Part | None:
-        """The account of the rounds, or None if the centre is not known accurately enough.
-
-        `spent` is the sum over the rounds minus the least value of the objective of line 7.
-        """
+        """The account of the rounds. None if the centre is not known accurately enough."""
         geometry, right, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
         if not geometry.converged(iterate):
             warn(
@@ -214,8 +211,7 @@ def paper_schedule(sharp: Schedule, nu: float, horizon: int) -> tuple[Schedule, 
 class Adaptive(BarrierFTRL):
     """Both algorithms."""
 
-    order: ClassVar[int]
-    """k."""
+    order: ClassVar[int]  # k
     horizon: int | None = optional_horizon(1, "or None", default=None, kw_only=True)
     constants: str = parameter(
         '"sharp", those of docs/mathematics.md, or "paper", those of the publication.',

@@ -194,8 +194,7 @@ class HazanLevy(FixedRateFTRL):
 
     smoothness: float = parameter(SMOOTHNESS, nonnegative)
     curvature: float = parameter(CURVATURE, positive)
-    discards = False
-    """True if a round with less curvature is thrown away."""
+    discards = False  # True if a round with less curvature is thrown away
 
     def _begin(self) -> None:
         beta, sigma = self._in_units("smoothness"), assumed_curvature(self, self.curvature)

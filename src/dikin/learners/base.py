@@ -1,10 +1,7 @@
-"""The base of all learners: asked for a point, and given one loss and one curvature.
+"""The base of all learners: ids, refusals, late answers, units, and the state as JSON.
 
-The base has the protocol: ids, refusals, late answers, units, and the state as JSON. A learner's
-own file has its mathematics: `_begin` sets up the state, `_propose` gives a working vector,
-`_learn` takes an answer, and `kept` names the attributes that make up the state.
-
-A query may be answered in any order, late, or never. A refused answer changes nothing.
+A learner's own file has its mathematics: `_begin` sets up the state, `_propose` gives a working
+vector, `_learn` takes an answer, and `kept` names the attributes that make up the state.
 """
 
 from __future__ import annotations
@@ -226,11 +223,7 @@ class Learner(Declared, Player[Query]):
 
     @abstractmethod
     def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
-        """Learn from an answer in the paper's units. On an exception nothing has changed.
-
-        Formulas take the number of the round from `rounds - _earlier`, which starts again with
-        every restart. The round is counted afterwards.
-        """
+        """Learn from an answer in the paper's units. On an exception nothing has changed."""
 
     @classmethod
     @abstractmethod
@@ -297,10 +290,7 @@ class Learner(Declared, Player[Query]):
         return x.reshape(self.domain.point_shape)
 
     def _inside(self, u: Array, point: Array | None = None) -> Array:
-        """The point of a working vector, pulled towards the centre by as many ulps as it takes.
-
-        Dikin's ellipsoid keeps u inside. Adding c and rounding may put it a hair outside.
-        """
+        """The point of a working vector, which rounding may put a hair outside, pulled inside."""
         shrink, point = 1e-15, self._point(u) if point is None else point
         while not self.domain.margin(point) >= 0.0:
             if shrink > 1.0:
@@ -341,11 +331,7 @@ class Learner(Declared, Player[Query]):
         return None
 
     def _range_limit(self) -> tuple[float, str]:
-        """The largest curvature that a loss within the range can have.
-
-        Half-way between two points at the distance D a sigma-strongly convex loss lies by
-        sigma D^2/8 below its mean there, and cannot lie below the range.
-        """
+        """The largest curvature of a loss within the range: it lies sigma D^2/8 below a chord."""
         limit = 8.0 * (2.0 * self.units.loss_scale) / self.domain.diameter**2
         return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 

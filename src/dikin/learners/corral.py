@@ -246,12 +246,8 @@ class Corral(Learner):
 
 
 def mirror_step(inverse: Array, etas: Array, played: int, loss: float) -> Array:
-    """1/p after a step of mirror descent with the log barrier, from a loss >= 0 of one base.
-
-    Here lambda is a root of sum_j 1/(1/p_j + eta_j (L_j - lambda)) - 1, convex and increasing. No
-    new p exceeds one, so lambda is at most (1/p_j - 1)/eta_j for every other base, and up to there
-    no denominator is below one: Newton's method falls from that point monotonically onto the root.
-    """
+    """1/p after a step of mirror descent with the log barrier, from a loss >= 0 of one base."""
+    # No new p exceeds one, which bounds lambda. Newton's method falls from there onto the root.
     most = (inverse - 1.0) / etas
     most[played] = loss
     lam = most.min()

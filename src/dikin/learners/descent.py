@@ -121,10 +121,7 @@ class Descent(KernelLearner):
 def fixed_pace(dim: int, inradius: float, horizon: int, lipschitz: float | None) -> Pace:
     """FKM's tunings, eta = delta/(d sqrt T), with limits for small T.
 
-    Lipschitz:  delta = T^(-1/4) sqrt(d r/(3 (L r + 1))),    shrink = 1 - delta/r,
-                regret <= 2 T^(3/4) sqrt(3 d (L + 1/r))
-    general:    delta = (r d^2/(12 T))^(1/3),  shrink = 1 - (3 d/(2 r sqrt T))^(1/3),
-                regret <= 3 12^(1/3) T^(5/6) (d/r)^(1/3)
+    Lipschitz:  regret <= 2 T^(3/4) sqrt(3 d (L + 1/r)),   general:  3 12^(1/3) T^(5/6) (d/r)^(1/3)
     """
     if lipschitz is not None:
         reach = horizon**-0.25 * sqrt(dim * inradius / (3.0 * (lipschitz * inradius + 1.0)))
@@ -206,11 +203,7 @@ class AgarwalDekelXiao(Descent):
     curvature: float = parameter(CURVATURE, positive)
 
     def _choose_pace(self) -> Pace:
-        """The exploration delta = (d^2 (1 + ln T)/(sigma (3 L + S) T))^(1/3), at most r/2.
-
-        S = min{2, L}/r is the price of the shrunk comparator by convexity or by the slope. The
-        regret is at most d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + S) delta T.
-        """
+        """regret <= d^2 (1 + ln T)/(2 sigma delta^2) + (3 L + min{2, L}/r) delta T."""
         slope, sigma = self._in_units("lipschitz"), assumed_curvature(self, self.curvature)
         dim, inradius, horizon = self.domain.dim, self._inradius, self.horizon
         drift = 3.0 * slope + min(2.0, slope) / inradius
@@ -262,14 +255,10 @@ class TwoPoint(Descent):
     )
 
     def _choose_pace(self) -> Pace:
-        """The exploration is almost zero, as the estimate does not grow when delta falls.
-
-        convex:           eta   = 1/(L sqrt(d T)),  delta = 1/T,      regret of order L sqrt(d T)
-        strongly convex:  eta_t = 1/(sigma t),      delta = ln T/T,
-                          regret <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)
-        """
+        """regret of order L sqrt(d T), or <= d^2 L^2 (1 + ln T)/(2 sigma) + L ln T (3 + 1/r)."""
         dim, inradius, horizon = self.domain.dim, self._inradius, self.horizon
         slope = self._in_units("lipschitz")
+        # The estimate does not grow when delta falls, which is almost zero.
         if self.curvature is None:
             reach = min(1.0 / horizon, inradius / 2.0)
             shrink, eta = 1.0 - reach / inradius, 1.0 / (slope * sqrt(dim * horizon))
@@ -351,10 +340,7 @@ class PseudoLine(Descent):
         )
 
     def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
-        """Propose on the line of a context, which is a unit working vector.
-
-        It is zero if the prediction is constant.
-        """
+        """Propose on the line of a context. Nothing is explored if the prediction is constant."""
         if forecast is not None:
             return super()._propose_knowing(None, forecast)
         z = finite_array(context, self.domain.point_shape, "context")

@@ -1,10 +1,8 @@
 """A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
 
-A learner's own file brings its kernel and the state to begin with. Late answers, saving and the
-compiled loop are here. A kernel is a NamedTuple that a compiler can take, with a `geometry` and
+A kernel is a NamedTuple that a compiler can take, with a `geometry` and
 
-    ask(state, s, metric, u)      writes the vector to play into u, from s, which comes as noise and
-                                  becomes a direction
+    ask(state, s, metric, u)      writes the vector to play into u, from noise s, made a direction
     tell(round, memo, loss, curvature, state)      learns from an answer, into the state
 
 The memo may share its arrays with the state: it is read before the state is written.
@@ -12,7 +10,6 @@ The memo may share its arrays with the state: it is read before the state is wri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +27,9 @@ Proposal = tuple[float, float, float]
 class LearnerState(NamedTuple):
     """The state of a learner between rounds."""
 
-    numbers: Any
-    """Sums and rates: a list or a `Record`, in the compiled loop an array or a NumPy record."""
-    linear: Array
-    """The linear term of the update."""
-    iterate: Array
-    """The centre, as the geometry describes it."""
+    numbers: Any  # sums and rates: a list or `Record`, in the compiled loop an array or a record
+    linear: Array  # the linear term of the update
+    iterate: Array  # the centre, as the geometry describes it
 
 
 class Memo(NamedTuple):
@@ -43,13 +37,11 @@ class Memo(NamedTuple):
 
     numbers: Any
     iterate: Array
-    metric: Array
-    """H at the direction, as the geometry describes it, and rows of the learner's own before it."""
+    metric: Array  # rows of the learner's own, then H as the geometry describes it
     asked: Proposal
 
 
-@dataclass(slots=True)
-class CompiledParts:
+class CompiledParts(NamedTuple):
     """A learner taken apart for the compiled loop."""
 
     kernel: Any
@@ -100,16 +92,8 @@ class KernelLearner(Learner):
         state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
         return CompiledParts(self._kernel, state, self._metric_form[0])
 
-    def take_over(self, parts: CompiledParts, rounds: int) -> None:
-        """Continue from a later state.
-
-        Parameters
-        ----------
-        parts
-            The result of `compiled_parts`, after some rounds.
-        rounds
-            The number of these rounds.
-        """
+    def _take_over(self, parts: CompiledParts, rounds: int) -> None:
+        """Continue from the state of `compiled_parts` after so many rounds."""
         numbers = from_values(self._state.numbers, parts.state.numbers)
         self._state = parts.state._replace(numbers=numbers)
         self.rounds += rounds

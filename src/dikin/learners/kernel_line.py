@@ -1,21 +1,14 @@
 """Exponential weights with a kernel of segments: any convex losses on a line, sqrt(T).
 
-The kernel method of Bubeck, Eldan and Lee (JACM 2021) in dimension one, where it is practical. On a
-grid x_1, ..., x_N of the interval [a, b], with weights p of mean mu = sum_i p_i x_i and losses in
-[0, 1], a round is
+On a grid x_1, ..., x_N of the interval [a, b], N = 2 ceil(sqrt(T)) + 1, with weights p of mean
+mu = sum_i p_i x_i and losses in [0, 1], a round is
 
     i ~ p,   y uniform between mu and x_i; if |x_i - mu| < eps, on [mu - eps, mu + eps] in [a, b]
     F_j = f(y) K(y; x_j)/sum_i p_i K(y; x_i),      p_j proportional to exp(-eta_t sum F_j)
 
-with K(.; x) the density of y when x was drawn. F_j is an unbiased estimate of F(x_j), the mean of f
-between mu and x_j. Convexity gives F(x*) <= (f(mu) + f(x*))/2 and f(mu) <= sum_i p_i F(x_i), so
-the regret is at most twice that of the weights on F, whose variance is small:
-
-    E sum_j p_j F_j^2 <= int dy/max(|y - mu|, eps) <= V = 2 (1 + ln((b - a)/eps)).
-
-With eps = (b - a)/sqrt(T), N = 2 ceil(sqrt(T)) + 1 and eta_t = sqrt(ln N/(t V)) the regret is at
-most 2 (ln N/eta_T + (V/2) sum_t eta_t) <= 4 sqrt(T V ln N). For L-Lipschitz losses, the grid and
-the floor eps add 4.25 (b - a) L sqrt(T) (docs/mathematics.md). A round costs O(N) = O(sqrt T).
+with K(.; x) the density of y when x was drawn, eps = (b - a)/sqrt(T), eta_t = sqrt(ln N/(t V)) and
+V = 2 (1 + ln((b - a)/eps)). The regret is at most 4 sqrt(T V ln N), plus 4.25 (b - a) L sqrt(T) for
+L-Lipschitz losses (docs/mathematics.md, Proposition 9). A round costs O(N) = O(sqrt T).
 """
 
 from __future__ import annotations

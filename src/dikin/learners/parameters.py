@@ -1,8 +1,4 @@
-"""The arguments of a learner's constructor, each declared once.
-
-A declaration has the meaning and the check of an argument. The constructor, the section
-`Parameters` of the class's docstring, `Learner.arguments` and saved states follow from it.
-"""
+"""The arguments of a learner's constructor, each declared once, with its meaning and check."""
 
 from __future__ import annotations
 

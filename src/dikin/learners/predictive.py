@@ -1,28 +1,17 @@
 """Learn from the surprise, not from the loss: the learner to begin with.
 
-The estimate of a gradient from one value is as noisy as that value is large. A forecast b_t that is
-fixed before the direction is drawn may be taken off without bias. The rest is the surprise r_t.
-In working units, with S_t = sum_{s<=t} (sigma_s + lambda_s),
+In working units, with a forecast b_t that is fixed before the direction is drawn, a start u_0 and
+S_t = sum_{s<=t} (sigma_s + lambda_s),
 
     H_t     = Hessian(psi)(y_t) + eta_t S_{t-1} I
     x_t     = y_t + z_t,  z_t = H_t^(-1/2) s_t,  s_t uniform on the unit sphere
     r_t     = f_t(x_t) - b_t, clipped to [-c_t, c_t]
     g_t     = d r_t H_t z_t
     y_{t+1} = argmin_u  sum_{s<=t} [ g_s.u + sigma_s/2 |u - y_s|^2 + lambda_s/2 |u|^2 ]
-                        + psi_0(u)/eta_{t+1}
+                        + psi_0(u)/eta_{t+1},  psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0)
 
-where psi_0(u) = psi(u) - psi(u_0) - psi'(u_0).(u - u_0) is least at the start u_0: there it begins.
-The quadratic of lambda is around the analytic centre, wherever it begins. With a memory of m rounds
-every older term is multiplied by 1 - 1/m a round.
-
-lambda_t, eta_t and c_t are in `predictive_schedule`, and b_t is a mixture of the last loss, a level
-with a trend, a mean and the user's own number. All of it may be anything that is known before s_t
-is drawn. The certificate is made of the estimates alone,
-
-    sum [ghat_t.y_t + a_t] - min_u sum ghat_t.u        (sigma_t = 0; ghat_t: with r_t not clipped)
-
-with a_t the price of exploring. docs/mathematics.md, section 13, proves it for late answers,
-curvature and memories.
+With a memory of m rounds every older term is multiplied by 1 - 1/m a round. lambda_t, eta_t and c_t
+are in `predictive_schedule`. docs/mathematics.md, section 13, has the certificate and all proofs.
 """
 
 from __future__ import annotations
@@ -134,12 +123,7 @@ def learn(
 
 @compilable
 def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerState) -> None:
-    """Take in an answer that shows how large losses are: it does not move the centre.
-
-    It counts in the certificate alone. The surprise is the difference from the median of the losses
-    before it, and that of the first loss from the second. A curvature that is told meanwhile is not
-    used.
-    """
+    """Take in an answer that shows how large losses are. Only the certificate counts it."""
     n, size = state.numbers, k.geometry.size
     _, trace, unit = memo.asked
     surprise = 1.0
@@ -188,11 +172,7 @@ def expectation(plan: Plan, n: Numbers) -> float:
 
 @compilable
 def learn_forecast(n: Numbers, then: Numbers, value: float, round: int) -> None:
-    """Weigh the forecasters by the squares of their errors `then`, and move them to the value.
-
-    Every weight is multiplied by exp(-error^2/(2 rho^2)), with rho the level or the largest error,
-    and 1/(t + 1) of all weight is shared out equally. The user's sleeps where no number is given.
-    """
+    """Weigh the forecasters by the squares of their errors, and move them to the value."""
     n.low, n.high = min(n.low, value), max(n.high, value)
     last, trending, mean = value - then.last, value - then.trending, value - then.average
     last, trending, mean = last * last, trending * trending, mean * mean
@@ -230,8 +210,7 @@ def certify(
 ) -> tuple[float, bool]:
     """Add an answer, and return the price of exploring and whether it is that of a smooth loss.
 
-    The first rows of the metric become the estimate for a surprise of 1, and the centre. `slope` is
-    d over |s| and over how far out it was played, and `tau` is tr(H^-1) times the square of that.
+    The first rows of the metric become the estimate for a surprise of 1, and the centre.
     """
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
     gradient, centre = memo.metric[0], memo.metric[1]
@@ -253,11 +232,7 @@ def certify(
 
 
 def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> float:
-    """At most min linear.u + sigma/2 |u|^2 over the set, and less by ACCURACY only.
-
-    The minimum with a weight w of the barrier is off by nu w at most. Closed forms give it for the
-    smallest weight at once. Other sets come there from the centre, with smaller and smaller ones.
-    """
+    """At most min linear.u + sigma/2 |u|^2 over the set, and less by ACCURACY only."""
     with np.errstate(over="ignore"):
         most = float(np.linalg.norm(linear)) + sigma  # the set lies in the unit ball
     if not SMALLEST < most < inf:

@@ -1,7 +1,4 @@
-"""The schedule of `Predictive`: lambda, the rate eta, the level c (docs/mathematics.md, 13.3).
-
-All numbers are in working units. `Plan` has the constants, and a round changes `Numbers`.
-"""
+"""The schedule of `Predictive` in working units (docs/mathematics.md, 13.3)."""
 
 from __future__ import annotations
 
@@ -57,10 +54,7 @@ class Tuning(NamedTuple):
 
     @classmethod
     def of(cls, ranged: bool, d: float) -> Tuning:
-        """Return that for a known range, or for losses measured around one point.
-
-        There they vary by a share 1/sqrt(d) of the whole variation.
-        """
+        """Return that for a known range, or for losses measured around one point."""
         if ranged:
             return cls(2.0, 1.0, 0.9, 1.0, 2.0)
         return cls(inf, 10.0 * sqrt(d), 0.9 * (1.0 + 1.0 / sqrt(d)), 4.0, 2.5)
@@ -145,13 +139,7 @@ def smoothness_of(plan: Plan, n: Numbers) -> float:
 def regularisation(
     plan: Plan, n: Numbers, cost: float, smooth: bool, trace: float, sigma: float
 ) -> float:
-    """lambda_t: about the cost of exploring after it. Then neither is much the larger.
-
-    smooth:     lambda (S + sigma + lambda) = 2 CURVED a S,       a the price of the round
-    Lipschitz:  lambda sqrt(S + sigma + lambda) = 2 STEEP_CURVED a sqrt(S)
-
-    While S is 0, d/(eta tau) stands for it: the mean curvature of the barrier.
-    """
+    """lambda_t: about the cost of exploring after it. Then neither is much the larger."""
     total = n.curvature if n.curvature > 0.0 else plan.dim / (n.rate * trace)
     if smooth:
         half, target = 0.5 * (total + sigma), 2.0 * plan.tuning.curved * cost * total
@@ -164,18 +152,9 @@ def regularisation(
 
 @compilable
 def next_rate(plan: Plan, n: Numbers, span: float, stiff: float) -> float:
-    """eta_{t+1}, from the state after round t.
+    """eta_{t+1} after round t: it balances the noise of the estimates with the cost of exploring.
 
-    It balances the noise of the estimates, eta d^2 V/2 a round, with the cost of exploring. V is at
-    least (c/SPREAD)^2: no surprise that c admits costs much more than was planned for.
-    `span` is t + 1, or the rounds that are remembered. `stiff` is the curvature of the barrier,
-    h = d/tau - eta S: where the barrier keeps exploration small, near the boundary, there is little
-    to balance.
-
-    smooth:     beta/(eta S + h) + eta d^2 V/2 is least at eta S + h = sqrt(2 beta S/V)/d
-    Lipschitz:  L/sqrt(eta S + h) + eta d^2 V/2 at  eta S + h = (L S/(d^2 V))^(2/3)
-
-    The rate stays unless it changes by STEP, and is never above the cap.
+    `span` is t + 1, or the rounds that are remembered. `stiff` is the curvature of the barrier, h.
     """
     d, total = plan.dim, n.curvature
     noise = max(n.mean_square, n.level * n.level / (SPREAD * SPREAD))
@@ -260,11 +239,7 @@ def update_levels(
 
 @compilable
 def double_or_halve(plan: Plan, n: Numbers, clipped: bool, round: int) -> None:
-    """c_{t+1} in a known range: doubled after a clipped round, halved where that is paid for.
-
-    The budget: were the level to come back to the top by clipping, and were one more round clipped,
-    all clipped rounds together would cost no more than that, at 2 d Lambda each.
-    """
+    """c_{t+1} in a known range: doubled after a clipped round, halved where that is paid for."""
     if clipped:
         n.level = min(2.0 * n.level, plan.tuning.widest)
         n.top = max(n.top, n.level)
@@ -278,12 +253,7 @@ def double_or_halve(plan: Plan, n: Numbers, clipped: bool, round: int) -> None:
 
 @compilable
 def follow_median(n: Numbers, size: float, age: float) -> None:
-    """c_{t+1} without a range: by the median of |surprise|, of all that are no faults.
-
-    It moves by a small step a round, and down faster in the first rounds, as there may be faults
-    among the losses that were measured. The largest level follows what it asks for in the mean, so
-    that a burst of faults does not raise it.
-    """
+    """c_{t+1} without a range: by the median of |surprise|, of all that are no faults."""
     step = MEDIAN_STEP
     if size < TYPICAL * n.median:
         step = max(step, 1.0 / (2.0 + 0.25 * max(age - MEASURED, 0.0)))
@@ -328,10 +298,7 @@ def restart_forecast(n: Numbers, value: float) -> None:
 
 @compilable
 def measure(plan: Plan, n: Numbers, loss: float, round: int) -> None:
-    """Take in a loss that shows how large they are: the first level when enough of them differ.
-
-    The two largest and the two least are left out: they may be faults.
-    """
+    """Take in a loss that shows how large they are: the first level when enough of them differ."""
     samples = n.samples
     insert_sample(samples, loss, round - 1)
     width, size = samples[MEASURED - 3] - samples[2], max(abs(samples[0]), abs(samples[-1]))

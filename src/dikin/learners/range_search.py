@@ -1,12 +1,7 @@
 """The search for an unknown range of losses: the state of a learner with `loss_range=None`.
 
-The first loss sets a narrow range around itself (`first_range`). A loss outside it doubles the
-range, as often as necessary, and the learner restarts: it begins again in the wider range, seeded
-from its own stream. Before that it learns from the loss outside, clipped to the old range.
-Otherwise its rounds would be a biased sample, and the sum of the certificates would not be a bound
-(docs/mathematics.md, 5.5).
-
-Only a learner without a known range has a `RangeSearch`.
+A loss outside the range doubles it, and the learner restarts, seeded from its own stream. Before
+that it learns from this loss, clipped to the old range (docs/mathematics.md, 5.5).
 """
 
 from __future__ import annotations
@@ -31,19 +26,11 @@ logger = logging.getLogger("dikin")
 STALE = object()
 """The memo of a query asked before the last restart: its answer is not learnt from."""
 FIRST_SHARE = 2.0**-16
-"""Half the first range as a share of the first loss. Too narrow a range costs restarts, too wide a
-range costs every round. If it were much smaller, rounding would decide which losses lie inside."""
-
+"""Half the first range as a share of the first loss: far above rounding, and too wide is worse."""
 FIRST_SLOPE_SHARE = 1.0 / 32.0
 """The least half-range as a share of L R: lambda_0 of Lipschitz losses grows as it narrows."""
-
 FIRST_AT_ZERO = 2.0**-100
-"""Half the first range if the first loss is 0 and no Lipschitz constant is declared.
-
-The unit of loss is unknown then, and a range is never narrowed. So this is far below any loss: the
-first loss other than 0 widens the range to its own size. Nothing is rounded near 0, and ranges stay
-powers of two.
-"""
+"""Half the first range if both are 0: far below any loss, and a power of two."""
 
 Range = tuple[float, float]
 
@@ -86,11 +73,8 @@ class RangeSearch:
             learner._scaled_answer(answer)
             learner._scaled_curvature(curvature)
             idle = replace(self, rounds=self.rounds + 1, idle=self.idle + 1)
-            learner.rounds, learner._search, learner._earlier = (
-                learner.rounds + 1,
-                idle,
-                idle.rounds,
-            )
+            learner._search, learner._earlier = idle, idle.rounds
+            learner.rounds += 1
             return
         fresh = self.successor(learner, wider)
         fresh._scaled_answer(answer)
@@ -152,11 +136,7 @@ class RangeSearch:
         learner.__dict__ = own | _searching(fresh, search) | kept
 
     def certificate(self, learner: Learner, part: Part) -> float:
-        """The bound on the regret of all rounds: the theorem of docs/mathematics.md, 5.5.
-
-        `part` is that of the present range. NaN before the first loss, and if an earlier range has
-        no bound.
-        """
+        """The bound on the regret of all rounds. `part` is that of the present range."""
         if not self.begun or len(self.parts) < self.restarts:
             return nan
         low, high = learner.units.loss_range
@@ -181,23 +161,14 @@ class RangeSearch:
 def variation(
     width: float, diameter: float, smoothness: float, lipschitz: float
 ) -> tuple[float, float]:
-    """The most by which one loss varies over the domain, and its slope along the ellipsoid.
-
-    They are W, of its values at two points, and Lambda, of grad f(x).(y - u) for x in the ellipsoid
-    around y, on a set of diameter D = 2R. A constant that is not declared is NaN. That of Lipschitz
-    losses takes precedence.
-    """
+    """The most by which a loss varies over the set, W, and its slope in the ellipsoid, Lambda."""
     if isfinite(lipschitz):
         return max(width, lipschitz * diameter), lipschitz * diameter
     return width, width + 0.5 * smoothness * diameter**2
 
 
 def first_range(loss: float, slope: float) -> Range:
-    """The range around the first loss, of which `slope` is L R, or 0 if no L is declared.
-
-    Its width is a share of the loss, or of L R if that is more. If both are 0 the range is as
-    narrow as possible: the next loss other than 0 doubles it to its own size at once.
-    """
+    """The range around the first loss, of which `slope` is L R, or 0 if no L is declared."""
     half = max(FIRST_SHARE * abs(loss), FIRST_SLOPE_SHARE * slope) or FIRST_AT_ZERO
     return loss - half, loss + half
 
@@ -225,10 +196,7 @@ def restore(learner: Learner, state: dict[str, Any]) -> None:
 
 
 def _searching(learner: Learner, search: RangeSearch) -> dict[str, Any]:
-    """The attributes of a learner of some range, as those of one that is searching for its range.
-
-    A limit of the curvature that was cached for a fixed range is left out.
-    """
+    """The attributes of a learner of some range, as those of a learner in search of its range."""
     attributes = {name: value for name, value in vars(learner).items() if name != "curvature_limit"}
     return attributes | {"loss_range": None, "_search": search, "_earlier": search.rounds}
 

@@ -1,8 +1,6 @@
 """TEWA (Liu, Baudry, Zimmert, Rebeschini, Akhavan, NeurIPS 2025): unknown curvature.
 
-Tilted exponentially weighted average, the version for a fixed comparator. It explores on a sphere
-of radius h and lets experts with different rates descend on the estimates, one of which suits
-whatever curvature the losses have. In the paper's units, with s_t uniform on the unit sphere,
+In the paper's units, with s_t uniform on the unit sphere and experts i of different rates,
 
     h = sqrt(d) T^(-1/4), at most r/2,    G = d/h,    D = 2,    shrink = 1 - h/r
     eta_i = 2^(-i)/(5 G D),               i = 0, ..., ceil(log2(T)/2)
@@ -12,10 +10,6 @@ whatever curvature the losses have. In the paper's units, with s_t uniform on th
     L_{t,i}    = sum_{s<=t} l_{s,i}(x_{s,i})
     x_{t+1,i}  = the point of `shrink` X nearest to
                  x_{t,i} - gradient l_{t,i}(x_{t,i})/(2 eta_i^2 G^2 t)
-
-Regret of order sqrt(d) T^(3/4) for Lipschitz losses and d sqrt(T)/sigma for smooth and
-sigma-strongly convex ones with their minimisers inside, with the same settings: sigma is neither
-told nor known.
 """
 
 from __future__ import annotations
@@ -34,10 +28,9 @@ from dikin.vectors import add_combination, clear, combine, dot, dots, multiply
 
 
 class TewaKernel(NamedTuple):
-    """A round of the learner. Its numbers are the L_i of the experts.
+    """A round. Its numbers are the L_i, its iterates the x_{t,i}/shrink, one after the other.
 
-    linear and iterate are those of the experts one after the other, where an iterate is
-    x_{t,i}/shrink, a point of the whole set. metric = (x_t, s_t, room, a geometry's metric).
+    metric = (x_t, s_t, room, a geometry's metric).
     """
 
     geometry: Any
@@ -100,6 +93,9 @@ def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -
 
 class Tewa(KernelLearner):
     """Learner for losses of unknown curvature, over a known horizon. Reported curvature is ignored.
+
+    Regret of order sqrt(d) T^(3/4) for Lipschitz losses and d sqrt(T)/sigma for smooth and
+    sigma-strongly convex ones with their minimisers inside.
 
     Notes
     -----

@@ -13,7 +13,7 @@ from math import ceil
 from dikin.errors import AccessError
 from dikin.service import limits
 from dikin.service.problems import Problem
-from dikin.service.tokens import EVERYTHING, Access, Token, TokenCheck, is_loopback
+from dikin.service.tokens import EVERYTHING, Access, TokenCheck, is_loopback
 
 SAFE = ("GET", "HEAD")
 PROXIES = re.compile("^(forwarded|via|x-forwarded|x-real-ip|cf-connecting-ip|true-client-ip)", re.M)
@@ -23,7 +23,7 @@ PROXIES = re.compile("^(forwarded|via|x-forwarded|x-real-ip|cf-connecting-ip|tru
 class Gate:
     """The check of requests: with a token, or from this machine as long as no token exists."""
 
-    def __init__(self, read: Callable[[], Awaitable[list[Token]]]) -> None:
+    def __init__(self, read: Callable[[], Awaitable[TokenCheck]]) -> None:
         self._read = read
         self._check: asyncio.Future[TokenCheck] | None = None
         self._fresh_until = 0.0
@@ -33,12 +33,9 @@ class Gate:
         """Return the tokens, or raise the error of reading them. Requests share each read."""
         now = time.monotonic()
         if self._check is None or (self._check.done() and now > self._fresh_until):
-            self._check = asyncio.ensure_future(self._read_tokens())
+            self._check = asyncio.ensure_future(self._read())
             self._fresh_until = now + limits.TOKENS_FRESH
         return await asyncio.shield(self._check)
-
-    async def _read_tokens(self) -> TokenCheck:
-        return TokenCheck(await self._read())
 
     async def access(self, method: str, headers: Mapping[str, str], server: str) -> Access:
         """Return the rights of a request, or raise a problem without any."""

@@ -44,7 +44,7 @@ from dikin.service.access import Gate, Quotas
 from dikin.service.metrics import MEDIA_TYPE, Metrics
 from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
-from dikin.service.tokens import Access, TokenStore
+from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status
 from dikin.studies.arguments import printable
 from dikin.studies.database import open_database
@@ -121,7 +121,7 @@ class Service:
         self.studies = OpenStudies(store, patience, deadline)
         self.metrics.stuck.set_function(lambda: self.studies.stuck)
         tokens = TokenStore(store)
-        self.gate = Gate(lambda: self.studies.apart(tokens.all))
+        self.gate = Gate(lambda: self.studies.apart(lambda: TokenCheck(tokens.all())))
         self.is_closing: Callable[[], bool] = lambda: False
         """Whether the service shuts down."""
         self._seen: dict[str, tuple[Any, Status, float]] = {}

@@ -94,7 +94,6 @@ def serve(url: str, host: str, port: int, proxy: str, log_level: str, **limits: 
     service = Service(url, **limits)
     Study.names(url)  # fail now and not at the first client
     database = open_database(url, PATIENCE)
-    database.check_folder()
     tokens = TokenStore(url).all()
     if not is_loopback(host) and not any(t.state(time.time()) == "valid" for t in tokens):
         raise ParameterError(
@@ -200,7 +199,6 @@ def token() -> None:
 def create(name: str, right: str, studies: tuple[str, ...], days: float | None, url: str) -> None:
     """Create a token for NAME, a person or a program, and print it: it is not stored."""
     tokens, database = TokenStore(url), open_database(url, PATIENCE)
-    database.check_folder()
     first = not tokens.all()
     for study in sorted(set(studies) - set(Study.names(url))):
         click.echo(f"note: there is no study {study!r} yet", err=True)

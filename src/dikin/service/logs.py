@@ -10,7 +10,6 @@ from typing import Any
 
 LEARNERS = "dikin"
 """The logger of learners, whose messages contain values."""
-SERVICE = "dikin.service"
 
 
 class JsonLines(logging.Formatter):

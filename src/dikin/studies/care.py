@@ -61,7 +61,7 @@ def verify(log: Log, upto: int, progress: bool) -> Verification:
 
 
 def _difference(fold: Fold, row: Row) -> list[float]:
-    """Return how far a trial is from the one computed here. Empty if that is not known."""
+    """Return how far a trial is from the one computed here, unless that is unknown."""
     body = json.loads(row.body)
     if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
         return []

@@ -96,9 +96,6 @@ class Database(ABC):
     def another(self) -> Self:
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
 
-    def check_folder(self) -> None:  # noqa: B027 - a server has no folder
-        """Refuse a file that does not exist and cannot be created."""
-
     # --- statements ----------------------------------------------------------------------------
 
     @abstractmethod

@@ -145,10 +145,11 @@ class Ledger:
                         fold.apply(row)
                 fold.mark()
         except Damage as damage:
+            last = self.log.row(n=fold.n)
             if began:
                 logger.error("%s", damage)
-            else:
-                self._refuse_other_rows(fold, damage)
+            elif damage.n == fold.n and (last is None or last.seal != fold.seal):
+                self._gone_back(fold.n, fold.n)  # other rows are where this client has read some
             self.damage = damage
         self._fold, self._epoch, self.space = fold, page.epoch, fold.tuner.space
         return fold
@@ -175,12 +176,6 @@ class Ledger:
             "confirmed. What came after that row is gone, and its trials are not given again. From "
             "here on this client continues with what is there"
         )
-
-    def _refuse_other_rows(self, fold: Fold, damage: Damage) -> None:
-        """Refuse a database with other rows in the place of those that this client has read."""
-        row = self.log.row(n=fold.n)
-        if damage.n == fold.n and (row is None or row.seal != fold.seal):
-            self._gone_back(fold.n, fold.n)
 
     # --- writing -------------------------------------------------------------------------------
 

@@ -48,20 +48,13 @@ class Sqlite(Database):
             self.path.exists()
         except (OSError, RuntimeError) as error:
             raise ParameterError(f"no file can be at {shown(path)}: {error.args[-1]}") from None
+        if not self.path.parent.is_dir():
+            raise StoreError(f"{path} cannot be opened: there is no folder {self.path.parent}")
         self._paths = [f"{self.path}{ending}" for ending in BESIDE]
         self._files: list[tuple[int, int] | None] = []
         """The identity of the database file, from the first connection on, and during a
         connection those of the log and its index."""
         super().__init__(str(self.path), path, patience)
-
-    def check_folder(self) -> None:
-        folder = self.path.parent
-        if self.path.exists():
-            return
-        if not folder.is_dir():
-            raise StoreError(f"{self.path} cannot be created: there is no folder {folder}")
-        if not os.access(folder, os.W_OK):
-            raise StoreError(f"{self.path} cannot be created: the folder is not writable")
 
     # --- connection ----------------------------------------------------------------------------
 

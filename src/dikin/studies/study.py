@@ -65,8 +65,6 @@ T = TypeVar("T")
 Url = str | os.PathLike[str]
 Known = Mapping[str, Any] | None
 
-LONGEST_AGE = 1e9
-"""Seconds: thirty years."""
 MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
 and of the state that it reads when it opens the study."""
@@ -126,8 +124,6 @@ class Study:
     ----------
     name : str
         The name of the study.
-    space : Space
-        The parameters of the tuner.
     created : bool
         True if opening it created the study.
 
@@ -480,7 +476,7 @@ class Study:
                 "forget one trial, forget(trial), or all that were asked long ago, "
                 f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
             )
-        return self._forget_older(seconds(older_than, "older_than", 0.0, LONGEST_AGE))
+        return self._forget_older(seconds(older_than, "older_than", 0.0, 1e9))
 
     def _forget_older(self, age: float) -> int:
         ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0

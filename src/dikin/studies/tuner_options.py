@@ -10,7 +10,7 @@ import click
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
 from dikin.serialization import strict_json
 from dikin.studies.operations import Operation, Schema
-from dikin.tuning.cycle import Cycle
+from dikin.tuning.circumstances import Cycle
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.parameters.description import (
     parameter_from_spec,

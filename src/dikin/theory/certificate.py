@@ -26,15 +26,6 @@ RANGE = 2.0
 """The whole range of the losses: what one loss varies by at most."""
 
 
-def comparator_share(rounds: int, fall: float, price: float) -> float:
-    """The e in (0, 1] that makes fall e T + price ln(1/e) least.
-
-    `fall` is the most by which f(0) exceeds f(u), and `price` is kappa nu/eta for an eta near
-    eta_{T+1} that depends on T alone, as e must.
-    """
-    return min(1.0, price / (fall * rounds)) if rounds else 1.0
-
-
 class Account(NamedTuple):
     """Sums over a learner's rounds: all of the certificate that does not depend on e."""
 
@@ -53,18 +44,14 @@ class Part(NamedTuple):
     """The rounds of one learner as a part of a game, in the user's unit of loss."""
 
     account: Account
-    schedule: Any
-    """The learner's, for a rate that depends on the number of rounds alone."""
-    scale: float
-    """Half the range of the losses, B."""
+    schedule: Any  # the learner's, for a rate that depends on the number of rounds alone
+    scale: float  # half the range of the losses, B
 
     def bound(self, domain: Domain, rounds: int, varies: float) -> float:
-        """Their share of a bound on the regret of a game of `rounds` rounds, in the user's unit.
-
-        A loss varies by at most `varies` on the domain.
-        """
+        """Their share of the bound for so many rounds, where a loss varies by at most `varies`."""
         fall = varies / (self.scale * (1.0 + domain.symmetry))
         price = self.schedule.kappa * domain.nu / self.schedule.typical(rounds)
-        # By the width of this range, which is known before its rounds are played.
-        share = comparator_share(rounds, RANGE / (1.0 + domain.symmetry), price)
+        # e makes fall e T + price ln(1/e) least, for the range and eta known before the rounds.
+        planned = RANGE / (1.0 + domain.symmetry) * rounds
+        share = min(1.0, price / planned) if rounds else 1.0
         return self.scale * self.account.bound(domain, share, fall)

@@ -37,8 +37,7 @@ class Rate:
     pattern: str
     horizon_exponent: float
     dim_exponent: float
-    statement: str
-    """The label of the corollary in the paper's source."""
+    statement: str  # one of STATEMENTS
 
 
 def decaying_exponent(order: int, alpha: float) -> float:

@@ -1,12 +1,7 @@
-"""lambda_t of both algorithms, by the equations that Lemmas 6 and 22 of the paper are about.
+"""lambda_t of both algorithms: lambda_t^k S_t = target, with S_t = sigma_{1:t} + lambda_{0:t}.
 
-Both settings are one formula. With S_t = sigma_{1:t} + lambda_{0:t}, the curvature after round t,
-
-    lambda_t = (target / S_t)^(1/k),  that is  lambda_t^k S_t = target
-
-where k = 2 and target = d^2 (beta + 1) for smooth losses, k = 3 and target = d^2 (L + 1)^2 for
-Lipschitz ones. The lemmas (lemma:H-function-main, lemma:H-function-lip-app) say that sum_t lambda_t
-+ sum_t (target / S_t)^(1/k) is at most twice its minimum over all sequences.
+k = 2 and target = d^2 (beta + 1) for smooth losses, k = 3 and target = d^2 (L + 1)^2 for Lipschitz
+ones: the equations that Lemmas 6 and 22 of the paper are about.
 """
 
 from __future__ import annotations
@@ -23,11 +18,7 @@ def target(order: int, dim: int, constant: float) -> float:
 
 
 def uncurved(first: float, target: float, rounds: int, order: int) -> float:
-    """Return about S_T where no round is strongly convex, from T alone; `first` is lambda_0.
-
-    lambda_t = (target/S_t)^(1/k) is a step of dS/dt = (target/S)^(1/k), of which this is the
-    solution.
-    """
+    """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
     power = 1 + 1 / order
     total: float = (first**power + power * target ** (1 / order) * rounds) ** (1 / power)
     return total
@@ -41,10 +32,8 @@ STEPS = 60
 def regularisation(total: float, target: float, order: int) -> float:
     """Return the root lambda > 0 of lambda^k (total + lambda) = target, the paper's lambda_t.
 
-    The equations are eqn:oracle-tuning-strongly-main and eqn:oracle-tuning-Lipschitz-main. Both
-    (target/total)^(1/k) and target^(1/(k+1)) are at or above the root (put them in), and
-    total >= target puts the first at or below 1. The smaller one is close, and Halley's method
-    cubes the error: a step that moves by less than 1e-6 is the last.
+    (target/total)^(1/k) and target^(1/(k+1)) are at or above it. The smaller one is close, and
+    Halley's method cubes the error: a step that moves by less than 1e-6 is the last.
     """
     k = float(order)
     root: float = (target / total) ** (1.0 / k)

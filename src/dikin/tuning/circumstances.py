@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.arguments import LARGEST, as_float
+from dikin.arguments import LARGEST, as_float, number
 from dikin.errors import (
     ContextError,
     CovariateError,
@@ -25,7 +25,6 @@ from dikin.errors import (
     did_you_mean,
     shown,
 )
-from dikin.tuning.cycle import Cycle
 from dikin.vectors import Array
 
 MOST = 16
@@ -46,6 +45,33 @@ UNCHANGED = "Nothing was changed."
 
 Values = Mapping[str, float | str]
 """Contexts or covariates of a round by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A quantity that repeats after a period: the hour of the day, the day of the week.
+
+    Parameters
+    ----------
+    period : float
+        24 for hours, 7 for days of the week.
+
+    Examples
+    --------
+    >>> Cycle(24)
+    Cycle(period=24.0)
+    """
+
+    period: float
+
+    def __post_init__(self) -> None:
+        period = number(self.period, "the period of a Cycle")
+        if not 1.0 / LARGEST < period < LARGEST:
+            raise ParameterError(
+                "the period of a Cycle must be positive and finite, such as 24 for hours; got "
+                f"{shown(self.period)}"
+            )
+        object.__setattr__(self, "period", period)
 
 
 @dataclass(frozen=True)
@@ -191,13 +217,8 @@ class Contexts:
                 f"setting by them, and ask(covariates={{...}}) explains noise with them; got "
                 f"{shown(given)}."
             )
-        elif not isinstance(given, Mapping):
+        elif not isinstance(given, Mapping) or given.keys() != self.kinds.keys():
             problem = f"this tuner chooses by context: {wanted}; got {shown(given)}."
-        elif unknown := [name for name in given if name not in self.kinds]:
-            near = did_you_mean(str(unknown[0]), self.kinds)
-            problem = f"there is no context {unknown[0]!r}.{near}"
-        elif missing := [name for name in self.kinds if name not in given]:
-            problem = f"the context {missing[0]!r} is missing: {wanted}."
         if problem:
             raise ContextError(f"{problem} {UNCHANGED}")
         return {

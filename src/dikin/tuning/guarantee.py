@@ -72,12 +72,7 @@ def play(
     even: float = 0.0,
     failed: float = nan,
 ) -> Play:
-    """Return the row of a trial at centre + factor @ direction.
-
-    Centre y and factor M, or its diagonal, are known before the direction s was drawn uniformly on
-    the unit sphere, and the ellipsoid lies inside. The forecast is b = level, q = slope and
-    e(s) = even, where the function e must be even. A failure counts as the value `failed`.
-    """
+    """Return the row of a trial at centre + factor @ direction: b = level, q = slope, e = even."""
     if factor.ndim == 1:
         covector, away = len(direction) * direction / factor, factor * direction
     else:
@@ -132,10 +127,7 @@ class Certificate(Stateful):
         self.rounds += 1
 
     def add_other(self) -> None:
-        """Add a round that was not drawn around a centre: it costs the spread of a loss at most.
-
-        It must be known before its direction is drawn.
-        """
+        """Add a round that was not drawn around a centre: it costs the spread of a loss at most."""
         self.others += 1
         self.rounds += 1
 
@@ -148,10 +140,7 @@ class Certificate(Stateful):
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
-        """Return the bound for a constant that was not declared.
-
-        Choose the constant without looking at the values: the smaller of two bounds is not a bound.
-        """
+        """Return the bound for a constant that was not declared."""
         d = self.set.d
         if smoothness is not None and lipschitz is None:
             return self._bound(smoothness * (d + 1.0) / (d + 2.0) * self.squares / d, inf)
@@ -171,23 +160,12 @@ class Certificate(Stateful):
 class Floor(Stateful):
     """The least exploring with which a certificate is of use, where a constant is declared.
 
-    A certificate sums estimates whose noise is that of a value over the exploring radius. So a
-    virtual `Predictive` is kept, by its rules (docs/mathematics.md, 13.3) and a few numbers, and a
-    share of its ellipsoid is explored at least. This is a heuristic: the certificate is true
-    without it, and larger. The constants are those of `Certificate`.
+    A virtual `Predictive` is kept by its rules (docs/mathematics.md, 13.3), and a share of its
+    ellipsoid is explored at least: a heuristic, without which the certificate is true, and larger.
     """
 
-    PARTS = (
-        "rounds",
-        "total",
-        "square",
-        "rate",
-        "largest",
-        "exploring",
-        "noise",
-        "values",
-        "misses",
-    )
+    NUMBERS = ("rounds", "total", "square", "rate", "largest", "exploring", "noise")
+    PARTS = (*NUMBERS, "values", "misses")
 
     def __init__(self, set: Set, smoothness: float, lipschitz: float, width: float) -> None:
         R, d = set.radius, set.d
@@ -203,7 +181,10 @@ class Floor(Stateful):
         """Return the centre and the factor that are used, for those that a model wants."""
         set, d = self.set, self.set.d
         flat = (2.0 + self.rate * self.total) / PHI**2
-        noise = d * sqrt(self.square * self.rounds) / max(self.promise, 1e-300)
+        # what bounds the regret of the virtual `Predictive`
+        barrier = set.nu * log(self.rounds + 2.0) / self.rate if self.rate else inf
+        promise = self.exploring + self.noise + 0.5 * self.total + barrier
+        noise = d * sqrt(self.square * self.rounds) / max(promise, 1e-300)
         y = set.inside(centre, 1.0 - min(max(1.0 / sqrt(flat), AWAY * noise), 0.5) / 2.0)
         hessian, eye = set.barrier(y)[1], np.eye(d)
         if self.rounds <= d + 4:
@@ -215,12 +196,6 @@ class Floor(Stateful):
             axes = np.linalg.solve(root.T, axes)
             square = (axes * np.clip(sizes, 0.0, 0.998 - WALL**2)) @ axes.T + least
         return y, np.asarray(np.linalg.cholesky(square), float)
-
-    @property
-    def promise(self) -> float:
-        """The sum that bounds the regret of the virtual `Predictive`."""
-        barrier = self.set.nu * log(self.rounds + 2.0) / self.rate if self.rate else inf
-        return self.exploring + self.noise + 0.5 * self.total + barrier
 
     def learn(self, value: float) -> None:
         """Count the value of a round."""

@@ -77,10 +77,7 @@ def history_table(
     contexts: Mapping[str, Any] = NOTHING,
     compared: bool = False,
 ) -> Table:
-    """Return the rounds as a structured array, with the columns that `Tuner.history` describes.
-
-    `covariates` and `contexts` are their kinds by name, as in `Status`. Each gets a column.
-    """
+    """Return the rounds as a structured array, with the columns that `Tuner.history` describes."""
     columns: dict[str, tuple[Any, Iterable[Any]]] = {"round": (np.int64, [r.round for r in rows])}
     kinds = [np.int64 if axis.whole else np.float64 for axis in space.axes]
     for i, (name, kind) in enumerate(zip(space.columns, kinds, strict=True)):
@@ -169,11 +166,7 @@ def panels_of(space: Space) -> list[Panel]:
 def context_panels(
     space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
 ) -> list[ContextPanel]:
-    """Return the panel of each parameter over the contexts, if there are contexts.
-
-    The horizontal axis is the first context that is a number, or else the context of most words.
-    All others have a line or a bar for each of their values.
-    """
+    """Return the panel of each parameter over a number, or else over the context of most words."""
     if not contexts.kinds:
         return []
     sizes = {name: (bool(kind.curve), len(kind.places)) for name, kind in contexts.kinds.items()}

@@ -53,16 +53,9 @@ WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 FEW, BEGINNING = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
+LATELY = 200
+"""Values of which the share that was left out or bounded is known."""
 NONE = np.zeros(0)
-
-
-class Move(NamedTuple):
-    """A setting to try, and the row that the certificate keeps of it."""
-
-    x: Array
-    picks: tuple[int, ...]
-    play: Play | None
-    """None where the setting was not drawn around a centre."""
 
 
 class Found(NamedTuple):
@@ -210,30 +203,32 @@ class Search(Stateful):
         """The last values that are not far, each with its setting and its context."""
         self.far: deque[Array] = deque(maxlen=10)
         """Directions from ordinary settings to the last far ones."""
-        self.recent: deque[bool] = deque(maxlen=200)
+        self.recent: deque[bool] = deque(maxlen=LATELY)
         """True for each of the last values that was left out or bounded."""
         self.in_row, self.left_out = 0, 0
 
     # --- asking --------------------------------------------------------------------------------
 
-    def ask(self, rng: np.random.Generator, weights: Array) -> Move:
-        """Return the next setting in a context: a working point, and the value of each choice."""
+    def ask(
+        self, rng: np.random.Generator, weights: Array
+    ) -> tuple[Array, tuple[int, ...], Play | None]:
+        """Return the next working point in a context, the picks, and its row of the certificate."""
         d = self.space.d
         noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
         choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
         place, picks = self._planned(weights, choice), self.picks[choice]
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
-            return Move(self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None)
+            return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
         step = matrix_times(factor, direction)
         if not (self.limited or self.grids or self.options):
-            return Move(place.y + step, picks, self._kept(place, factor, direction))
+            return place.y + step, picks, self._kept(place, factor, direction)
         if not self.limited or self.model.rounds < 3:
-            return Move(self._whole(place.y + step, place, draws), picks, None)
+            return self._whole(place.y + step, place, draws), picks, None
         over, sd = self._over(place.y, place.e)
         # At all where a limit cannot be met.
         spent = np.where(over > 2.0 * sd, np.inf, np.maximum(over + 1.5 * sd, 0.0))
@@ -241,7 +236,7 @@ class Search(Stateful):
             x, other = (self._whole(place.y + by * step, place, draws) for by in (size, -size))
             if all(np.all(self._excess(each, place.e) <= spent) for each in (x, other)):
                 break
-        return Move(x, picks, None)
+        return x, picks, None
 
     def _kept(self, place: Place, factor: Array, direction: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
@@ -426,10 +421,7 @@ class Search(Stateful):
         history: bool = False,
         settle: bool = True,
     ) -> bool:
-        """Learn a value, None for a failure, and plan. Return True if it counts as it is.
-
-        History are rows that were not asked for.
-        """
+        """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
         choice, beside = self.picks.index(picks), self._beside(weights)
         z, e = self._covariates(covariates, history), self._features(weights, choice)
         row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
@@ -770,11 +762,6 @@ class Search(Stateful):
         R = matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
         return 0.5 * float(np.sqrt(near * far))
-
-    @property
-    def left_out_lately(self) -> float:
-        """The share of the last values that were left out or bounded."""
-        return self.recent.count(True) / 200.0
 
     # --- changes -------------------------------------------------------------------------------
 

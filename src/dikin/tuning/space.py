@@ -161,10 +161,8 @@ class Space:
 
     def params(self, values: Array) -> Params:
         """Return the values by name: a float, an int, a level, or a dictionary of shares."""
-        row, params = values.tolist(), {}
-        for name, each, _, where, *_ in self.places:
-            params[name] = each.setting(row[where])
-        return params
+        row = values.tolist()
+        return {name: each.setting(row[where]) for name, each, _, where, *_ in self.places}
 
     def start(self) -> tuple[Array, tuple[int, ...]]:
         """Return the start as a working point a little inside, and its picks."""

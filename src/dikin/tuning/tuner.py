@@ -35,7 +35,7 @@ from dikin.tuning.history import (
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Interval, Recommendation
-from dikin.tuning.search import Search
+from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
 from dikin.units import checked_range
@@ -760,7 +760,7 @@ class Tuner(Player[Trial]):
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
         found = {} if self._worth is None else self._worth.warnings()
-        share = self._search.left_out_lately
+        share = self._search.recent.count(True) / LATELY
         if share > MOST_LEFT_OUT:
             found["left out"] = (
                 f"{100 * share:.0f} % of the last values were left out or bounded because they are "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dikin.worth.holdback import is_held_back
 from dikin.worth.power import rounds_to_see
 from dikin.worth.uplift import Uplift
 
-__all__ = ["Uplift", "is_held_back", "rounds_to_see"]
+__all__ = ["Uplift", "rounds_to_see"]

@@ -14,7 +14,7 @@ from dikin.errors import StateError
 from dikin.serialization import count_of, finite_or_none, refuse_infinite, refuse_other_form
 from dikin.worth.holdback import guard_share, lost_answers
 from dikin.worth.power import rounds_to_see
-from dikin.worth.sums import ANSWERS, FEWEST, Sums, two_digits
+from dikin.worth.sums import ANSWERS, FEWEST, Sums
 from dikin.worth.uplift import Uplift
 
 ALPHA = 0.05
@@ -32,7 +32,7 @@ ROUNDS = 600
 
 
 def next_level(level: float, size: float) -> float:
-    """Return the level of both arms after a residual of this absolute size."""
+    """Return the level of both arms after a residual of a size: infinite before one is not 0."""
     if size == 0.0:
         return level
     if level == inf:
@@ -49,8 +49,9 @@ def in_range(value: float, ends: tuple[float, float]) -> float:
 class Arm:
     """The guess of an arm's next value, and how far from it a value counts.
 
-    The guess averages the expected value plus its mean error and the arm's mean value, with the
-    inverse of their mean squared errors (Bates and Granger, Operational Research Quarterly 1969).
+    There are two guesses: the expected value plus the mean of its errors, and the mean value of
+    the arm. They are averaged with the inverse of their mean squared errors
+    (Bates and Granger, Operational Research Quarterly 1969), close to the better one of them.
     """
 
     answers: int = 0
@@ -64,13 +65,18 @@ class Arm:
     """The sums of the values and of the squared residuals, not clipped."""
 
     def guess(self, expected: float) -> float:
+        """Return the guess of the arm's value in a round."""
         moved, total = expected + self.offset, self.offset_error + self.mean_error
         if not total > 0.0:
             return moved
         return moved + (self.mean - moved) * (self.offset_error / total)
 
     def level(self, common: float) -> float:
-        """Return how far from its guess a value counts: in full once five as large have come."""
+        """Return how far from its guess a value counts, at least the `common` level of both arms.
+
+        Rare values of the arm's own hold the level up: a value counts in full as soon as five as
+        large have come, whatever the share of rounds in which they come.
+        """
         return inf if self.answers < FEWEST else max(common, sqrt(self.squares / RARE))
 
     def learn(self, value: float, expected: float, residual: float, beyond: float) -> None:
@@ -91,17 +97,10 @@ class Arm:
 class UpliftEstimate:
     """Estimate the gain of tuned rounds over the control, round by round, and guard against harm.
 
-    `guard` is the share of the control's mean value by which tuned rounds may be worse. `reason`
-    says why the guard holds, and is None while it does not.
-
-    >>> from dikin.worth import is_held_back
-    >>> estimate = UpliftEstimate(0.1, maximize=True)
-    >>> for id in range(600):
-    ...     held_back = is_held_back("key", id, 0.1)
-    ...     value = (100.0 if held_back else 104.0) + id % 7
-    ...     estimate.add(value, held_back, 107.0, 103.0)
-    >>> print(estimate.uplift())
-    +3.80 % (95 %: +2.85 to +4.76, may be read at any time), 2,118 earned so far
+    Each round that a coin decided is added once its value has come, or counted as a miss.
+    `holdback` is the probability of the coin and `value_range` the least and the largest possible
+    value, with which nothing is clipped. `guard` is the share of the control's mean value by which
+    tuned rounds may be worse. `reason` says why the guard holds, and is None while it does not.
     """
 
     def __init__(
@@ -133,7 +132,7 @@ class UpliftEstimate:
     # --- rounds --------------------------------------------------------------------------------
 
     def add(self, value: float, held_back: bool, expected: float, expected_control: float) -> None:
-        """Add a round, with expected values that were fixed before the coin fell, not NaN."""
+        """Add a round that a coin decided, if both values were expected before the coin fell."""
         if isnan(expected) or isnan(expected_control):
             return
         arms, both, ends = self._arms, (expected, expected_control), self.value_range
@@ -204,7 +203,7 @@ class UpliftEstimate:
         gain = share * abs(one.total + other.total) / answers
         noise = sqrt((one.squares + other.squares) / answers)
         rounds = rounds_to_see(gain, noise, self.holdback) if 0.0 < noise < inf else inf
-        after = f"about {two_digits(rounds)} rounds" if rounds < inf else "no known time"
+        after = f"about {float(f'{rounds:.2g}'):,.0f} rounds" if rounds < inf else "no known time"
         return f"A change by {100 * share:g} % shows after {after}"
 
     def _uplift(self, sums: Sums, alpha: float, note: str | None = None) -> Uplift:
@@ -239,14 +238,17 @@ class UpliftEstimate:
     # --- the guard -----------------------------------------------------------------------------
 
     def _watch(self, limit: float) -> None:
-        """Hold if tuned rounds, all or recent ones, are surely worse than the limit allows."""
+        """Hold if tuned rounds, all or recent ones, are surely worse than the limit allows.
+
+        The window with number j = 0, 1, ... may fail with a probability of 1/((j + 1)(j + 2)) of
+        the whole, so that the intervals of all windows together are valid at any time.
+        """
         if self.reason is None:
             for place, sums in enumerate(self._guarded):
                 index = self._first_window + place
-                # Summed over all windows this is ALPHA: they are valid together.
                 alpha = ALPHA / (index * (index + 1.0)) if place else ALPHA
                 if self._is_short(sums, alpha, limit):
-                    self.reason = _reason(self._uplift(sums, alpha), limit)
+                    self.reason = _sentence(self._uplift(sums, alpha), limit)
                     break
         if self._guarded[0].rounds % ceil(WINDOW / self.holdback) == 0:
             self._guarded.append(Sums())
@@ -255,10 +257,13 @@ class UpliftEstimate:
                 self._first_window += 1
 
     def _is_short(self, sums: Sums, alpha: float, limit: float) -> bool:
-        """Return whether v(tuned) - v(control) is surely below -limit |v(control)|."""
+        """Return whether v(tuned) - v(control) is surely below -limit |v(control)|.
+
+        With both signs of the control's value: v(tuned) - y v(control) for y = 1 -+ limit.
+        """
         if sums.first_spread == 0.0:
             return False
-        for weight in (1.0 - limit, 1.0 + limit):  # for both signs of the control's value
+        for weight in (1.0 - limit, 1.0 + limit):
             low, high = sums.interval(self.holdback, alpha, weight)
             if (high if self.maximize else -low) >= 0.0:
                 return False
@@ -297,7 +302,7 @@ class UpliftEstimate:
         self._lost = lost_answers(self.holdback, *self._missing)
 
 
-def _reason(found: Uplift, limit: float) -> str:
+def _sentence(found: Uplift, limit: float) -> str:
     least, most = -found.high_percent, -found.low_percent
     size = f", by {least:.3g} % to {most:.3g} %," if isfinite(most - least) else ""
     return (

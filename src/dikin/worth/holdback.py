@@ -37,33 +37,13 @@ def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float
 
 
 def is_held_back(key: str, id: int, share: float) -> bool:
-    """Return whether a trial uses the control: with probability `share`, independent of all else.
-
-    Parameters
-    ----------
-    key : str
-        Identifies the tuner.
-    id : int
-        The number of the trial.
-    share : float
-        The share of trials that are held back.
-
-    Returns
-    -------
-    bool
-        The same in every process and for ever.
-
-    Examples
-    --------
-    >>> sum(is_held_back("7", id, 0.05) for id in range(10_000))
-    518
-    """
+    """Return True if a trial of a tuner's key uses the control: the same in every process."""
     # The personalisation separates this stream from every other hash of the same key and id.
     return lot(key, id, b"holdback") < share
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
-    """Return a warning if more values are missing in one arm (Ville's inequality), else None."""
+    """Return a warning if more values of one arm are missing than the coin explains (Ville)."""
     if evidence(share, tuned, held_back) <= -log(LOST_ALPHA):
         return None
     missing = tuned + held_back

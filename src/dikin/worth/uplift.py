@@ -79,11 +79,6 @@ class Uplift:
         ----------
         content : dict
             The dictionary that `to_json` returned.
-
-        Returns
-        -------
-        Uplift
-            The same record.
         """
         unknown = {"low": -inf, "high": inf, "note": None}
         parts: dict[str, Any] = {

@@ -52,9 +52,8 @@ export function openOverview(main, page) {
 
 const emptyState = () => make("div", { class: "empty-state", hidden: true },
   make("h2", { text: "No studies yet" }),
-  make("p", { text: "A study keeps a tuner and all its rounds. Make one on the machine of this service:" }),
-  make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })),
-  make("p", { text: "The price lies between 1 and 14 and starts at 4. Larger values are better. The study then appears here automatically." }));
+  make("p", { text: "This command makes one, of a price between 1 and 14 that starts at 4:" }),
+  make("pre", { tabindex: "0", role: "group", "aria-label": "Example command" }, make("code", { text: "dikin study create shop --param price=1:14:4 --maximize" })));
 
 /** The cells of one study. */
 function row(study) {

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dikin.errors import ParameterError, did_you_mean, shown
+from dikin.tuning.circumstances import refuse_name
 from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind, arguments_of
 
 EXAMPLE = '{"kind": "real", "low": 1, "high": 14, "start": 4}'
@@ -22,10 +23,7 @@ def check_parameters(parameters: Any) -> dict[str, ParameterKind]:
             f"14, start=4)}}, got {shown(parameters)}"
         )
     for name, parameter in parameters.items():
-        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
-            raise ParameterError(
-                f"a parameter's name must be 1 to 100 printable characters, got {name!r}"
-            )
+        refuse_name("parameter", name, ParameterError)
         if not isinstance(parameter, ParameterKind):
             values = shown(parameter) if isinstance(parameter, tuple | list) else "[...]"
             advice = f"For one of several values use dikin.Choice({values})."

@@ -44,15 +44,9 @@ class Integer(ParameterKind):
     def __post_init__(self) -> None:
         for name in ("low", "high") if self.start is None else ("low", "high", "start"):
             value = getattr(self, name)
-            if not is_whole(value):
-                raise ParameterError(
-                    f"{name} of an Integer must be a whole number, got {shown(value)}"
-                )
-            if abs(int(value)) > MOST:
-                bits = int(value).bit_length()
-                raise ParameterError(
-                    f"{name} must be between -2^53 and 2^53, got a number of {bits} bits"
-                )
+            if not is_whole(value) or abs(int(value)) > MOST:
+                wanted = "a whole number" if not is_whole(value) else "between -2^53 and 2^53"
+                raise ParameterError(f"{name} of an Integer must be {wanted}, got {shown(value)}")
         check_bounds(self, int)
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dikin.arguments import number, plain_tuple
-from dikin.errors import ParameterError, did_you_mean, shown
+from dikin.errors import ParameterError, shown
 from dikin.plotting.axes import Axis
 from dikin.tuning.parameters.base import ParameterKind
 
@@ -60,15 +60,7 @@ class Shares(ParameterKind):
 
     def _shares(self, start: Any) -> tuple[float, ...]:
         """Return the shares of a start in the order of the names, if they are shares."""
-        if isinstance(start, Mapping):
-            known = set(self.names)
-            for part in start:
-                if part not in known:
-                    near = did_you_mean(str(part), self.names)
-                    raise ParameterError(f"start has a share of {shown(part)}.{near}")
-            lacking = [part for part in self.names if part not in start]
-            if lacking:
-                raise ParameterError(f"start has no share of {', '.join(lacking)}")
+        if isinstance(start, Mapping) and start.keys() == set(self.names):
             start = tuple(start[name] for name in self.names)
         values = plain_tuple(start)
         if not isinstance(values, tuple) or len(values) != len(self.names):
