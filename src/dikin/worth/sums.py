@@ -37,8 +37,6 @@ def mixture_factor(grown: float, alpha: float) -> float:
 
 @dataclass(slots=True)
 class Sums:
-    """Sums over some rounds."""
-
     tuned: int = 0
     held_back: int = 0
     tuned_values: float = 0.0
@@ -119,7 +117,6 @@ class Sums:
         return (middle - root) / left, (middle + root) / left
 
     def doubt(self, share: float, alpha: float) -> str | None:
-        """Return the reason for a doubt about the interval, or None."""
         if self.held_back < FEWEST:
             return f"{self.held_back} of {FEWEST} answers of the control have come"
         if self.largest == 0.0:

@@ -87,7 +87,6 @@ def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
 
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
-    """Write the title of a panel, and the exponents of its curves in their colours."""
     axes.set_title(_maths(label), fontsize=SMALL, loc="left", pad=12)
     for place, (curve, colour) in enumerate(curves):
         text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
@@ -98,7 +97,6 @@ def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
 
 
 def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
-    """Write the meaning of the marks below the panels."""
     from matplotlib.lines import Line2D
 
     handles = [
