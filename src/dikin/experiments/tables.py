@@ -18,17 +18,14 @@ Columns = Mapping[str, Callable[[T], object]]
 
 
 def six_decimals(value: float) -> str:
-    """Return a number for files: six digits after the point."""
     return f"{value:.6f}"
 
 
 def exponent(value: float) -> str:
-    """Return an exponent."""
     return f"{value:.3f}"
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return the ends of an interval."""
     return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
@@ -38,7 +35,6 @@ def whole(value: float) -> str:
 
 
 def rows(columns: Columns[T], things: Iterable[T]) -> Iterator[list[str]]:
-    """Yield a row for each thing."""
     for thing in things:
         yield [str(text(thing)) for text in columns.values()]
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 DPI = 100
 """Pixels in an inch on a screen."""
 SMALL, NORMAL, LARGE = 10.0, 11.0, 14.0
-"""Points of letters."""
 LONGEST = 12
-"""Letters of the name of a part, next to its share."""
 LINE_HEIGHT = 0.19
 """Inches that a label needs."""
 
@@ -100,7 +98,6 @@ def heading(axes: Axes, name: str, note: str = "") -> None:
 
 
 def show_scale(axes: Axes, axis: Axis) -> None:
-    """Draw the ticks of a parameter's values."""
     ticker = require("matplotlib.ticker")
     if axis.log:
         axes.yaxis.set_major_formatter("{x:g}")
@@ -129,7 +126,6 @@ def write_labels(axes: Axes, labels: list[Label]) -> None:
 
 
 def short(name: str) -> str:
-    """Return a name that fits into the margin."""
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 

@@ -166,11 +166,13 @@ def _draw_played(axes: Axes, table: Table, column: str, colour: str) -> None:
     """Draw the range outside of pauses, and each round where they are few."""
     x, played, at = table["round"], table[column], marks(len(table))
     where = ~table["paused"][at]
-    axes.fill_between(
-        x[at], *band(played), where=where, color=colour, alpha=0.18, linewidth=0, label=column
-    )
+    _fill(axes, x[at], band(played), colour, column, where=where)
     if len(x) <= FEW:
         _dots(axes, x, played, colour)
+
+
+def _fill(axes: Axes, x: Any, ends: Any, colour: str, label: str, **options: Any) -> None:
+    axes.fill_between(x, *ends, color=colour, alpha=0.18, linewidth=0, label=label, **options)
 
 
 def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
@@ -181,7 +183,6 @@ def _dots(axes: Axes, x: Any, y: Any, colour: str) -> None:
 
 
 def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
-    """Draw the values with their mean, the expected value, and a cross for each failure."""
     notes = ["larger is better" if maximize else "smaller is better"]
     failed = table["failed"]
     if failed.any():
@@ -200,7 +201,7 @@ def _draw_value(axes: Axes, table: Table, maximize: bool) -> None:
     if len(x) <= FEW:
         _dots(axes, x, values, GREY)
     else:
-        axes.fill_between(x[at], *band(values), color=GREY, alpha=0.18, linewidth=0, label="value")
+        _fill(axes, x[at], band(values), GREY, "value")
     far = far_off(values)
     mean = rolling(np.where(far, np.nan, values), np.mean)
     axes.plot(x[at], mean, color=INK, linewidth=1.8, label="mean value")
@@ -222,8 +223,7 @@ def _draw_uplift(axes: Axes, uplift: UpliftCourse) -> None:
     late = known[len(known) // 4 :]  # zero is within, the first wide intervals are cut
     low, high = min(0.0, float(late["low"].min())), max(0.0, float(late["high"].max()))
     room = 0.06 * ((high - low) or 1.0)
-    band_of: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0, "label": "interval"}
-    axes.fill_between(known["round"], known["low"], known["high"], **band_of)
+    _fill(axes, known["round"], (known["low"], known["high"]), BLUE, "interval")
     axes.plot(known["round"], known["mean"], color=BLUE, linewidth=1.8, label="uplift")
     axes.axhline(0.0, color=GREY, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.set_ylim(low - room, high + room)
@@ -246,7 +246,6 @@ def _shade_paused(axes: list[Axes], table: Table) -> bool:
 
 
 def _caption(figure: Figure, title: str, left_out: int, paused: bool) -> None:
-    """Write the title and the meaning of the lines, in place of a legend."""
     height, left = figure.get_figheight(), MARGINS[0]
     note = "line: best guess · band: 5 to 95 % of the rounds · dashed: start"
     note += " · shaded: paused" * paused + f" · not drawn: {left_out} more" * bool(left_out)

@@ -1,8 +1,4 @@
-"""Figures for print: curves with bands of the 95 % interval, in panels that share a style.
-
-A figure is drawn at the size at which it is printed, at most `WIDTH` inches wide, with letters of
-at least `LEAST_TEXT` points, and published as PNG and as SVG: the same bytes every time.
-"""
+"""Figures for print: curves with bands of the 95 % interval, in panels that share a style."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.plotting.style import GREY, PALETTE, STYLE, save_figure
+from dikin.plotting.style import PALETTE, STYLE, save_figure
 from dikin.vectors import Array
 
 COLOURS = [*PALETTE, "#000000"]
@@ -52,9 +48,6 @@ def small_multiples(count: int, columns: int, **options: Any) -> tuple[Any, list
     return figure, list(panels.flat[:count])
 
 
-# --- lines ----------------------------------------------------------------------------------------
-
-
 def draw_curve(
     axes: Any, band: tuple[Array, Array, Array], colour: str, marker: str, dash: Any, **options: Any
 ) -> None:
@@ -74,11 +67,6 @@ def draw_interval(
     for cut, edge, marker in ((ends[0] < view[0], view[0], "<"), (ends[1] > view[1], view[1], ">")):
         if cut:
             axes.plot(edge, place, marker=marker, ms=3, clip_on=False, **look)
-
-
-def draw_slope(axes: Any, sizes: Array, last: float, power: float, colour: str = GREY) -> None:
-    """A power of the size, dotted, through the value at the largest size."""
-    axes.plot(sizes, last * (sizes / sizes[-1]) ** power, color=colour, ls=DOTTED, lw=1.3)
 
 
 def number_ticks(axis: Any) -> None:

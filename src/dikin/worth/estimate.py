@@ -1,16 +1,7 @@
 """Estimate the uplift while a tuner runs, with an interval for any time, and stop harm.
 
-A coin plays the control with probability q. Otherwise the round is tuned. With guesses m1 and m0 of
-the value in either arm that know nothing of the round's coin, and r the value minus the guess of
-its arm, clipped at a level that was known before too,
-
-    m1 + r/(1 - q) if tuned, else m1        and        m0 + r/q if held back, else m0
-
-have the means v(tuned) and v(control), whatever drifts, however bad the guesses are. Their
-difference is the estimate of the round's gain (augmented inverse probability weighting). The
-estimand at a time is the mean of the true gains of the rounds so far. `Arm` has the guess and the
-level of an arm, `sums` the interval, and the doubts about it (docs/mathematics.md, 14). Values in a
-declared range are not clipped.
+The estimate of a round's gain is augmented inverse probability weighting, which has no bias however
+bad the guesses are (docs/mathematics.md, 14).
 """
 
 from __future__ import annotations
@@ -35,11 +26,9 @@ MEMORY = 50.0
 RARE = 5
 """Rare values of an arm that have come before they are clipped no more."""
 QUANTILE, TIMES, STEP = 0.98, 3.0, 0.5
-"""The level of both arms is three times the 98 % quantile of the residuals, 7 standard deviations
-of normal ones; it follows in steps of up to a factor exp(1/2)."""
+"""The level of both arms is three times the 98 % quantile of the residuals."""
 ROUNDS = 600
-"""Rounds without a declared range before an interval is printed: what comes once in 200 rounds has
-been seen by then with a probability of 95 %."""
+"""Rounds without a declared range before an interval is printed."""
 
 
 def next_level(level: float, size: float) -> float:
@@ -164,7 +153,7 @@ class UpliftEstimate:
             self._watch(self.limit)
 
     def miss(self, held_back: bool) -> None:
-        """Count a round that a coin decided and that gets no value."""
+        """Count a round that gets no value."""
         self._missing[held_back] += 1
         self._lost = lost_answers(self.holdback, *self._missing)
 

@@ -1,8 +1,4 @@
-"""The holdback: rounds, drawn by an independent coin, that use the control.
-
-The coin of a round is a function of a key and the trial's id. So a journal that has both replays
-the same coins, and no generator has a state that could be lost or shared.
-"""
+"""The holdback: rounds, drawn by an independent coin, that use the control."""
 
 from __future__ import annotations
 

@@ -1,13 +1,8 @@
-"""Sums over rounds of either arm, and the interval of the gain that follows from them.
+"""Sums over rounds of either arm, and the interval of the gain (docs/mathematics.md, 14.2).
 
-The variance of the sum of t estimates of the gain is at most about t (s1/(1 - q) + s0/q) with the
-mean squares s1, s0 of the residuals in either arm. The largest square counts three times in both,
-because an arm of few answers has seen few of its rare values, and s0 is at least s1: a change
-that upsets the many tuned rounds upsets the control as well. If exp(a S_t - a^2 W_t/2) is a
-supermartingale for every a, then, by Ville's inequality for its mean over a ~ N(0, scale), with
-probability 1 - alpha at all times
-
-    S_t^2  <=  (W_t + 1/scale) ln((W_t scale + 1)/alpha^2)        (docs/mathematics.md, 14.2).
+The largest square counts three times in both arms, because an arm of few answers has seen few of
+its rare values. The control's mean square is at least that of the tuned rounds: a change that
+upsets the many tuned rounds upsets the control as well.
 """
 
 from __future__ import annotations
@@ -42,8 +37,6 @@ def mixture_factor(grown: float, alpha: float) -> float:
 
 @dataclass(slots=True)
 class Sums:
-    """Sums over some rounds."""
-
     tuned: int = 0
     held_back: int = 0
     tuned_values: float = 0.0
@@ -124,7 +117,6 @@ class Sums:
         return (middle - root) / left, (middle + root) / left
 
     def doubt(self, share: float, alpha: float) -> str | None:
-        """Return the reason for a doubt about the interval, or None."""
         if self.held_back < FEWEST:
             return f"{self.held_back} of {FEWEST} answers of the control have come"
         if self.largest == 0.0:

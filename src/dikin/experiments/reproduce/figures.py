@@ -21,7 +21,6 @@ from dikin.plotting.publication import (
     WIDTH,
     draw_curve,
     draw_interval,
-    draw_slope,
     number_ticks,
     publish,
     pyplot,
@@ -36,12 +35,10 @@ SERIES = (
     ("Predictive, shifted losses", COLOURS[1], "s", 0.0),
     ("Predictive", COLOURS[2], "D", -0.24),
 )
-"""Name, colour, marker, and where in its row."""
 ROOM = 0.13
 """How far the axis reaches beyond the exponents that are proved, at least and at most."""
 MOST_ROOM = 0.22
 SETS = (COLOURS[0], "o"), (COLOURS[1], "s")
-"""Colour and marker of ball and cube."""
 UNIT = "B is half the range of the losses."
 
 
@@ -85,11 +82,11 @@ def _draw_slopes(axes: Any, curve: Curve, colour: str, marker: str) -> None:
     axes.set(xscale="log", yscale="log")
     draw_curve(axes, curve.band, colour, marker, "none", ms=3)
     axes.plot(curve.tail, curve.power.at(curve.tail), color=colour)
-    draw_slope(axes, curve.sizes, curve.means[-1], curve.proved, colour)
+    proved = curve.means[-1] * (curve.sizes / curve.sizes[-1]) ** curve.proved
+    axes.plot(curve.sizes, proved, color=colour, ls=DOTTED, lw=1.3)
 
 
 def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
-    """Write the title of a panel, and the exponents of its curves in their colours."""
     axes.set_title(_maths(label), fontsize=SMALL, loc="left", pad=12)
     for place, (curve, colour) in enumerate(curves):
         text = f"{curve.power.exponent:.2f} ({curve.proved:.2f})"
@@ -100,7 +97,6 @@ def _title(axes: Any, label: str, curves: list[tuple[Curve, str]]) -> None:
 
 
 def _key(figure: Any, fitted: str, extra: Sequence[Any] = ()) -> None:
-    """Write the meaning of the marks below the panels."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -159,11 +155,7 @@ def _dimensions(dims: list[Line]) -> Drawn:
     return figure, "dimensions", caption
 
 
-# --- the exponents ------------------------------------------------------------------------------
-
-
 def _exponents(measured: Measured) -> Drawn:
-    """A panel per table, a row per row."""
     count = len(measured.tables)
     size: Any = {"figsize": (WIDTH * count / 2, 4.2), "layout": "constrained", "squeeze": False}
     figure, ((*panels,),) = pyplot().subplots(1, count, **size)
