@@ -338,8 +338,8 @@ def promises_parts(docs: Path) -> dict[str, str]:
     found: dict[str, dict[str, dict[str, list[Outcome]]]] = {}
     for task, outcome in read_games("promises", docs / "games").items():
         name, problem = task.problem.split(": ")
-        games = found.setdefault(name, {}).setdefault(problem, {})
-        games.setdefault(task.player, []).append(outcome)
+        players = found.setdefault(name, {}).setdefault(problem, {})
+        players.setdefault(task.player, []).append(outcome)
     tables = {}
     for name, each in PROMISES.items():
         figures = [figure for figure in each.figures if figure]

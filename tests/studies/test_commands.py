@@ -254,7 +254,7 @@ def test_a_drawing_gets_the_table_and_the_parameters(
     out = tmp_path / "a.svg"
     with dikin.Study(store, "prices") as study:
         study.plot(out)
-        options = {"maximize": True, "title": "study prices", "contexts": (), "uplift": None}
+        options = {"maximize": True, "title": "study prices", "uplift": None}
         assert drawn[0] == (table.tobytes(), ["price", "ads"], options)
         assert drawn[1] == ("figure", out)
         with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):

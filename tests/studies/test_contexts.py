@@ -105,12 +105,3 @@ def test_the_best_setting_is_one_for_each_context(file: str) -> None:
         found, best = study.recommend(place(0)), study.best_for(place(0))
         assert found.params["price"] == pytest.approx(best["price"])
         assert study.status().best_value is None
-
-
-def test_the_figure_of_a_study_shows_the_settings(file: str) -> None:
-    with dikin.Study(file, "a", tuner({"region": ["eu", "us"]})) as study:
-        for t in range(12):
-            study.tell(study.ask(context={"region": ("eu", "us")[t % 2]}), float(t % 2))
-        axes = study.plot().axes
-        wanted = [study.best_for({"region": region})["price"] for region in ("eu", "us")]
-        assert axes[-2].lines[0].get_ydata() == pytest.approx(wanted)

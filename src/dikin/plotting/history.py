@@ -25,7 +25,6 @@ from dikin.plotting.axes import (
     whole_ticks,
     write_labels,
 )
-from dikin.plotting.contexts import ContextPanel, context_axes, draw_context, height_of
 from dikin.plotting.curves import band, far_off, limits, marks, rolling, window
 from dikin.plotting.style import BLUE, FONTS, GREY, INK, ORANGE, PALETTE, require, styled
 from dikin.vectors import Table
@@ -84,38 +83,35 @@ def draw_history(
     *,
     maximize: bool,
     title: str = "",
-    contexts: Sequence[ContextPanel] = (),
     uplift: UpliftCourse | None = None,
 ) -> Figure:
-    """Draw the panels and the value over the rounds, and below them the settings by context."""
+    """Draw the panels and the value over the rounds."""
     if not len(table):
         raise StateError("there is no round to draw: tell a value first")
     if "held_back" in (table.dtype.names or ()):  # the control's rounds would hide the tuned ones
         tuned = table[~table["held_back"] | table["paused"]]
         table = tuned if len(tuned) else table
-    drawn, contexts = panels[:MOST_PANELS], contexts[:MOST_PANELS]
+    drawn = panels[:MOST_PANELS]
     if uplift is not None and not len(uplift.known):
         uplift = None
     with styled():
         kinds = ["parameter"] * len(drawn) + ["uplift"] * (uplift is not None) + ["value"]
-        figure, axes = _layout(kinds, HEAD + TITLE * bool(title), height_of(contexts))
+        figure, axes = _layout(kinds, HEAD + TITLE * bool(title))
         for panel, place in zip(drawn, axes, strict=False):
             _draw_parameter(place, table, panel)
         if uplift is not None:
             _draw_uplift(axes[-2], uplift)
         _draw_value(axes[-1], table, maximize)
         paused = _shade_paused(axes, table)
-        for context, place in zip(contexts, context_axes(figure, contexts, MARGINS), strict=True):
-            draw_context(place, context)
         _caption(figure, title, len(panels) - len(drawn), paused)
     return figure
 
 
-def _layout(kinds: list[str], head: float, below: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each kind, and so much room below them."""
+def _layout(kinds: list[str], head: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each kind."""
     figures = require("matplotlib.figure")
     heights = [HEIGHTS[kind] for kind in kinds]
-    total = head + FOOT + sum(heights) + GAP * len(kinds) + below
+    total = head + FOOT + sum(heights) + GAP * len(kinds)
     figure: Figure = figures.Figure(figsize=(WIDTH, total), dpi=DPI, facecolor="white")
     axes: list[Axes] = []
     left, right, top = *MARGINS, total - head

@@ -696,9 +696,7 @@ class Study:
         rounds = self.history()
         if not len(rounds):
             raise StateError(f"study {self.name!r} has no history to draw yet")
-        status = self.summary()
-        panels = Tuner.restore(self.state())._context_panels() if status.contexts else ()
-        return figure_of(rounds, status, self.space, panels, path, f"study {self.name}")
+        return figure_of(rounds, self.summary(), self.space, path, f"study {self.name}")
 
     # --- care ----------------------------------------------------------------------------------
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dikin import extras
-from dikin.plotting.contexts import ContextLine, ContextPanel
 from dikin.plotting.curves import marks
 from dikin.plotting.history import Line, Panel, UpliftCourse, draw_history
 from dikin.plotting.style import save_figure
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.tuning.circumstances import LONGEST, Contexts, Values
+from dikin.tuning.circumstances import LONGEST
 from dikin.tuning.space import Place, Space
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate
@@ -108,18 +106,16 @@ def figure_of(
     table: Table,
     status: Status,
     space: Space,
-    contexts: Sequence[ContextPanel],
     path: str | os.PathLike[str] | None,
     title: str = "",
 ) -> Figure:
-    """Draw a history: the parameters and the value, the contexts, and the gain over the control."""
+    """Draw a history: the parameters, the value, and the gain over the control."""
     compared = status.uplift is not None and len(table)
     figure = draw_history(
         table,
         panels_of(space),
         maximize=status.maximize,
         title=title,
-        contexts=contexts,
         uplift=uplift_course(table, status) if compared else None,
     )
     if path is not None:
@@ -160,35 +156,6 @@ def panels_of(space: Space) -> list[Panel]:
             for column, label in zip(place.columns, _labels(place), strict=True)
         ]
         panels.append(Panel(place.name, tuple(lines), place.parameter.axis))
-    return panels
-
-
-def context_panels(
-    space: Space, contexts: Contexts, center_in: Callable[[Values], Array]
-) -> list[ContextPanel]:
-    """Return the panel of each parameter over a number, or else over the context of most words."""
-    if not contexts.kinds:
-        return []
-    sizes = {name: (bool(kind.curve), len(kind.places)) for name, kind in contexts.kinds.items()}
-    across = max(sizes, key=lambda name: sizes[name])
-    along = contexts.kinds[across]
-    xs: tuple[Any, ...] = along.curve or along.places
-    rest = [name for name in contexts.kinds if name != across]
-    curves = []
-    for values in product(*(contexts.kinds[name].places for name in rest)):
-        others = dict(zip(rest, values, strict=True))
-        words = [v if isinstance(v, str) else f"{name} {v:.6g}" for name, v in others.items()]
-        curves.append((words, np.array([center_in({**others, across: x}) for x in xs])))
-    panels = []
-    for place in space.places:
-        lines = [
-            ContextLine(", ".join([*words, *filter(None, [label])]), column)
-            for words, centers in curves
-            for column, label in zip(centers.T[place.values], _labels(place), strict=True)
-        ]
-        starts = tuple(space.start_values[place.values].tolist()) * len(curves)
-        axis = place.parameter.axis
-        panels.append(ContextPanel(place.name, across, xs, tuple(lines), starts, axis))
     return panels
 
 

@@ -19,7 +19,6 @@ from dikin.learners.base import CANNOT_COMPUTE
 from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
 from dikin.players import Player, locked
-from dikin.plotting.contexts import ContextPanel
 from dikin.rng import counted, named_key, stream_key
 from dikin.serialization import count_of, number_or_nan, plain
 from dikin.status import OpenQueries, Status
@@ -27,7 +26,6 @@ from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
 from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import (
     Row,
-    context_panels,
     figure_of,
     history_table,
     to_frame,
@@ -807,8 +805,7 @@ class Tuner(Player[Trial]):
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the history of each parameter and of the value.
 
-        With contexts the figure also has the best setting over them, and with a holdback the gain
-        over the control with its interval.
+        With a holdback the figure also has the gain over the control with its interval.
 
         Parameters
         ----------
@@ -820,14 +817,7 @@ class Tuner(Player[Trial]):
         matplotlib.figure.Figure
             The drawing.
         """
-        rounds, panels = self.history(), self._context_panels()
-        return figure_of(rounds, self.summary(), self.space, panels, path)
-
-    @locked
-    def _context_panels(self) -> list[ContextPanel]:
-        return context_panels(
-            self.space, self.contexts, lambda values: self._center(self.contexts.weights(values))
-        )
+        return figure_of(self.history(), self.summary(), self.space, path)
 
     def __repr__(self) -> str:
         sense = "maximize" if self.maximize else "minimize"
