@@ -104,10 +104,10 @@ class OpenStudy:
         try:
             async with asyncio.timeout(self._owner.deadline):
                 return await answer
-        except TimeoutError:  # a study that is busy raises such an error too
-            if answer.cancelled():
-                raise self._stuck_error() from None
-            raise
+        except TimeoutError as error:
+            if isinstance(error, BusyError):
+                raise
+            raise self._stuck_error() from None
         finally:
             self._users -= 1
 
