@@ -16,6 +16,7 @@ class Proxy:
         self._backends = ports
         self._turns = itertools.count()
         self._tasks: list[asyncio.Future[None]] = []
+        self._writers: list[asyncio.StreamWriter] = []
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
 
@@ -29,8 +30,12 @@ class Proxy:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:  # that of a task which ended before it closed any, too
+            writer.close()
+        await asyncio.sleep(0)  # transports are closed by the loop's next turn
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         self._tasks.append(asyncio.ensure_future(self._connected(reader, writer)))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
