@@ -23,8 +23,6 @@ TINY = 1e-300
 class QuadraticDomain(Domain):
     """Sets whose gauge is a Euclidean norm, with the barrier -ln(1 - gauge^2) and nu = 1."""
 
-    exact_support = True
-
     def barrier(self, v: Array) -> float:
         slack = self._slack(v)
         return -log(slack) if slack > 0 else inf
@@ -35,10 +33,6 @@ class QuadraticDomain(Domain):
 
     def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
 
 class Ball(QuadraticDomain):
@@ -66,13 +60,13 @@ class Ball(QuadraticDomain):
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = size_of_set(dim, "dim", 1, LARGEST_VECTOR, "the ball's dimension")
+        self.nu = self.symmetry = 1.0
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
             raise DomainError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
-        self.nu = 1.0
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
@@ -89,9 +83,6 @@ class Ball(QuadraticDomain):
 
     def gauge(self, v: Array) -> float:
         return sqrt(v @ v) / self.radius
-
-    def support(self, direction: Array) -> float:
-        return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
         return BallGeometry(self.dim, 3, 2, self.radius / scale)

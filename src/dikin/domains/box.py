@@ -49,8 +49,6 @@ class Box(Domain):
     array([5., 1.])
     """
 
-    exact_support = True
-
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
         if self.lower.shape != self.upper.shape:
@@ -58,7 +56,7 @@ class Box(Domain):
                 f"lower has {self.lower.size} entries and upper {self.upper.size}; they must agree"
             )
         self.dim = self.lower.size
-        self.nu = float(self.dim)
+        self.nu, self.symmetry = float(self.dim), 1.0
         self.half = self.upper / 2 - self.lower / 2
         self._refuse_degenerate()
         self.center = self.lower + self.half
@@ -98,15 +96,8 @@ class Box(Domain):
     def gauge(self, v: Array) -> float:
         return float((np.abs(v) / self.half).max())
 
-    def support(self, direction: Array) -> float:
-        return float(self.half @ np.abs(direction))
-
     def barrier_growth(self, share: float) -> float:
         return -self.dim * log(share * (2.0 - share))  # in the corners
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
     def geometry(self, scale: float) -> Geometry:
         return BoxGeometry(self.dim, 3, 4, 1.0, self.half / scale)

@@ -57,7 +57,7 @@ class Ellipsoid(QuadraticDomain):
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
         self.dim = self.center.size
-        self.nu = 1.0
+        self.nu = self.symmetry = 1.0
         if self.shape.shape != (self.dim, self.dim):
             raise DomainError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "
@@ -106,9 +106,6 @@ class Ellipsoid(QuadraticDomain):
 
     def gauge(self, v: Array) -> float:
         return float(np.linalg.norm((v @ self.axes) / self.semi))
-
-    def support(self, direction: Array) -> float:
-        return float(np.linalg.norm((direction @ self.axes) * self.semi))
 
     def geometry(self, scale: float) -> Geometry:
         numbers = self.dim, 3, 5, 1.0, (scale / self.semi) ** 2

@@ -110,10 +110,6 @@ class Geometry(ABC):
 
     # --- the user's coordinates ----------------------------------------------------------------
 
-    def preimage(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement) / self.squares
-
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 

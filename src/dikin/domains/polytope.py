@@ -59,8 +59,6 @@ class Polytope(Domain):
     array([0.333333, 0.333333])
     """
 
-    exact_support = True
-
     def __init__(self, A: ArrayLike, b: ArrayLike) -> None:
         self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
         rows, self.dim = self.A.shape
@@ -71,6 +69,8 @@ class Polytope(Domain):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
+        # The ratios t_i of slacks to those of the centre add up to m: at -s v, 1 - s (t_i - 1) >= 0.
+        self.symmetry = 1.0 / self.nu
         self.slack = self.b.copy()  # that of the origin, until the centre is known
         center, decrement = minimise(self.barrier, self.gradient, self.hessian, inner)
         if not decrement <= 1e-4:
@@ -108,28 +108,6 @@ class Polytope(Domain):
 
     def gauge(self, v: Array) -> float:
         return float((self.A @ v / self.slack).max())
-
-    def support(self, direction: Array) -> float:
-        # By the dual of a linear program, any solution of which bounds the maximum: for y >= 0 and
-        # v in the set, direction.v <= y.slack + |direction - A'y| |v|. The program gets the set
-        # of size one, as the solver's tolerances are absolute.
-        length = float(np.linalg.norm(direction))
-        norms = np.linalg.norm(self.A, axis=1)
-        rows, slack = self.A / norms[:, None], self.slack / (norms * self.radius)
-        if length == 0.0:
-            return 0.0
-        result = _linprog(-direction / length, A_ub=rows, b_ub=slack, bounds=(None, None))
-        if result.status != 0:
-            return super().support(direction)
-        weights = np.maximum(-result.ineqlin.marginals, 0.0)
-        missed = float(np.linalg.norm(direction / length - weights @ rows))
-        return length * self.radius * (float(weights @ slack) + missed)
-
-    @property
-    def symmetry(self) -> float:
-        # The ratios t_i of slacks to those of the centre add up to m, so that t_i - 1 <= m - 1. At
-        # -s v the i-th ratio is 1 - s (t_i - 1).
-        return 1.0 / (self.b.size - 1)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

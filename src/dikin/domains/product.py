@@ -51,7 +51,7 @@ class Product(Domain):
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)
-        self.exact_support = all(part.exact_support for part in parts)
+        self.symmetry = min(part.symmetry for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
         self.radius = sqrt(sum(part.radius**2 for part in parts))
         self.inradius = min(part.inradius for part in parts)
@@ -105,15 +105,8 @@ class Product(Domain):
     def gauge(self, v: Array) -> float:
         return max(part.gauge(w) for part, w in self._chart_parts(v))
 
-    def support(self, direction: Array) -> float:
-        return sum(part.support(w) for part, w in self._chart_parts(direction))
-
     def barrier_growth(self, share: float) -> float:
         return sum(part.barrier_growth(share) for part in self.parts)
-
-    @property
-    def symmetry(self) -> float:
-        return min(part.symmetry for part in self.parts)
 
     def geometry(self, scale: float) -> Geometry:
         parts = [part.geometry(scale) for part in self.parts]

@@ -44,11 +44,10 @@ class ProbabilityDomain(Domain):
         The number of entries or eigenvalues.
     """
 
-    exact_support = True
-
     def __init__(self, n: int) -> None:
         self.n = n
         self.nu = n - 1.0
+        self.symmetry = 1.0 / self.nu  # from a corner to the middle of the face opposite
         self.radius = sqrt(1 - 1 / n)
         self.inradius = 1 / sqrt(n * (n - 1))
         self.diameter = sqrt(2)
@@ -56,10 +55,6 @@ class ProbabilityDomain(Domain):
     def barrier_growth(self, share: float) -> float:
         # In the corners, where all entries but one are share/n.
         return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n})"
@@ -111,9 +106,6 @@ class Simplex(ProbabilityDomain):
 
     def gauge(self, v: Array) -> float:
         return -self.n * float(self.outward(v).min())
-
-    def support(self, direction: Array) -> float:
-        return float(self.outward(direction).max())  # whose entries add up to zero
 
     def geometry(self, scale: float) -> Geometry:
         return SimplexGeometry(self.n, 4, 4, scale)

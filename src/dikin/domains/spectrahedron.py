@@ -90,9 +90,6 @@ class Spectrahedron(ProbabilityDomain):
     def gauge(self, v: Array) -> float:
         return -self.n * float(np.linalg.eigvalsh(self.outward(v))[0])
 
-    def support(self, direction: Array) -> float:
-        return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(2)
