@@ -69,7 +69,7 @@ class Polytope(Domain):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
-        # The ratios t_i of slacks to those of the centre add up to m: at -s v, 1 - s (t_i - 1) >= 0.
+        # The ratios t_i of slacks to those of the centre add up to m. At -s v: 1 - s (t_i - 1).
         self.symmetry = 1.0 / self.nu
         self.slack = self.b.copy()  # that of the origin, until the centre is known
         center, decrement = minimise(self.barrier, self.gradient, self.hessian, inner)
