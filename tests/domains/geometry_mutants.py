@@ -21,7 +21,7 @@ def off(words: str, method: str, change: Callable[..., Any], make: Any = box) ->
     def changed(self: Any, *arguments: Any) -> Any:
         return change(partial(original, self), *arguments)
 
-    def geometry(domain: Any, scale: float) -> Any:
+    def geometry(domain: Any, scale: float, equal_sides: bool = False) -> Any:
         true = type(domain).geometry(domain, scale)
         return type("Changed", (kind,), {method: changed})(*true)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
 from typing import Self
@@ -17,7 +18,7 @@ from dikin.errors import DomainError
 from dikin.vectors import combine, dot, dots, multiply
 
 TINY = 1e-300
-"""Negligible when added to any other length."""
+"""Negligible when added to any other number."""
 
 
 class QuadraticDomain(Domain):
@@ -30,6 +31,17 @@ class QuadraticDomain(Domain):
     def _slack(self, v: Array) -> float:
         r = self.gauge(v)
         return (1 - r) * (1 + r)  # keeps its digits near the boundary
+
+    @abstractmethod
+    def _precision(self, v: Array) -> Array:
+        """Return half the gradient of the squared gauge, of a vector or of each row."""
+
+    def gradient(self, v: Array) -> Array:
+        return 2 / self._slack(v) * self._precision(v)
+
+    def hessian(self, v: Array) -> Array:
+        g = self.gradient(v)
+        return 2 / self._slack(v) * self._precision(np.eye(self.dim)) + np.outer(g, g)
 
     def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
@@ -70,12 +82,8 @@ class Ball(QuadraticDomain):
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
-    def gradient(self, v: Array) -> Array:
-        return 2 * v / (self.radius**2 * self._slack(v))
-
-    def hessian(self, v: Array) -> Array:
-        g = self.gradient(v)
-        return 2 / (self.radius**2 * self._slack(v)) * np.eye(self.dim) + np.outer(g, g)
+    def _precision(self, v: Array) -> Array:
+        return v / self.radius**2
 
     def margin(self, point: Array) -> float:
         v = point - self.center
@@ -84,7 +92,7 @@ class Ball(QuadraticDomain):
     def gauge(self, v: Array) -> float:
         return sqrt(v @ v) / self.radius
 
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         return BallGeometry(self.dim, 3, 2, self.radius / scale)
 
     @classmethod

@@ -122,16 +122,13 @@ class Domain(ABC):
         """Return the chart vector of a displacement: the nearest, for a set in a plane."""
         return displacement
 
-    def geometry(self, scale: float) -> Geometry:
-        """Return the working form of (X - center)/scale, for learners."""
-        return DenseGeometry(self, scale)
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
+        """Return the working form of (X - center)/scale, for learners.
 
-    def equal_sided_geometry(self, scale: float) -> Geometry:
-        """Return the working form after a linear map that makes unequal sides equal.
-
-        The radius stays the same. Only sets that have sides or axes are changed.
+        With equal sides it is that of the image under a linear map that makes unequal sides or axes
+        equal and leaves the radius as it is. Sets that have none are not changed.
         """
-        return self.geometry(scale)
+        return DenseGeometry(self, scale)
 
     def contains(self, point: ArrayLike) -> bool:
         """Return whether a point is finite and in the set, boundary included."""

@@ -113,7 +113,7 @@ class Geometry(ABC):
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
+        An isometry, unless the sides of the set were made equal (`Domain.geometry`).
         """
         x = np.empty(self.entries)
         self.write_point(u, np.zeros(self.entries), 1.0, x)
@@ -208,6 +208,10 @@ class Rotated(Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes)
+
+    @property
+    def squares(self) -> Array:
+        return np.asarray(np.sum(self.axes**2, axis=0))
 
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:

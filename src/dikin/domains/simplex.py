@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
+from dikin.domains.ball import TINY
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import (
     ClosedForm,
@@ -23,9 +24,6 @@ from dikin.domains.geometry import (
 )
 from dikin.kernel import choose, compilable, looped
 from dikin.vectors import combine, dot
-
-TINY = 1e-300
-"""Negligible when added to any other number."""
 
 PLANE_TOLERANCE = 1e-9
 """The largest distance from 1 of the sum of a probability vector's entries."""
@@ -107,7 +105,7 @@ class Simplex(ProbabilityDomain):
     def gauge(self, v: Array) -> float:
         return -self.n * float(self.outward(v).min())
 
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         return SimplexGeometry(self.n, 4, 4, scale)
 
     @classmethod

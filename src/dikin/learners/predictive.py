@@ -364,7 +364,7 @@ class Predictive(KernelLearner):
         self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
-        return self.domain.equal_sided_geometry(self.units.radius)
+        return self.domain.geometry(self.units.radius, equal_sides=True)
 
     def _planned(self) -> Plan:
         d, memory = float(self.domain.dim), self.memory or inf
