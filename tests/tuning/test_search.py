@@ -297,6 +297,20 @@ def test_rare_values_among_equal_ones_are_no_faults(value: Any) -> None:
     assert expected == pytest.approx(seen, rel=0.25)
 
 
+@pytest.mark.parametrize("at", [20, 60, 150])
+@pytest.mark.parametrize("size", [1.0, 1e5])
+def test_an_absurd_value_among_equal_and_rare_ones_is_left_out(at: int, size: float) -> None:
+    """The first rare value is news of any size: nothing has told yet how large values are."""
+    for seed in range(3):
+        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
+        for t in range(200):
+            x, picks, _ = search.ask(rng, NONE)
+            found = -size * float(rng.random() < 0.04)
+            search.tell(x, picks, 1e9 * size if t == at else found, weights=NONE)
+        assert search.left_out == 1
+        assert -0.2 * size < search.expected(x, picks, NONE, NONE) < 0.1 * size
+
+
 # --- limits ---------------------------------------------------------------------------------------
 
 

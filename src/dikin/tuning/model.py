@@ -139,7 +139,7 @@ class Regression(Stateful):
         (inf, 0.1, 0.0, -0.5),
         (inf, 0.003, 0.0, 0.0),
     )
-    TIMES = np.matmul
+    TIMES: np.ufunc = np.matmul
     """Product of covariances and a row."""
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
@@ -227,7 +227,9 @@ class Regression(Stateful):
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
-        self.largest = max(self.largest, abs(value))
+        if abs(value) > self.largest:  # a noise of 0 is one in its last digits
+            self.largest = abs(value)
+            vars(self).pop("s2", None)
         if scored:
             self.last = (*self.last, value)[-LAST:]
         value -= self.offset

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
+from statistics import median_low
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,13 +118,18 @@ def matrix(factor: Array) -> Array:
     return np.diag(factor) if factor.ndim == 1 else factor
 
 
-def _fits(where: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
-    """Return True if a value is as far from its nearest neighbour as these values vary."""
+def _fits(
+    where: Array, value: float, rows: Sequence[tuple[Array, float]], largest: float = 0.0
+) -> bool:
+    """Return True if a value is as far from its nearest neighbour as these values vary.
+
+    Where these are all equal, only the largest value of earlier rows tells how they vary.
+    """
     if not rows:
         return False
     settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
     if (common := common_value(values.tolist())) is not None:  # the others vary as they like
-        most = RARE * float(np.max(np.abs(values - common)))
+        most = RARE * (float(np.max(np.abs(values - common))) or largest)
         return most == 0.0 or abs(value - common) <= most
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
     away = np.linalg.norm(settings - where, axis=1)
@@ -187,10 +193,11 @@ class Search(Stateful):
         kind = Regression if space.d <= MANY else Wide
         self.model = kind(features, history=history, origin=y)
         self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
-        self.wide, self.times, self.barrier = False, np.matmul, space.barrier
-        if space.d > MANY and isinstance(space, Cube) and not limits:
-            self.wide, self.times, self.barrier = True, np.multiply, space.sides
+        self.wide, self.barrier = False, space.barrier
         """True if exploring has a width for each coordinate instead of a matrix."""
+        if space.d > MANY and isinstance(space, Cube) and not limits:
+            self.wide, self.barrier = True, space.sides
+        self.times: np.ufunc = np.multiply if self.wide else np.matmul
         cells = max(contexts, 1) * self.choices
         self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[Row] = []
@@ -452,7 +459,9 @@ class Search(Stateful):
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
         middle = np.median([value for _, value in known])
-        width = sorted(abs(value - middle) for _, value in known)[int(CORE * len(known))]
+        apart = sorted(abs(value - middle) for _, value in known)
+        rare = [each for each in apart if each] or [0.0]
+        width = apart[int(CORE * len(known))] or median_low(rare)
         core = [(x, value) for x, value in known if abs(value - middle) <= ABSURD * width]
         return [
             row.value is not None
@@ -474,7 +483,11 @@ class Search(Stateful):
         trusted = row.history or not self.faults or (self.history and model.live <= p)
         if value is None:
             self._bound(row, place, phi)
-        elif trusted or abs(value - mean) <= bound or _fits(row.where, value, self.ordinary):
+        elif (
+            trusted
+            or abs(value - mean) <= bound
+            or _fits(row.where, value, self.ordinary, model.largest)
+        ):
             self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
             model.forget_level()
