@@ -22,8 +22,9 @@ from dikin.loading import restore
 from dikin.silence import SILENCE
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
+from dikin.studies.database import Row
 from dikin.studies.history import earlier_rounds
-from dikin.studies.log import Log, Row, Snapshot
+from dikin.studies.log import Log, Snapshot
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 

@@ -44,11 +44,11 @@ from dikin.studies.arguments import (
     same_answer,
     seconds,
 )
-from dikin.studies.database import PATIENCE, Database, Record, open_database
+from dikin.studies.database import PATIENCE, Database, Row, open_database
 from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Row, Snapshot, create_tables, has_tables, names
+from dikin.studies.log import Log, Snapshot, create_tables, has_tables, names
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -350,10 +350,18 @@ class Study:
         return trials[0] if n is None else trials
 
     def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        ledger, asked_for = self._ledger, [context, covariates or None, n]
+        ledger, asked_for, repeated = (
+            self._ledger,
+            [context, covariates or None, n],
+            key is not None,
+        )
+        if key is None and ledger.database.path is None:  # whether it was written may be unknown
+            key = secrets.token_hex(8)
 
         def act() -> list[Trial] | None:
-            before = ledger.log.row(key=key)
+            nonlocal repeated
+            before = ledger.log.row(key=key) if repeated else None
+            repeated = True
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
@@ -374,9 +382,7 @@ class Study:
             bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
-        elif ledger.database.path is None:  # whether it was written may be unknown
-            key = secrets.token_hex(8)
-        rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
+        rows = [Row("ask", json.dumps(body), None, None, ledger.client, at) for body in bodies]
         rows[0] = rows[0]._replace(key=key)
         first = ledger.append(rows, slack=0 if exact else SLACK)
         if first is None:
@@ -445,7 +451,7 @@ class Study:
                     return row.n
             fold.tuner.open_trial(trial)
             body = {} if answer is None else _told(fold, trial, answer)
-            return ledger.append([Record(kind, json.dumps(body), id, None, self.client, now())])
+            return ledger.append([Row(kind, json.dumps(body), id, None, ledger.client, now())])
 
         ledger.write(act)
 
@@ -484,7 +490,7 @@ class Study:
         def act() -> int | None:
             older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
             ids = list(islice(older, CLOSED_AT_ONCE))
-            rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
+            rows = [Row("forget", "{}", id, None, ledger.client, now()) for id in ids]
             return len(ids) if not ids or ledger.append(rows) is not None else None
 
         while closed := ledger.write(act, alone=True):
@@ -553,7 +559,7 @@ class Study:
             body = body_of(ledger.fold)
             if body is None:
                 return 0
-            row = Record(kind, json.dumps(body), None, key, self.client, now())
+            row = Row(kind, json.dumps(body), None, key, ledger.client, now())
             return ledger.append([row], control=kind != "add", jump=jump)
 
         ledger.write(act, alone=True)

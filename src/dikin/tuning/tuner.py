@@ -577,7 +577,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def forget(self, query: Query | int) -> None:
-        asked, kept = self._open.find(query, self._again)
+        asked, kept = self._open.find(query)
         del self._open[asked.id]
         self._close(asked, kept, missed=True)
 
@@ -948,11 +948,11 @@ class Tuner(Player[Trial]):
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        return self._again(self._open.find(trial, self._again)[0].id)
+        return self._again(self._open.find(trial)[0].id)
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
-        found: Any = self._open.find(trial, self._again)
+        found: Any = self._open.find(trial)
         asked, kept = found
         known = merged(asked.covariates, self.covariates.checked(answer.get("covariates")))
         self.covariates.checked(known)  # others may have been reported since it was asked
