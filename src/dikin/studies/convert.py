@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import islice
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dikin.errors import BusyError
 from dikin.studies.database import Database, Row
 from dikin.studies.fold import text_of
 from dikin.studies.log import Log, create_tables
@@ -24,6 +26,8 @@ from dikin.tuning.tuner import Tuner
 
 VERSION = 8
 """The version of states that is converted."""
+LONGEST = 600.0
+"""Seconds to wait for another client that converts."""
 AT_ONCE = 500
 """Rows with one seal."""
 UNIT = "\x1f"
@@ -34,8 +38,21 @@ OldRow = tuple[int, str, int, str, int, str, str]
 
 
 def convert(database: Database) -> None:
-    """Convert the studies of a database, all in one transaction."""
+    """Convert the studies of a database, or wait while another client does, for ten minutes."""
     database.connect()
+    deadline, waits = time.monotonic() + LONGEST, False
+    while True:
+        try:
+            return _convert_all(database)
+        except BusyError:
+            if time.monotonic() > deadline:
+                raise
+            if not waits:
+                logger.warning("%s: waiting while another client converts it", database.name)
+            waits = True
+
+
+def _convert_all(database: Database) -> None:
     with database.transaction():
         if database.run("SELECT version FROM dikin_version") != [(2,)]:
             return  # another client was first

@@ -113,7 +113,7 @@ class Fold:
 
     def _tell(self, row: Row, body: dict[str, Any]) -> None:
         answer = {part: body[part] for part in ANSWER if part in body}
-        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
+        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.kinds.keys():
             self._complete()
         self.rounds, self.told_at = self.rounds + 1, row.at
         self.failed += bool(body.get("failed"))

@@ -190,7 +190,7 @@ class Ledger:
         jump: int = 0,
     ) -> int | None:
         """Append rows. Return the number of the first, None if too many came before them."""
-        fold = self.fold
+        fold = self._fold or self.current()
         if self.damage is not None:
             raise self.damage
         heads = ANY if slack is None else (fold.n, fold.n + slack)
@@ -234,7 +234,7 @@ class Ledger:
         return result
 
     def _save_snapshot(self) -> None:
-        fold = self.fold
+        fold = self._fold or self.current()
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
         state = fold.snapshot()

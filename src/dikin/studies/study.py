@@ -442,15 +442,17 @@ class Study:
         kind = "forget" if answer is None else "tell"
 
         def act() -> int | None:
-            fold = ledger.fold if id in ledger.fold.asked else ledger.current()
+            fold = ledger.fold
+            if id not in fold.asked:
+                fold = ledger.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
                 row = ledger.log.row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
                     return row.n
-            fold.tuner.open_trial(trial)
-            body = {} if answer is None else _told(fold, trial, answer)
+            asked = fold.tuner.open_trial(trial)
+            body = {} if answer is None else _told(fold, asked, answer)
             return ledger.append([Row(kind, json.dumps(body), id, None, ledger.client, now())])
 
         ledger.write(act)
@@ -642,8 +644,12 @@ class Study:
 
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            found = ((fold.tuner.open_trial(id), asked) for id, asked in islice(later, limit))
-            return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
+            tuner, found = fold.tuner, list[OpenQuery]()
+            for id, asked in islice(later, limit):
+                point = tuner.open_trial(id).point
+                who = asked.who, clock(asked.at)
+                found.append(OpenQuery(id, point, tuner.space.params(point), *who))
+            return found
 
         return self._read(look)
 
@@ -765,11 +771,9 @@ for _same in (
     getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
-def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
+def _told(fold: Fold, asked: Trial, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(trial, answer)
-    asked = fold.tuner.open_trial(trial)
-    known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
+    row = fold.tuner.checked_answer(asked, answer)
     body = answer | {
         "point": list(map(float, row.point)),
         "expected": finite_or_none(row.expected),
@@ -779,7 +783,8 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
     if fold.tuner.control is not None:
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
-    return body | {"asked": {name: part for name, part in known.items() if part}}
+    known = {"context": row.context} if row.context else {}
+    return body | {"asked": known | ({"covariates": asked.covariates} if asked.covariates else {})}
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:

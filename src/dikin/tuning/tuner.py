@@ -948,7 +948,7 @@ class Tuner(Player[Trial]):
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        return self._again(self._open.find(trial)[0].id)
+        return self._open.find(trial)[0]  # type: ignore[return-value]
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
