@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TypeVar
 
 from dikin.errors import DikinError, StateError, StoreError
@@ -212,7 +211,7 @@ class Ledger:
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
         """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
-        return self.call(partial(self._written, act, alone))
+        return self.call(lambda: self._written(act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
         if not (self.sharing or alone):
