@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -173,8 +173,13 @@ class Service:
             visit.study = None if name is None else _decoded(name)
             visit.access.refuse_unless(asked.right, visit.study)
             with self.quotas.request(visit.access.name):
-                return await self._carry_out(asked, visit, await self._arguments(asked, request))
-        return await self._carry_out(asked, visit, {})
+                given = await self._arguments(asked, request)
+                if asked.name in OPERATIONS:
+                    return await self._at_study(asked, visit, given)
+                answered = await asked.act(self, visit, **given)
+        else:
+            answered = await asked.act(self, visit)
+        return answered if isinstance(answered, Response) else _json(answered)
 
     async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
         given: dict[str, Any] = {}
@@ -183,7 +188,8 @@ class Service:
                 raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
             is_text = asked.in_query.get(name, {}).get("type") == "string"
             given[name] = text if is_text else _value(text)
-        asked.check(given, "query", asked.in_query)
+        if given or asked.in_query:
+            asked.check(given, "query", asked.in_query)
         body = await self._body(request)
         if body and not asked.in_body:
             raise RequestError("this endpoint takes no body; send none")
@@ -198,10 +204,9 @@ class Service:
                 given[name] = printable(_utf8(sent), header)
         return given
 
-    async def _carry_out(self, asked: Operation, visit: Visit, given: dict[str, Any]) -> Response:
-        if asked.name not in OPERATIONS:
-            answered = await asked.act(self, visit, **given)
-            return answered if isinstance(answered, Response) else _json(answered)
+    def _at_study(
+        self, asked: Operation, visit: Visit, given: dict[str, Any]
+    ) -> Awaitable[Response]:
         old = visit.request.headers.get("if-none-match")
 
         def act(study: Study) -> Response:
@@ -213,11 +218,8 @@ class Service:
                 return Response(status_code=304, headers=headers)
             return _json(asked.act(study, **given), headers=headers)
 
-        try:
-            client = None if asked.method == "GET" else _client(visit)
-            return await self.studies.do(str(visit.study), act, client)
-        except UnknownStudyError as error:
-            raise _unknown(visit) from error
+        client = None if asked.method == "GET" else _client(visit)
+        return self.studies.do(str(visit.study), act, client)
 
     # --- its body --------------------------------------------------------------------------------
 
@@ -239,12 +241,6 @@ class Service:
             )
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Problem(415, "a body must have no Content-Encoding; send it as it is")
-        body = await self._received(request)
-        if len(body) <= limits.READ_AT_ONCE:
-            return _read(body)
-        return await self.studies.apart(_read, body)
-
-    async def _received(self, request: Request) -> bytes:
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
@@ -252,11 +248,13 @@ class Service:
                     body += part
                     if len(body) > self._largest:
                         raise self._too_large()
-            return bytes(body)
         except TimeoutError:
             raise Problem(
                 408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
             ) from None
+        if len(body) <= limits.READ_AT_ONCE:
+            return _read(body)
+        return await self.studies.apart(_read, body)
 
     def _too_large(self) -> Problem:
         return Problem(
@@ -275,6 +273,11 @@ class Service:
             error = StoreError(
                 "the service shuts down, and had to leave this request. Send it again: an answer "
                 "counts once, and an ask under the same key is asked once"
+            )
+        if isinstance(error, UnknownStudyError):  # without the names that a visitor may not see
+            error = UnknownStudyError(
+                f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
+                "dikin.Study(url, name, tuner)"
             )
         if isinstance(error, DikinError):
             problem = Problem.of(error)
@@ -301,7 +304,7 @@ class Service:
         # A client may send any word as a method, too.
         seconds = time.perf_counter() - visit.began
         method = "other" if visit.route == "other" else visit.request.method
-        self.metrics.request(method, visit.route, status, seconds)
+        self.metrics.requests.labels(method, visit.route, str(status)).observe(seconds)
         if log.isEnabledFor(logging.INFO):
             client = visit.request.client
             fields = {
@@ -367,14 +370,6 @@ def _decoded(name: str) -> str:
         raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
 
 
-def _unknown(visit: Visit) -> UnknownStudyError:
-    """Return the error, without the names of studies that this visitor may not see."""
-    return UnknownStudyError(
-        f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
-        "dikin.Study(url, name, tuner)"
-    )
-
-
 def _utf8(header: str) -> str:
     """Return the text of a header: it is decoded as Latin-1, and most clients mean UTF-8."""
     try:
@@ -396,7 +391,7 @@ def _is_large(headers: Headers) -> bool:
     return len(length) > len(str(limits.READ_AT_ONCE)) or "transfer-encoding" in headers
 
 
-def _read(body: bytes) -> Any:
+def _read(body: bytes | bytearray) -> Any:
     """Return the value of a body, or raise a problem if it cannot be read."""
     if not body:
         return None
@@ -404,26 +399,26 @@ def _read(body: bytes) -> Any:
         value = read_json(body.decode())  # what NaN cannot be, the library says
     except ValueError as reason:
         raise Problem(400, f"the body is not JSON: {reason}") from reason
-    level = [value]
+    level, deeper = [value], list[Any]()
     for _ in range(limits.DEEPEST_REQUEST):
-        level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
-        if not level:
+        for each in level:
+            if isinstance(each, dict) and len(each) > limits.MOST_KEYS:
+                raise RequestError(
+                    f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
+                    f"{len(each):,}; send fewer"
+                )
+            if isinstance(each, list | dict):
+                parts = each if isinstance(each, list) else each.values()
+                for part in parts:
+                    if isinstance(part, list | dict):
+                        deeper.append(part)
+        if not deeper:
             return value
+        level, deeper = deeper, []
     raise RequestError(
         f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; send fewer "
         "levels"
     )
-
-
-def _parts(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value if isinstance(value, list) else ()
-    if len(value) > limits.MOST_KEYS:
-        raise RequestError(
-            f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
-            f"{len(value):,}; send fewer"
-        )
-    return value.values()
 
 
 def _value(text: str) -> Any:
@@ -435,7 +430,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = json.dumps({} if answer is None else plain(answer), allow_nan=False)
+    content = "{}" if answer is None else json.dumps(plain(answer), allow_nan=False)
     return Response(content, status, headers, media_type="application/json")
 
 
@@ -529,10 +524,7 @@ OTHERS["create"].in_body |= {
 @operation("DELETE", "admin", path=STUDY, table=OTHERS)
 async def delete(service: Service, visit: Visit) -> Any:
     """Remove a study with its whole history."""
-    try:
-        await service.studies.apart(Study.delete, service.store, str(visit.study))
-    except UnknownStudyError as error:
-        raise _unknown(visit) from error
+    await service.studies.apart(Study.delete, service.store, str(visit.study))
     return Response(status_code=204)
 
 
