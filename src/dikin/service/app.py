@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from itertools import count
 from typing import Annotated, Any
@@ -81,6 +82,9 @@ HEADERS = {
 }
 """Headers of every answer."""
 
+Seen = Status | tuple[str, str]
+"""The status of a study, or its name and why it cannot be read."""
+
 log = logging.getLogger("dikin.service")
 
 
@@ -124,14 +128,17 @@ class Service:
         self.gate = Gate(lambda: self.studies.apart(lambda: TokenCheck(tokens.all())))
         self.is_closing: Callable[[], bool] = lambda: False
         """Whether the service shuts down."""
-        self._seen: dict[str, tuple[Any, Status, float]] = {}
+        self._seen: dict[str, tuple[Any, Seen, float]] = {}
         """The last rows and the status of each study, and when it was read."""
+        self._reading: asyncio.Future[None] | None = None
         self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
         self._router = Router(lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, _: Any) -> AsyncIterator[None]:
         yield
+        if self._reading is not None:
+            self._reading.cancel()
         await asyncio.to_thread(self.studies.close)
 
     # --- a request -------------------------------------------------------------------------------
@@ -327,37 +334,59 @@ class Service:
         names = await self.studies.apart(Study.names, self.store)
         return sorted(name for name in names if access is not None and access.covers(name))
 
-    async def statuses(self, names: list[str]) -> list[Status | tuple[str, str]]:
-        """Return the status of each study, or its name and why it cannot be read.
+    async def statuses(self, names: list[str]) -> list[Seen]:
+        """Return the status of each study, or its name and why it cannot be read."""
+        await self._read(names)
+        return self._known(names)
 
-        The last status of a study without new rows is given again, so that it need not be opened.
+    async def known_statuses(self, names: list[str]) -> list[Seen]:
+        """Return the last known statuses of these studies, after a short wait for new ones.
+
+        What takes longer is read meanwhile, for the next call.
         """
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.ensure_future(self._read())
+        await asyncio.wait([self._reading], timeout=limits.SCRAPE_SECONDS)
+        if self._reading.done():
+            self._reading.result()
+        return self._known(names)
+
+    async def _read(self, names: list[str] | None = None) -> None:
+        """Read the status of each study that has new rows, by default of all."""
         heads = await self.studies.apart(_heads, self.store)
         self._seen = {name: seen for name, seen in self._seen.items() if name in heads}
-        return [await self._status(name, heads.get(name)) for name in names]
-
-    async def _status(self, name: str, head: Any) -> Status | tuple[str, str]:
-        now = time.monotonic()
-        known, status, since = self._seen.get(name, (None, None, now))
-        if status is None or known != head or now - since > limits.STATUS_SECONDS:
+        for name in heads if names is None else names:
+            head, now = heads.get(name), time.monotonic()
+            known, last, since = self._seen.get(name, (None, None, now))
+            fresh = known == head and now - since <= limits.STATUS_SECONDS
+            if isinstance(last, Status) and fresh:
+                continue
             try:
-                status, since = await self.studies.do(name, Study.status), now
+                seen: Seen = await self.studies.do(name, partial(Study._status_at, head=head))
             except DikinError as error:
-                return name, shortened(self.without_store(str(error)))
-            self._seen[name] = head, status, now
-        oldest = replace(status.open, oldest_seconds=status.open.oldest_seconds + now - since)
-        return replace(
-            status, open=oldest, last_told_seconds=status.last_told_seconds + now - since
-        )
+                seen = name, shortened(self.without_store(str(error)))
+            self._seen[name] = head, seen, now
+
+    def _known(self, names: list[str]) -> list[Seen]:
+        now = time.monotonic()
+        return [_aged(*self._seen[name][1:], now) for name in names if name in self._seen]
 
 
-def _heads(store: str) -> dict[str, Any]:
-    """Return numbers that change with each row of a study, by name."""
+def _aged(seen: Seen, since: float, now: float) -> Seen:
+    """Return a status that was read before, with the ages of now."""
+    if not isinstance(seen, Status):
+        return seen
+    oldest = replace(seen.open, oldest_seconds=seen.open.oldest_seconds + now - since)
+    return replace(seen, open=oldest, last_told_seconds=seen.last_told_seconds + now - since)
+
+
+def _heads(store: str) -> dict[str, tuple[int, int, int]]:
+    """Return id, last row and epoch of each study: they change with each row."""
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
         rows = database.run("SELECT name, id, head, epoch FROM dikin_study")
-        return {name: head for name, *head in rows}
+        return {name: (id, n, epoch) for name, id, n, epoch in rows}
 
 
 # --- from and to JSON ----------------------------------------------------------------------------
@@ -531,7 +560,7 @@ async def delete(service: Service, visit: Visit) -> Any:
 @operation("GET", "read", path="/metrics", answer=TEXT, table=OTHERS)
 async def metrics(service: Service, visit: Visit) -> Any:
     """Return rounds, values, failures and open trials of all studies, and requests."""
-    studies = await service.statuses(await service.names(visit.access))
+    studies = await service.known_statuses(await service.names(visit.access))
     text = await asyncio.to_thread(service.metrics.text, studies)
     return Response(text, media_type=MEDIA_TYPE)
 

@@ -120,6 +120,12 @@ class Ledger:
         """The state, as it was when rows were last read."""
         return self._fold or self.current()
 
+    def at(self, head: tuple[int, int, int] | None) -> Fold:
+        """Return the state after a row of an epoch, from memory if these are the last it has."""
+        fold = self._fold
+        known = fold is not None and head == (self.log.study, fold.n, self._epoch)
+        return fold if fold is not None and known else self.current()
+
     def current(self) -> Fold:
         """Learn the rows of others. Return the state."""
         if self._held and self._fold is not None:

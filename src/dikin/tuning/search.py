@@ -746,10 +746,18 @@ class Search(Stateful):
             [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
             for some in (importance, options)
         )
-        plain = _interval(*model.believed(row))
+        return Found(x, self.value_of_best(weights), intervals, importance, options, limits)
+
+    def value_of_best(self, weights: Array) -> Interval:
+        """Return the expected value of the best setting of a context, with its interval."""
+        if self.model.rounds < FEW:
+            return UNKNOWN
+        choice = self._best_choice(weights)
+        place = self._known(weights, choice)
+        row = self.model.features.row(self._recommended(place) - self.model.c, None, place.e)
+        plain = _interval(*self.model.believed(row))
         deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(weights, choice)))
-        value = plain._replace(low=plain.mean - deep)
-        return Found(x, value, intervals, importance, options, limits)
+        return plain._replace(low=plain.mean - deep)
 
     def _tip(self, weights: Array, choice: int) -> float:
         """Return by how much a kink with the same values may be deeper than the bowl.
