@@ -19,7 +19,7 @@ from dikin.service.access import Gate
 from dikin.service.app import Service
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import TokenCheck
-from dikin.studies.ledger import Ledger
+from dikin.studies.log import Log
 from dikin.studies.study import Study
 from service.serving import shop
 
@@ -239,7 +239,7 @@ async def test_studies_without_new_rows_are_not_read_again(
     await service.statuses(["s5", "none"])
     assert read == ["s3", "s5"]
     await service.studies.do("s1", lambda study: study.tell(study.ask(), 1.0), "test")
-    monkeypatch.setattr(Ledger, "current", None)  # what was written here is in memory
+    monkeypatch.setattr(Log, "page", None)  # what was written here is in memory
     (own,) = await service.statuses(["s1"])
     assert own.rounds == 3
     await asyncio.to_thread(service.studies.close)

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
-from itertools import count
+from itertools import count, repeat
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -428,26 +428,24 @@ def _read(body: bytes | bytearray) -> Any:
         value = read_json(body.decode())  # what NaN cannot be, the library says
     except ValueError as reason:
         raise Problem(400, f"the body is not JSON: {reason}") from reason
-    level, deeper = [value], list[Any]()
-    for _ in range(limits.DEEPEST_REQUEST):
-        for each in level:
-            if isinstance(each, dict) and len(each) > limits.MOST_KEYS:
+    parts: list[tuple[Any, int]] = [(value, 1)]
+    while parts:
+        each, depth = parts.pop()
+        if isinstance(each, dict):
+            if len(each) > limits.MOST_KEYS:
                 raise RequestError(
                     f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
                     f"{len(each):,}; send fewer"
                 )
-            if isinstance(each, list | dict):
-                parts = each if isinstance(each, list) else each.values()
-                for part in parts:
-                    if isinstance(part, list | dict):
-                        deeper.append(part)
-        if not deeper:
-            return value
-        level, deeper = deeper, []
-    raise RequestError(
-        f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; send fewer "
-        "levels"
-    )
+            each = list(each.values())
+        if isinstance(each, list):
+            if depth > limits.DEEPEST_REQUEST:
+                raise RequestError(
+                    f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; "
+                    "send fewer levels"
+                )
+            parts += zip(each, repeat(depth + 1))
+    return value
 
 
 def _value(text: str) -> Any:

@@ -577,8 +577,7 @@ class Study:
 
     def _status_at(self, head: tuple[int, int, int] | None) -> Status:
         """Return the status. The database is not asked if id, last row and epoch are these."""
-        ledger = self._ledger
-        return ledger.call(lambda: study_status(ledger.at(head), self.name))
+        return self._ledger.call(lambda: study_status(self._ledger.current(head), self.name))
 
     @property
     def rounds(self) -> int:
