@@ -59,8 +59,8 @@ def of_contexts(
         A number, or a number for each row, not negative: 1/n for the mean of n losses.
     second_derivative : tuple of array_like, default (1.0, 1.0)
         Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each a number
-        or an array with a number for each row. The default is that of the squared loss g(z) = (z - y)^2/2,
-        whatever y. beta may be infinite.
+        or an array with a number for each row. The default is that of the squared loss
+        g(z) = (z - y)^2/2, whatever y. beta may be infinite.
 
     Returns
     -------
