@@ -86,21 +86,31 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_domain_in_the_library_is_one_file_and_its_name(tmp_path: Path) -> None:
-    copy = tmp_path / "src"
+@pytest.mark.parametrize(
+    ("folder", "name", "check"),
+    [
+        ("domains", "parabola", "for domain in own.examples(): dikin.check_domain(domain)"),
+        ("learners", "climber", "dikin.check_learner(own, dikin.Ball(2))"),
+    ],
+)
+def test_a_class_in_the_library_is_one_file_and_its_name(
+    folder: str, name: str, check: str, tmp_path: Path
+) -> None:
+    copy, cls = tmp_path / "src", name.capitalize()
     shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    text = (OWN / "parabola.py").read_text(encoding="utf-8").replace("@dikin.register\n", "")
-    text = text.replace("import dikin\n", "").replace("dikin.Domain", "Domain")
+    text = (OWN / f"{name}.py").read_text(encoding="utf-8").replace("@dikin.register\n", "")
+    base = "from dikin.learners.base import Learner\n" if folder == "learners" else ""
+    text = text.replace("import dikin\n", base)
+    text = re.sub(r"dikin\.(Domain|Learner)", r"\1", text)
     text = text.replace("base import Array", "base import Array, Domain")
-    (copy / "dikin/domains/parabola.py").write_text(text, encoding="utf-8")
-    names = copy / "dikin/domains/__init__.py"
-    line = "from dikin.domains.parabola import Parabola"
-    names.write_text(names.read_text().replace("__all__ = [", f'{line}\n__all__ = ["Parabola",'))
+    (copy / f"dikin/{folder}/{name}.py").write_text(text, encoding="utf-8")
+    names = copy / f"dikin/{folder}/__init__.py"
+    line = f"from dikin.{folder}.{name} import {cls}"
+    names.write_text(names.read_text().replace("__all__ = [", f'{line}\n__all__ = ["{cls}",'))
     program = (
-        "import dikin, dikin.domains as d; from dikin import registry\n"
+        f"import dikin; from dikin import registry; own = dikin.{cls}\n"
         f"assert dikin.__file__.startswith({str(copy)!r})\n"
-        "assert registry.FOLDERS['domains'].classes['parabola'] is d.Parabola\n"
-        "for domain in d.Parabola.examples(): dikin.check_domain(domain)\n"
+        f"assert registry.FOLDERS[{folder!r}].classes[{name!r}] is own\n{check}\n"
     )
     environment = os.environ | {"PYTHONPATH": str(copy)}
     subprocess.run([sys.executable, "-c", program], env=environment, cwd=tmp_path, check=True)
