@@ -212,6 +212,11 @@ def run_in_copy(*arguments: str, seconds: int = 10**6) -> subprocess.CompletedPr
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--tb=no")
 
 
+def folders(package: str) -> list[str]:
+    """Return the folders with the tests of a package. Those of sets are mostly laws."""
+    return [f"tests/{package}", *(["tests/checks"] if package == "domains" else [])]
+
+
 @cache
 def record(package: str) -> Any:
     """Return the tests by line of each file of a package, from a run of its tests."""
@@ -222,8 +227,7 @@ def record(package: str) -> Any:
     settings = WORK / "coveragerc"
     settings.write_text("[run]\ndynamic_context = test_function\nbranch = false\n")
     options = (f"--rcfile={settings}", f"--data-file={data}", f"--source={COPY / SOURCE / package}")
-    laws = ["tests/checks"] if package == "domains" else []
-    run_in_copy("-m", "coverage", "run", *options, *PYTEST, f"tests/{package}", *laws)
+    run_in_copy("-m", "coverage", "run", *options, *PYTEST, *folders(package))
     lines = coverage.CoverageData(str(data))
     lines.read()
     return lines
@@ -241,7 +245,7 @@ def tests_of(mutation: Mutation) -> list[str]:
             found.add(f"{file}::{function}")
     own = Path(mutation.module).name
     near = sorted(found, key=lambda test: (own not in test, test))[:MOST]
-    return near or [f"tests/{mutation.package}"]
+    return near or folders(mutation.package)
 
 
 def outcome(mutation: Mutation) -> tuple[str, str]:
