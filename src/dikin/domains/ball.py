@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import ClosedForm, Geometry
-from dikin.domains.roots import warm_start_gap
+from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
-from dikin.vectors import combine, dot, dots, multiply
+from dikin.vectors import add_combination, combine, dot, dots
 
 TINY = 1e-300
 """Negligible when added to any other length."""
@@ -94,7 +94,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, 3, 2, self.radius / scale)
+        return BallGeometry(self.dim, 3, 5, self.radius / scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -107,16 +107,29 @@ class BallGeometry(ClosedForm):
     """|u| <= length.   iterate = (y, slack, r), |y| = length r.
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
-    of their roots, and `part` y is the part of s along the radius.
+    of their roots. H^(+-1/2) s = across^-+1 s + (along^-+1 - across^-+1) (s.y/|y|^2) y needs no
+    vector but s and y: metric = (s, |s|^2, s.y, across, along).
     """
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        norm, gap = sqrt(dot(linear, linear)), 1.0
-        if norm > 0.0:
-            square = quadratic * self.length * self.length
-            gap = warm_start_gap(self.length * norm, square, weight, 1.0 - float(iterate[2, 0]))
+        # Halley's method for the equation of `roots`, from the last gap: it cubes the error.
+        norm, square = sqrt(dot(linear, linear)), quadratic * self.length * self.length
+        steep, gap, close = self.length * norm, 1.0 - float(iterate[2, 0]), False
+        excess = steep - square
+        for _ in range(3):
+            far = 2.0 - gap
+            value = far * (weight - gap * (excess + square * gap)) - gap * weight
+            fall = far * far * (excess + 2.0 * square * gap) + 2.0 * weight
+            second = square * far * far * far + 2.0 * weight
+            move = far * value * fall / (fall * fall + value * second)
+            gap += move
+            close = 0.0 < gap <= 1.0 and abs(move) <= 1e-5 * gap and fall > 0.0
+            if close or not 0.0 < gap <= 1.0:
+                break
+        if not close:
+            gap = cold_start_gap(steep, square, weight)
         iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
-        multiply(self.length * (gap - 1.0) / (norm + TINY), linear, iterate[0])
+        np.multiply(linear, self.length * (gap - 1.0) / (norm + TINY), iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
@@ -126,11 +139,32 @@ class BallGeometry(ClosedForm):
         square, radial = dots(s, iterate[0])
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-        away = self.length * r
-        part = radial / (away * away) if r > 0.0 else 0.0
-        combine(across, s, (along - across) * part, iterate[0], metric[0])
-        combine(1.0 / across, s, (1.0 / along - 1.0 / across) * part, iterate[0], metric[1])
+        metric[0] = s
+        metric[1, 0], metric[2, 0], metric[3, 0], metric[4, 0] = square, radial, across, along
         return square, (self.size - 1) * across * across + along * along
+
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        square, radial = float(metric[1, 0]), float(metric[2, 0])
+        across, along = float(metric[3, 0]), float(metric[4, 0])
+        away = self.length * float(iterate[2, 0])
+        away *= away
+        x, y = scale * across, 1.0
+        if away > 0.0:
+            y += scale * (along - across) * radial / away
+        combine(x, metric[0], y, iterate[0], u)
+        return x * x * square + 2.0 * x * y * radial + y * y * away
+
+    def linear_update(
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        radial, across, along = float(metric[2, 0]), float(metric[3, 0]), float(metric[4, 0])
+        away = self.length * float(iterate[2, 0])
+        away *= away
+        y = -damping
+        if away > 0.0:
+            y += scale * (1.0 / along - 1.0 / across) * radial / away
+        add_combination(scale / across, metric[0], y, iterate[0], out)
+        return scale * radial / along, away
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[1, 0])

@@ -214,6 +214,20 @@ class PairGeometry(PairNumbers, Geometry):
         c, d = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
         return a + c, b + d
 
+    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+        n = self.left.size
+        left: float = self.left.point(iterate[:, :n], metric[:, :n], scale, u[:n])
+        right: float = self.right.point(iterate[:, n:], metric[:, n:], scale, u[n:])
+        return left + right
+
+    def linear_update(
+        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        n = self.left.size
+        a, b = self.left.linear_update(iterate[:, :n], metric[:, :n], scale, damping, out[:n])
+        c, d = self.right.linear_update(iterate[:, n:], metric[:, n:], scale, damping, out[n:])
+        return a + c, b + d
+
     def barrier(self, iterate: Array) -> float:
         n = self.left.size
         left: float = self.left.barrier(iterate[:, :n])
