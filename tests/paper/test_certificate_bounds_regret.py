@@ -63,8 +63,8 @@ def uphill(learner: Any) -> Any:
     learn = learner._learn
 
     def upwards(memo: Any, loss: float, curvature: float) -> None:
-        square, trace, unit = memo.asked
-        learn(memo._replace(asked=(square, trace, -unit)), loss, curvature)
+        square, unit, seen = memo.asked
+        learn(memo._replace(asked=(square, -unit, seen)), loss, curvature)
 
     learner._learn = upwards
     return learner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import ClosedForm, Geometry
 from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
-from dikin.vectors import add_combination, combine, dot, dots
+from dikin.vectors import add_mix, dot, mix, stack
 
 TINY = 1e-300
 """Negligible when added to any other length."""
@@ -94,7 +94,7 @@ class Ball(QuadraticDomain):
         return self.radius * sqrt(direction @ direction)
 
     def geometry(self, scale: float) -> Geometry:
-        return BallGeometry(self.dim, 3, 5, self.radius / scale)
+        return BallGeometry(self.dim, 3, 2, self.radius / scale)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -108,7 +108,7 @@ class BallGeometry(ClosedForm):
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
     of their roots. H^(+-1/2) s = across^-+1 s + (along^-+1 - across^-+1) (s.y/|y|^2) y needs no
-    vector but s and y: metric = (s, |s|^2, s.y, across, along).
+    vector but s and y: metric = (s, y).
     """
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
@@ -133,37 +133,31 @@ class BallGeometry(ClosedForm):
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float, float, float, float, float]:
         slack, r = float(iterate[1, 0]), float(iterate[2, 0])
         factor = 2.0 * kappa / (self.length * self.length)
-        square, radial = dots(s, iterate[0])
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-        metric[0] = s
-        metric[1, 0], metric[2, 0], metric[3, 0], metric[4, 0] = square, radial, across, along
-        return square, (self.size - 1) * across * across + along * along
+        square, radial = stack(s, iterate[0], metric)
+        trace = (self.size - 1) * across * across + along * along
+        return square, trace, radial, (self.length * r) ** 2, across, along
 
-    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
-        square, radial = float(metric[1, 0]), float(metric[2, 0])
-        across, along = float(metric[3, 0]), float(metric[4, 0])
-        away = self.length * float(iterate[2, 0])
-        away *= away
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
+        square, _, radial, away, across, along = seen
         x, y = scale * across, 1.0
         if away > 0.0:
             y += scale * (along - across) * radial / away
-        combine(x, metric[0], y, iterate[0], u)
+        mix(x, y, metric, u)
         return x * x * square + 2.0 * x * y * radial + y * y * away
 
     def linear_update(
-        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        radial, across, along = float(metric[2, 0]), float(metric[3, 0]), float(metric[4, 0])
-        away = self.length * float(iterate[2, 0])
-        away *= away
+        _, _, radial, away, across, along = seen
         y = -damping
         if away > 0.0:
             y += scale * (1.0 / along - 1.0 / across) * radial / away
-        add_combination(scale / across, metric[0], y, iterate[0], out)
+        add_mix(scale / across, y, metric, out)
         return scale * radial / along, away
 
     def barrier(self, iterate: Array) -> float:

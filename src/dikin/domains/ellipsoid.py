@@ -120,7 +120,7 @@ class Ellipsoid(QuadraticDomain):
         if self.inradius == self.radius:
             return self.geometry(scale)
         axes = np.ascontiguousarray(self.axes * (self.semi / self.radius))
-        return RotatedBall(self.dim, 3, 5, self.radius / scale, axes=axes)
+        return RotatedBall(self.dim, 3, 2, self.radius / scale, axes=axes)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

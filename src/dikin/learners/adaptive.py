@@ -76,15 +76,15 @@ def regularisation(total: float, target: float, order: int) -> float:
     (target/total)^(1/k) and target^(1/(k+1)) are at or above it. The smaller one is close, and
     Halley's method cubes the error: a step that moves by less than 1e-6 is the last.
     """
-    k = float(order)
-    root: float = (target / total) ** (1.0 / k)
+    k, share = float(order), target / total
+    root: float = sqrt(share) if order == 2 else share ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/(k+1)) is the smaller of the two
         root = target ** (1.0 / (k + 1.0))
     for _ in range(STEPS):
-        power = root if order == 2 else root * root  # root^(k-1)
-        value = power * root * (total + root) - target
-        slope = power * (k * total + (k + 1.0) * root)
-        bend = 0.5 * k * power / root * ((k - 1.0) * total + (k + 1.0) * root)
+        low = 1.0 if order == 2 else root  # root^(k-2)
+        value = low * root * root * (total + root) - target
+        slope = low * root * (k * total + (k + 1.0) * root)
+        bend = 0.5 * k * low * ((k - 1.0) * total + (k + 1.0) * root)
         fall = value * slope / (slope * slope - value * bend)
         root -= fall
         if abs(fall) < 1e-6 * root:
@@ -147,16 +147,15 @@ class BarrierKernel(NamedTuple):
         right, geometry, numbers = self.schedule, self.geometry, state.numbers
         shift = numbers[RATE] * (numbers[TOTAL] + right.assumed)
         # Lines 1 and 2: normal noise becomes a direction, and s_t = unit s.
-        square, trace = geometry.explore(state.iterate, right.kappa, shift, s, metric)
-        unit = 1.0 / sqrt(square)
+        seen = geometry.explore(state.iterate, right.kappa, shift, s, metric)
+        unit = 1.0 / sqrt(seen[0])
         # Line 3.
-        played_square = geometry.point(state.iterate, metric, right.reach * unit, u)
-        return played_square, trace, unit
+        return geometry.point(state.iterate, metric, seen, right.reach * unit, u), unit, seen
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        right, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
+        right, numbers, (played_square, unit, seen) = self.schedule, state.numbers, memo.asked
         d, beta, lipschitz, reach = right.dim, right.smoothness, right.lipschitz, right.reach
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= right.least else 0.0
@@ -165,10 +164,10 @@ class BarrierKernel(NamedTuple):
         slope = d / reach * (loss + 0.5 * lam * played_square)  # line 5
         added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
-            memo.iterate, memo.metric, scale, added, state.linear
+            memo.iterate, memo.metric, seen, scale, added, state.linear
         )  # g_t.y_t and |y_t|^2
         # The certificate.
-        tau = reach * reach * trace
+        tau = reach * reach * seen[1]
         price = 0.5 * tau * (beta / d + (beta - sigma) / (d + 2.0)) + lipschitz * sqrt(tau / d)
         numbers[SPENT] += counts * price + (1.0 - counts) * RANGE
         numbers[SPENT] += along - 0.5 * (added + counts * lam) * square

@@ -20,8 +20,8 @@ from dikin.learners.base import Learner
 from dikin.players import locked
 from dikin.vectors import Array
 
-Proposal = tuple[float, float, float]
-"""Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
+Proposal = tuple[float, float, Any]
+"""Results of `ask`: |u|^2 of the vector to play, 1/|s|, and the result of the set's `explore`."""
 
 
 class LearnerState(NamedTuple):

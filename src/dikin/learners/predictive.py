@@ -66,15 +66,15 @@ class Round(NamedTuple):
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n.rate * n.curvature
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
-        unit = (REACH if measuring(n) else 1.0) / sqrt(square)
-        return self.geometry.point(state.iterate, metric[2:], unit, u), trace, unit
+        seen = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
+        unit = (REACH if measuring(n) else 1.0) / sqrt(seen[0])
+        return self.geometry.point(state.iterate, metric[2:], seen, unit, u), unit, seen
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         then = memo.numbers  # which may be the numbers that are discounted now
-        stiff = self.plan.dim / memo.asked[1] - then.rate * then.curvature
+        stiff = self.plan.dim / memo.asked[2][1] - then.rate * then.curvature
         discount(self.plan, round, state)
         if not measuring(state.numbers):
             learn(self, round, memo, loss, curvature, stiff, state)
@@ -96,7 +96,8 @@ def learn(
 ) -> None:
     """Take in an answer."""
     plan, n, then, size = k.plan, state.numbers, memo.numbers, k.geometry.size
-    _, trace, unit = memo.asked
+    _, unit, seen = memo.asked
+    trace = seen[1]
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / (REACH * REACH)
@@ -125,7 +126,8 @@ def learn(
 def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerState) -> None:
     """Take in an answer that shows how large losses are. Only the certificate counts it."""
     n, size = state.numbers, k.geometry.size
-    _, trace, unit = memo.asked
+    _, unit, seen = memo.asked
+    trace = seen[1]
     surprise = 1.0
     if round > 1:
         last = min(round - 1, schedule.MEASURED) - 1
@@ -215,7 +217,9 @@ def certify(
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
     gradient, centre = memo.metric[0], memo.metric[1]
     clear(gradient)
-    g_y, y_square = k.geometry.linear_update(iterate, memo.metric[2:], slope, 0.0, gradient)
+    g_y, y_square = k.geometry.linear_update(
+        iterate, memo.metric[2:], memo.asked[2], slope, 0.0, gradient
+    )
     multiply(1.0, iterate[0], centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau

@@ -41,12 +41,12 @@ class TewaKernel(NamedTuple):
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         geometry = self.geometry
-        middle, unit, seen = metric[0], metric[1], metric[3:]
+        middle, unit = metric[0], metric[1]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
-        square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
+        seen = geometry.explore(first, 0.0, 1.0, s, metric[3:])
         clear(unit)
-        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, unit)
+        geometry.linear_update(first, metric[3:], seen, 1.0 / sqrt(seen[0]), 0.0, unit)
         combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
