@@ -148,7 +148,8 @@ class BallGeometry(ClosedForm):
         if away > 0.0:
             y += scale * (along - across) * radial / away
         mix(x, y, metric, u)
-        return x * x * square + 2.0 * x * y * radial + y * y * away
+        length: float = x * x * square + 2.0 * x * y * radial + y * y * away
+        return length
 
     def linear_update(
         self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
