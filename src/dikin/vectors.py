@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.kernel import compilable, looped
+from dikin.kernel import looped
 
 Array = NDArray[np.float64]
 """Vectors, and the points and matrices of a set, in double precision."""
@@ -74,18 +74,6 @@ def _add_mix(x: float, y: float, table: Array, out: Array) -> None:
 def add_mix(x: float, y: float, table: Array, out: Array) -> None:
     """Add x and y times the first two rows to out."""
     out += np.array((x, y)).dot(table[:2])
-
-
-@compilable
-def clear(out: Array) -> None:
-    """Set out to zero."""
-    out[:] = 0.0
-
-
-@compilable
-def multiply(x: float, a: Array, out: Array) -> None:
-    """Set out to x a, which may be out itself."""
-    np.multiply(a, x, out)
 
 
 def _times(a: Array, b: Array, out: Array) -> None:

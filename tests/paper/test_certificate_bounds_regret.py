@@ -98,7 +98,7 @@ def test_lemma_main_result_arbitrary_any_lambda_will_do(kind: str) -> None:
 def timid(learner: Any) -> Any:
     """Half the rate, which costs regret and certificate."""
     rate = learner._schedule.rate
-    return altered(learner, rate=lambda total, round: 0.5 * rate(total, round))
+    return altered(learner, rate=lambda *now: 0.5 * rate(*now))
 
 
 def test_certificate_is_far_below_the_trivial_bound_on_the_disc() -> None:

@@ -52,10 +52,6 @@ EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
 
 
-STEPS = 60
-"""Three are enough. With numbers that are none, which only an altered state has, none would be."""
-
-
 def target(order: int, dim: int, constant: float) -> float:
     """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
     found: float = dim**2 * (constant + 1.0) ** (order - 1)
@@ -80,7 +76,7 @@ def regularisation(total: float, target: float, order: int) -> float:
     root: float = sqrt(share) if order == 2 else share ** (1.0 / 3.0)
     if root > total:  # exactly when target^(1/(k+1)) is the smaller of the two
         root = target ** (1.0 / (k + 1.0))
-    for _ in range(STEPS):
+    for _ in range(60):  # three are enough, but not for NaN, which an altered state may have
         low = 1.0 if order == 2 else root  # root^(k-2)
         value = low * root * root * (total + root) - target
         slope = low * root * (k * total + (k + 1.0) * root)

@@ -37,7 +37,6 @@ from dikin.learners.parameters import (
     parameter,
     two_parts,
 )
-from dikin.vectors import multiply
 
 FIRST_REACH = 0.1
 """delta_1 of OneMeasurementSPSA, in units of the inradius."""
@@ -79,7 +78,7 @@ class DescentKernel(NamedTuple):
         unit = 1.0 / sqrt(seen[0]) if seen[0] > 0.0 else 0.0  # else there is nothing to explore
         far = reach_of(self.pace, state.numbers) / shrink * unit
         norm = geometry.point(state.iterate, metric, seen, far, u)
-        multiply(shrink, u, u)
+        np.multiply(u, shrink, u)
         return shrink * shrink * norm, unit, seen
 
     def tell(
@@ -93,7 +92,7 @@ class DescentKernel(NamedTuple):
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
         slope = eta * pace.dim * value / (reach_of(pace, memo.numbers) * pace.shrink)
         n[ANSWERS] = float(round)
-        multiply(-1.0, state.iterate[0], state.linear)
+        np.multiply(state.iterate[0], -1.0, state.linear)
         _, unit, seen = memo.asked
         geometry.linear_update(memo.iterate, memo.metric, seen, slope * unit, 0.0, state.linear)
         geometry.project(state.linear, state.iterate)

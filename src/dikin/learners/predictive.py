@@ -45,7 +45,7 @@ from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip,
 from dikin.players import locked
 from dikin.silence import warn
 from dikin.units import LossRange, checked_range
-from dikin.vectors import add_combination, clear, combine, dot, multiply
+from dikin.vectors import add_combination, combine, dot
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
 """Rounds that the mean remembers, and gains of the level and of its trend."""
@@ -133,7 +133,7 @@ def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerStat
         last = min(round - 1, schedule.MEASURED) - 1
         surprise = loss - 0.5 * (n.samples[last // 2] + n.samples[(last + 1) // 2])
     if round == 2:  # the surprise of the first answer is known now
-        multiply(-surprise, state.linear[size:], state.linear[size:])
+        np.multiply(state.linear[size:], -surprise, state.linear[size:])
         n.g_y *= -surprise
     square = REACH * REACH
     certify(k, memo, k.plan.dim * unit / square, surprise, square * trace, 0.0, state)
@@ -146,7 +146,7 @@ def discount(plan: Plan, round: int, state: LearnerState) -> None:
     """Discount all sums where the memory is finite. The first answers weigh the same."""
     n, keep = state.numbers, plan.keep
     if keep < 1.0 and (round > schedule.MEASURED or not measuring(n)):
-        multiply(keep, state.linear, state.linear)
+        np.multiply(state.linear, keep, state.linear)
         n.curvature *= keep
         n.exploring *= keep
         n.rate_changes *= keep
@@ -216,11 +216,11 @@ def certify(
     """
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
     gradient, centre = memo.metric[0], memo.metric[1]
-    clear(gradient)
+    gradient[:] = 0.0
     g_y, y_square = k.geometry.linear_update(
         iterate, memo.metric[2:], memo.asked[2], slope, 0.0, gradient
     )
-    multiply(1.0, iterate[0], centre)
+    np.multiply(iterate[0], 1.0, centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
     price = min(smooth, k.plan.lipschitz * sqrt(tau / d))
@@ -258,7 +258,7 @@ def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> fl
 @compilable
 def begin_at_start(k: Round, state: LearnerState) -> None:
     """Put the centre at the start, with the rate that has just been chosen."""
-    clear(state.linear[: k.geometry.size])
+    state.linear[: k.geometry.size] = 0.0
     solve_centre(k, state, -1.0 / state.numbers.rate)
 
 
