@@ -40,40 +40,40 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
-def _stack(a: Array, b: Array, table: Array) -> tuple[float, float]:
+def _stack(a: Array, b: Array, metric: Array) -> tuple[float, float]:
     for i in range(a.size):
-        table[0, i], table[1, i] = a[i], b[i]
+        metric[0, i], metric[1, i] = a[i], b[i]
     return dots(a, b)
 
 
 @looped(_stack)
-def stack(a: Array, b: Array, table: Array) -> tuple[float, float]:
+def stack(a: Array, b: Array, metric: Array) -> tuple[float, float]:
     """Set the first two rows to a and b, and return a.a and a.b."""
-    table[0], table[1] = a, b
-    square, product = table[:2].dot(a).tolist()
+    metric[0], metric[1] = a, b
+    square, product = metric[:2].dot(a).tolist()
     return square, product
 
 
-def _mix(x: float, y: float, table: Array, out: Array) -> None:
+def _mix(x: float, y: float, metric: Array, out: Array) -> None:
     for i in range(out.size):
-        out[i] = x * table[0, i] + y * table[1, i]
+        out[i] = x * metric[0, i] + y * metric[1, i]
 
 
 @looped(_mix)
-def mix(x: float, y: float, table: Array, out: Array) -> None:
+def mix(x: float, y: float, metric: Array, out: Array) -> None:
     """Set out to x and y times the first two rows: one call into BLAS, in place of three."""
-    np.array((x, y)).dot(table[:2], out)
+    np.array((x, y)).dot(metric[:2], out)
 
 
-def _add_mix(x: float, y: float, table: Array, out: Array) -> None:
+def _add_mix(x: float, y: float, metric: Array, out: Array) -> None:
     for i in range(out.size):
-        out[i] += x * table[0, i] + y * table[1, i]
+        out[i] += x * metric[0, i] + y * metric[1, i]
 
 
 @looped(_add_mix)
-def add_mix(x: float, y: float, table: Array, out: Array) -> None:
+def add_mix(x: float, y: float, metric: Array, out: Array) -> None:
     """Add x and y times the first two rows to out."""
-    out += np.array((x, y)).dot(table[:2])
+    out += np.array((x, y)).dot(metric[:2])
 
 
 def _times(a: Array, b: Array, out: Array) -> None:

@@ -113,8 +113,8 @@ class BallGeometry(ClosedForm):
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
         # Halley's method for the equation of `roots`, from the last gap: it cubes the error.
-        norm, square = sqrt(dot(linear, linear)), quadratic * self.length * self.length
-        steep, gap, close = self.length * norm, 1.0 - float(iterate[2, 0]), False
+        norm, length, close = sqrt(dot(linear, linear)), self.length, False
+        steep, square, gap = length * norm, quadratic * length * length, 1.0 - float(iterate[2, 0])
         excess = steep - square
         for _ in range(3):
             far = 2.0 - gap
@@ -129,7 +129,7 @@ class BallGeometry(ClosedForm):
         if not close:
             gap = cold_start_gap(steep, square, weight)
         iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
-        np.multiply(linear, self.length * (gap - 1.0) / (norm + TINY), iterate[0])
+        np.multiply(linear, length * (gap - 1.0) / (norm + TINY), iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array

@@ -169,7 +169,9 @@ class BarrierKernel(NamedTuple):
         numbers[SPENT] += along - 0.5 * (added + counts * lam) * square
         numbers[HELD] += counts * lam
         numbers[TOTAL] += added
-        numbers[RATE] = min(numbers[RATE], right.rate(numbers[TOTAL], round + 1))  # line 6
+        rate = right.rate(numbers[TOTAL], round + 1)  # line 6
+        if rate < numbers[RATE]:
+            numbers[RATE] = rate
         weight = right.kappa / numbers[RATE]
         self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)  # line 7
 
