@@ -26,6 +26,8 @@ MANY = 50
 """Coordinates up to which covariances of all coefficients are known."""
 LARGE = 40
 """Features from which on one member is solved anew a round, and the others are updated."""
+UNSCORED = 3
+"""Live rows before members are compared."""
 NU = 4.0
 """Degrees of freedom of the noise: values far from the expected one count less."""
 LEAST = 0.1
@@ -260,7 +262,7 @@ class Regression(Stateful):
             self.n = np.where(reads, keep * self.n + 1.0, self.n)
             self.S = np.where(reads, keep * self.S + w * e * e / h, self.S)
             self.live += not history
-            if self.live > (3 if self.reads.all() else len(row)) and not history:
+            if self.live > UNSCORED and not history:
                 ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
@@ -400,7 +402,7 @@ class Regression(Stateful):
     def weights(self) -> Array:
         """Belief in each member, with the sum 1."""
         weights = np.exp(self.ll - self.ll.max())
-        if self.live <= self.features.p < self.rounds:  # who reads no history knows nothing yet
+        if self.live <= UNSCORED:  # who reads no history knows nothing yet
             weights = weights * self.reads
         shares: Array = weights / weights.sum()
         return shares

@@ -51,6 +51,8 @@ BOTH = 64
 """Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
+LED = 3
+"""Rounds in which the working point is led from the start to where a history points."""
 FEW, BEGINNING = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
 LATELY = 200
@@ -188,7 +190,7 @@ class Search(Stateful):
         self.both = contexts * sum(options) <= BOTH
         extra = contexts + sum(options) * (1 + contexts * self.both)
         features = Features(space.d, covariates + history, extra)
-        y = np.asarray(start, float)
+        self.start = y = np.asarray(start, float)
         kind = Regression if space.d <= MANY else Wide
         self.model = kind(features, history=history, origin=y)
         self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
@@ -221,6 +223,9 @@ class Search(Stateful):
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
         direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
+        share = (self.model.live + 1) / LED
+        if self.history and share < 1.0:  # a log may mislead, which values on the way show
+            place.y, place.R = self.start + share * (place.y - self.start), share * place.R
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
