@@ -562,7 +562,7 @@ class Study:
             if body is None:
                 return 0
             row = Row(kind, json.dumps(body), None, key, ledger.client, now())
-            return ledger.append([row], control=kind != "add", jump=jump)
+            return ledger.append([row], jump=jump)
 
         ledger.write(act, alone=True)
 
