@@ -209,6 +209,7 @@ class Ledger:
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
         """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
+        # No partial: with a handler inside its call CPython 3.11 gives it other arguments.
         return self.call(lambda: self._written(act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
