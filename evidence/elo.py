@@ -69,7 +69,9 @@ def wins(lead: float) -> float:
 
 
 class SPSA:
-    """Simultaneous perturbation: with D in {-1, 1}^d drawn in round k and the result r of a game
+    """Simultaneous perturbation.
+
+    With D in {-1, 1}^d drawn in round k, and the result r of a game,
 
         c_k = c/k^gamma, a_k = a/(A + k)^alpha,    x + c_k D plays against x - c_k D,
         x <- x + a_k/c_k r D
