@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,42 +48,39 @@ class TPE:
         self.study.tell(trial, value)
 
 
-class UCBTuned:
-    """UCB1-Tuned (Auer, Cesa-Bianchi and Fischer, 2002) over a tuner for each of n choices."""
+class Chosen(NamedTuple):
+    """A trial of one of several tuners."""
 
-    def __init__(self, parameters: Mapping[str, Any], n: int, seed: int) -> None:
-        self.tuners = [dikin.Tuner(parameters, seed=seed + i) for i in range(n)]
-        self.seen: list[list[float]] = [[] for _ in range(n)]
-
-    def ask(self) -> tuple[int, dikin.Trial]:
-        """Return a choice, and a trial of its tuner."""
-        t = sum(map(len, self.seen))
-        choice = t if t < len(self.seen) else int(np.argmin([*map(self._score, self.seen)]))
-        return choice, self.tuners[choice].ask()
-
-    def _score(self, values: list[float]) -> float:
-        t, everything = sum(map(len, self.seen)), np.concatenate(self.seen)
-        scaled = np.array(values) / max(float(np.ptp(everything)), 1e-12)
-        share = np.log(t) / len(values)
-        most = min(0.25, float(scaled.var() + np.sqrt(2.0 * share)))
-        return float(scaled.mean() - np.sqrt(share * most))
-
-    def tell(self, trial: tuple[int, dikin.Trial], value: float) -> None:
-        choice, asked = trial
-        self.seen[choice].append(value)
-        self.tuners[choice].tell(asked, value)
+    choice: int
+    trial: dikin.Trial
+    params: dict[str, Any]
 
 
-class Codecs(UCBTuned):
-    """The parameter `codec` by UCB1-Tuned, the others by a tuner for each codec."""
+class Codecs:
+    """UCB1-Tuned (Auer, Cesa-Bianchi and Fischer, 2002) over a tuner for each `codec`."""
 
     def __init__(self, parameters: Mapping[str, Any], seed: int) -> None:
         self.codecs = parameters["codec"].values
         others = {name: each for name, each in parameters.items() if name != "codec"}
-        super().__init__(others, len(self.codecs), seed)
+        self.tuners = [dikin.Tuner(others, seed=seed + i) for i in range(len(self.codecs))]
+        self.seen: list[list[float]] = [[] for _ in self.codecs]
 
-    def params(self, trial: tuple[int, dikin.Trial]) -> dict[str, Any]:
-        return {"codec": self.codecs[trial[0]], **trial[1].params}
+    def ask(self) -> Chosen:
+        t = sum(map(len, self.seen))
+        choice = t if t < len(self.seen) else int(np.argmin([*map(self._score, self.seen)]))
+        trial = self.tuners[choice].ask()
+        return Chosen(choice, trial, {"codec": self.codecs[choice], **trial.params})
+
+    def _score(self, values: list[float]) -> float:
+        everything = np.concatenate(self.seen)
+        scaled = np.array(values) / max(float(np.ptp(everything)), 1e-12)
+        share = np.log(len(everything)) / len(values)
+        most = min(0.25, float(scaled.var() + np.sqrt(2.0 * share)))
+        return float(scaled.mean() - np.sqrt(share * most))
+
+    def tell(self, trial: Chosen, value: float) -> None:
+        self.seen[trial.choice].append(value)
+        self.tuners[trial.choice].tell(trial.trial, value)
 
 
 class Limited:
@@ -119,11 +116,10 @@ class Limited:
             else:
                 self.each[group] = TPE(parameters, own, player == TPE_LIMIT, start=True)
 
-    def ask(self, group: str, context: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Return a trial and its setting."""
+    def ask(self, group: str, context: Mapping[str, Any]) -> Any:
+        """Return a trial, whose setting is in `params`."""
         player = self.each[group]
-        trial = player.ask(context=context) if isinstance(player, dikin.Tuner) else player.ask()
-        return trial, player.params(trial) if isinstance(player, Codecs) else trial.params
+        return player.ask(context=context) if isinstance(player, dikin.Tuner) else player.ask()
 
     def tell(self, group: str, trial: Any, value: float, p99: float) -> None:
         player, excess = self.each[group], p99 / self.bound - 1.0

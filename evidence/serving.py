@@ -106,8 +106,8 @@ def run(task: Task) -> Outcome:
     for t in range(task.rounds):
         hour = t % 24
         group = groups[not 9 <= hour < 21]
-        trial, params = player.ask(group, {"hour": hour})
-        value, times = simulate(params, hour, np.random.default_rng([seed, t]))
+        trial = player.ask(group, {"hour": hour})
+        value, times = simulate(trial.params, hour, np.random.default_rng([seed, t]))
         cost, late, requests = (
             cost + value,
             late + int((times > BOUND).sum()),
