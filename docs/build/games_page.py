@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pages import table
 
+from dikin.experiments.fit import half_interval
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
 from evidence.promises import GAMES, PROMISES
@@ -27,8 +28,9 @@ WIDEST = 1000.0
 """An interval whose ends are farther apart is written as unknown."""
 SHORT, LONG = 1000, 10000
 """Rounds of a game of bbob-noisy."""
-LIVE = ("price", "traffic", "program", "oppertune")
-OUTSIDE = ("bbob", "cats", "pendulum", "postgres", "pricing")
+LIVE = ("price", "traffic", "oppertune")
+OUTSIDE = ("bbob", "cats", "pendulum", "postgres", "pricing", "elo")
+LIMITED = ("serving", "compression")
 WHEN = {"cost": "while tuning", "final": "in the end"}
 Games = dict[Task, Outcome]
 
@@ -64,6 +66,10 @@ class Part(NamedTuple):
         """Return some of the games."""
         return self._replace(games={task: c for task, c in self.games.items() if wanted(task)})
 
+    def long(self, rounds: int, words: str = "") -> Part:
+        """Return the games of so many rounds, in problems with these words in their names."""
+        return self.of(lambda task: task.rounds == rounds and words in task.problem)
+
     def orderings(self, measure: str = "cost") -> Orderings:
         """Compare all players but the reference."""
         costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != KNOWS}
@@ -86,11 +92,15 @@ def outside_parts(docs: Path) -> dict[str, str]:
     read = {name: Part.read(name, docs) for name in OUTSIDE}
     bbob = read["bbob"]
     return {
-        "wins": "\n".join(line for part in read.values() for line in _wins(part)),
+        "wins": "\n".join(
+            [line for part in read.values() for line in _wins(part)]
+            + [line for name in LIMITED for line in _limited_wins(name, docs)]
+        ),
         "keep": _keep(bbob),
         "tuning": _groups(bbob, "cost"),
         "final": _groups(bbob, "final"),
         **{name: _section(read[name]) for name in OUTSIDE if name != "bbob"},
+        **{name: _limited(name, docs) for name in LIMITED},
     }
 
 
@@ -108,7 +118,7 @@ def _wins(part: Part) -> list[str]:
     """Return the problems in which a rival has the least mean, the largest ratios first."""
     lines = []
     for rounds in part.lengths:
-        mine = part.of(lambda task, rounds=rounds: task.rounds == rounds)  # type: ignore[misc]
+        mine = part.long(rounds)
         for measure in part.measures:
             label = f"**{part.title}**, {rounds:,} rounds, {WHEN[measure]}"
             lines.append(f"- {label}: {_winners(mine.orderings(measure))}")
@@ -132,6 +142,26 @@ def _winners(found: Orderings) -> str:
     worst, where, who = max((*each, player) for player, found in counts for each in found)
     text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
     return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', values')})."
+
+
+def _limited_wins(name: str, docs: Path) -> list[str]:
+    """Return the rivals with the smaller cost or the limit kept better, problem by problem."""
+    lines = []
+    for problem, players in _figures(name, docs).items():
+        ours = [fmean(values) for values in players.pop(TUNER)]
+        better: list[list[str]] = [[], []]
+        for player, figures in players.items():
+            means = [fmean(values) for values in figures]
+            for i, (mean, our) in enumerate(zip(means, ours, strict=True)):
+                if mean < our:
+                    better[i].append(f"{player} ({_number(means[0])}; {_number(means[1])} %)")
+        cost, limit = (", ".join(each) or "no rival" for each in better)
+        here = f"**{import_module(f'evidence.{name}').TITLE}**, {problem}"
+        lines.append(
+            f"- {here}: the tuner has {_number(ours[0])} and breaks the limit in "
+            f"{_number(ours[1])} %. Cheaper: {cost}. Fewer broken: {limit}."
+        )
+    return lines
 
 
 def least_of_all(found: Orderings) -> int:
@@ -177,11 +207,39 @@ def _section(part: Part) -> str:
     if min(len(problems), len(part.lengths)) == 1:
         tables = [_table(part)]
     else:
-        tables = [
-            f"{rounds:,} rounds:\n\n{_table(part.of(lambda t, r=rounds: t.rounds == r))}"  # type: ignore[misc]
-            for rounds in part.lengths
-        ]
+        tables = [f"{rounds:,} rounds:\n\n{_table(part.long(rounds))}" for rounds in part.lengths]
     return "\n\n".join([*tables, f"{_count(part.games)}."])
+
+
+def _figures(name: str, docs: Path) -> dict[str, dict[str, list[list[float]]]]:
+    """Return the costs, and the shares that break the limit, by problem and player."""
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for task, outcome in read_games(name, docs / "games").items():
+        both = found.setdefault(task.problem, {}).setdefault(task.player, [[], []])
+        for values, value in zip(both, outcome, strict=True):
+            values.append(value)
+    return found
+
+
+def _limited(name: str, docs: Path) -> str:
+    """Return a table of the cost and of what breaks the limit: means with 95 % intervals."""
+    part = import_module(f"evidence.{name}")
+    found = _figures(name, docs)
+    if not found:
+        return "Not run yet."
+    several = len(found) > 1
+    heads = [f"{one}: {words}" if several else words for one in found for words in part.FIGURES]
+    lines = [
+        [player, *(_mean_interval(values) for each in found.values() for values in each[player])]
+        for player in _ordered(next(iter(found.values())))
+    ]
+    counted = _count(read_games(name, docs / "games"))
+    return f"{table(' | '.join(['player', *heads]), lines)}\n\n{counted}."
+
+
+def _mean_interval(values: Sequence[float]) -> str:
+    mean, half = fmean(values), float(half_interval(values))
+    return f"{_number(mean)} ± {_number(half)}"
 
 
 def _table(part: Part) -> str:
@@ -240,9 +298,7 @@ GROUPS = {
 def _groups(bbob: Part, measure: str) -> str:
     """Return, for groups of problems, how many times the cost of the tuner: a geometric mean."""
     found = {
-        name: bbob.of(lambda t, r=rounds, w=words: t.rounds == r and w in t.problem).orderings(  # type: ignore[misc]
-            measure
-        )
+        name: bbob.long(rounds, words).orderings(measure)
         for name, (rounds, words) in GROUPS.items()
     }
     columns = [f"{name} ({len(each.problems)} problems)" for name, each in found.items()]
