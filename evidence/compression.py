@@ -30,7 +30,7 @@ from evidence.games import FOLDER, Outcome, Task, read_table, write_table
 from evidence.limited import PENALIZED, TPE_LIMIT, TPE_PENALTY, UCB_CODECS, Limited
 from evidence.rivals import KEEP, TUNER
 
-TITLE, GAMES, WORKERS, LEAST = "Compression", 16, 2, 1e-9
+TITLE, GAMES, WORKERS, LEAST = "Compression", 10, 2, 1e-9
 FIGURES = ("size, %", "rounds above the limit, %")
 ROUNDS, FIRST_SEED = 400, 78_000
 KIB = 1024

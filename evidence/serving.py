@@ -25,7 +25,7 @@ from evidence.games import Outcome, Task
 from evidence.limited import CMA_PENALTY, PENALIZED, TPE_LIMIT, TPE_PENALTY, Limited
 from evidence.rivals import KEEP, TUNER, Array, import_optional
 
-TITLE, GAMES, WORKERS, LEAST = "Serving queue", 12, 2, 1e-9
+TITLE, GAMES, WORKERS, LEAST = "Serving queue", 8, 2, 1e-9
 FIGURES = ("cost of the replicas", "requests above 150 ms, %")
 PROBLEM, FIRST_SEED = "twenty days", 79_000
 ROUNDS, SECONDS = 480, 4.0
