@@ -115,8 +115,8 @@ def run(task: Task) -> Outcome:
 def tasks(games: range) -> list[Task]:
     """Every run."""
     players = (TUNER, KEEP, PENALIZED, UCB_CODECS, TPE_LIMIT, TPE_PENALTY)
-    return [Task(name, ROUNDS, player, game) for name, player, game in
-            product(BOUNDS, players, games)]  # fmt: skip
+    cases = product(games, BOUNDS, players)
+    return [Task(problem, ROUNDS, player, game) for game, problem, player in cases]
 
 
 if __name__ == "__main__":

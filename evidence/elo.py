@@ -89,7 +89,8 @@ class SPSA:
         """Return both settings. They stay in the ranges."""
         self.width = self.c / self.k**GAMMA
         self.way = self.chance.choice([-1.0, 1.0], len(self.x))
-        return np.clip(self.x + self.width * np.outer([1.0, -1.0], self.way), 0, WIDTH)
+        both = self.x + self.width * np.outer([1.0, -1.0], self.way)
+        return np.asarray(np.clip(both, 0, WIDTH))
 
     def tell(self, result: int) -> None:
         step = self.a / (self.far + self.k) ** ALPHA / self.width
@@ -121,5 +122,9 @@ def run(task: Task) -> Outcome:
 def tasks(games: range) -> list[Task]:
     """Every run. There are half as many of the long ones."""
     players = (TUNER, KEEP, *GAINS, TBPSA_, CMA_ES)
-    cases = product(DIMENSIONS, (SHORT, LONG), players, games)
-    return [Task(*case) for case in cases if case[1] == SHORT or case[-1] < LONG_GAMES]
+    cases = product(games, (SHORT, LONG), DIMENSIONS, players)
+    return [
+        Task(problem, rounds, player, game)
+        for game, rounds, problem, player in cases
+        if rounds == SHORT or game < LONG_GAMES
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -26,7 +27,9 @@ class TPE:
         optuna = import_optional("optuna")
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         known = (lambda trial: trial.user_attrs["excess"]) if limited else None
-        sampler = optuna.samplers.TPESampler(seed=seed, constraints_func=known)
+        with catch_warnings():  # Optuna 5 would rather have `set_constraint`, which 4 lacks
+            simplefilter("ignore", FutureWarning)
+            sampler = optuna.samplers.TPESampler(seed=seed, constraints_func=known)
         self.study, self.parameters = optuna.create_study(sampler=sampler), parameters
         if start:
             self.study.enqueue_trial({name: each.start for name, each in parameters.items()})

@@ -315,8 +315,8 @@ def intervals(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int
 ) -> tuple[float, float]:
     asked = _recommended(problem, rounds, rng, seed)
-    found = [(value, settings) for value, settings, *_ in asked]
-    return tuple(map(float, np.mean(found, axis=0)))  # type: ignore[return-value]
+    value, settings = np.mean([found[:2] for found in asked], axis=0)
+    return float(value), float(settings)
 
 
 @promise(1_000, *SHAPES, figures=("a parameter without effect seems to have one",
@@ -324,8 +324,9 @@ def intervals(
 def importance(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int
 ) -> tuple[float, float]:
-    found = [(none, some) for *_, none, some in _recommended(problem, rounds, rng, seed)]
-    return tuple(map(float, np.mean(found, axis=0)))  # type: ignore[return-value]
+    asked = _recommended(problem, rounds, rng, seed)
+    none, some = np.mean([found[2:] for found in asked], axis=0)
+    return float(none), float(some)
 
 
 def _recommended(

@@ -120,4 +120,4 @@ def run(task: Task) -> Outcome:
 def tasks(games: range) -> list[Task]:
     """Every run."""
     players = (TUNER, KEEP, PENALIZED, TPE_LIMIT, TPE_PENALTY, CMA_PENALTY)
-    return [Task(PROBLEM, ROUNDS, player, game) for player, game in product(players, games)]
+    return [Task(PROBLEM, ROUNDS, player, game) for game, player in product(games, players)]
