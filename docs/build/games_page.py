@@ -119,9 +119,10 @@ def _wins(part: Part) -> list[str]:
     lines = []
     for rounds in part.lengths:
         mine = part.long(rounds)
-        for measure in part.measures:
-            label = f"**{part.title}**, {rounds:,} rounds, {WHEN[measure]}"
-            lines.append(f"- {label}: {_winners(mine.orderings(measure))}")
+        found = (
+            f"{WHEN[measure]} {_winners(mine.orderings(measure))}" for measure in part.measures
+        )
+        lines.append(f"- **{part.title}**, {rounds:,} rounds: {'; '.join(found)}.")
     return lines
 
 
@@ -136,12 +137,12 @@ def _winners(found: Orderings) -> str:
                 lost.setdefault(best, []).append((factor, problem))
     total = len(found.problems)
     if not lost:
-        return f"no rival, in {total} problem{'s' if total > 1 else ''}."
+        return f"0 of {total}"
     counts = sorted(lost.items(), key=lambda one: -len(one[1]))
-    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
+    names = ", ".join(f"{player} {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
-    text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
-    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', values')})."
+    won, where = sum(len(each) for _, each in counts), where.removesuffix(", values")
+    return f"{won} of {total} ({names}), at most {worst:.3g} ({who}, {where})"
 
 
 def _limited_wins(name: str, docs: Path) -> list[str]:
@@ -196,7 +197,7 @@ def _number(value: float) -> str:
 def _interval(ratio: Ratio) -> str:
     if not ratio.high <= WIDEST * ratio.low:  # NaN for a single game
         return f"{_number(ratio.value)} (unknown)"
-    return f"{_number(ratio.value)} ({_number(ratio.low)} to {_number(ratio.high)})"
+    return f"{_number(ratio.value)} ({_number(ratio.low)}\N{EN DASH}{_number(ratio.high)})"
 
 
 def _section(part: Part) -> str:
@@ -239,7 +240,7 @@ def _limited(name: str, docs: Path) -> str:
 
 def _mean_interval(values: Sequence[float]) -> str:
     mean, half = fmean(values), float(half_interval(values))
-    return f"{_number(mean)} ± {_number(half)}"
+    return f"{_number(mean)}±{half:.2g}"
 
 
 def _table(part: Part) -> str:
@@ -277,7 +278,7 @@ def _count(games: Games) -> str:
         counts[task[:3]] = counts.get(task[:3], 0) + 1
     least, most = min(counts.values()), max(counts.values())
     numbers = str(most) if least == most else f"{least} to {most}"
-    return f"{numbers} games of each player in each problem, {len(games):,} in all"
+    return f"{numbers} games each, {len(games):,} in all"
 
 
 def _ordered(players: Iterable[str]) -> list[str]:
@@ -396,23 +397,26 @@ def promises_parts(docs: Path) -> dict[str, str]:
         name, problem = task.problem.split(": ")
         players = found.setdefault(name, {}).setdefault(problem, {})
         players.setdefault(task.player, []).append(outcome)
-    tables = {}
+    tables: dict[str, list[list[str]]] = {}
     for name, each in PROMISES.items():
         figures = [figure for figure in each.figures if figure]
-        lines = []
+        several = len(each.players) > 1
+        heads = (f"{one}: {words}" for one in each.players for words in figures)
+        head = ["game", *(heads if several else figures)]
+        if several and len(figures) == 1:
+            head = [figures[0], *each.players]
+        lines = [[*head, *["games"] * (each.games != GAMES)]]
         for problem in each.problems:
             cells = [problem]
             for player in each.players:
                 games = found.get(name, {}).get(problem, {}).get(player, [])
                 cells += [_mean_text([game[i] for game in games]) for i in range(len(figures))]
             lines.append([*cells, *[str(len(games))] * (each.games != GAMES)])
-        several = len(each.players) > 1
-        heads = [
-            f"{one}: {words}" if several else words for one in each.players for words in figures
-        ]
-        heads += ["games"] * (each.games != GAMES)
-        tables[name] = table(" | ".join(["game", *heads]), lines)
-    return tables
+        tables[name] = lines
+    effects = tables.pop("importance")  # of the same runs as the intervals
+    for line, more in zip(tables["intervals"], effects, strict=True):
+        line += more[1:]
+    return {name: table(" | ".join(head), body) for name, (head, *body) in tables.items()}
 
 
 def _mean_text(values: Sequence[float]) -> str:

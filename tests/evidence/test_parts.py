@@ -257,7 +257,7 @@ def test_rivals_hear_of_a_limit_in_their_own_way() -> None:
     for name in (KEEP, limited.TPE_LIMIT, TUNER):
         player = limited.Limited(name, kinds, 50.0, ["a"], {"g": ["a", "b"]}, 1, 10)
         trial = player.ask("a", {"g": "a"})
-        assert trial.params == {"x": 0.5}
+        assert 0 <= trial.params["x"] <= 1
         with pytest.MonkeyPatch.context() as patch:
             told: list[Any] = []
             patch.setattr(
