@@ -33,7 +33,7 @@ DIMENSIONS = {"four parameters": 4, "sixteen parameters": 16}
 WIDTH, TODAY, LOST, DRAWS = 200.0, 100.0, 100.0, 0.61
 ALPHA, GAMMA = 0.602, 0.101
 STEP = WIDTH / 20
-GAINS = {f"SPSA, gain {gain:g}": gain for gain in (0.002, 0.02, 0.2)}
+GAINS = {f"SPSA (gain {gain:g})": gain for gain in (0.002, 0.02, 0.2)}
 
 
 class Engine:

@@ -122,7 +122,7 @@ def _wins(part: Part) -> list[str]:
         found = (
             f"{WHEN[measure]} {_winners(mine.orderings(measure))}" for measure in part.measures
         )
-        lines.append(f"- **{part.title}**, {rounds:,} rounds: {'; '.join(found)}.")
+        lines.append(f"- **{part.title}**, {rounds:,} rounds: {', '.join(found)}.")
     return lines
 
 
@@ -155,12 +155,12 @@ def _limited_wins(name: str, docs: Path) -> list[str]:
             means = [fmean(values) for values in figures]
             for i, (mean, our) in enumerate(zip(means, ours, strict=True)):
                 if mean < our:
-                    better[i].append(f"{player} ({_number(means[0])}; {_number(means[1])} %)")
+                    better[i].append(f"{player} ({_number(means[0])}, {_number(means[1])} %)")
         cost, limit = (", ".join(each) or "no rival" for each in better)
         here = f"**{import_module(f'evidence.{name}').TITLE}**, {problem}"
         lines.append(
-            f"- {here}: the tuner has {_number(ours[0])} and breaks the limit in "
-            f"{_number(ours[1])} %. Cheaper: {cost}. Fewer broken: {limit}."
+            f"- {here}: the tuner {_number(ours[0])}, {_number(ours[1])} %. "
+            f"Cheaper: {cost}. Fewer broken: {limit}."
         )
     return lines
 
@@ -302,7 +302,7 @@ def _groups(bbob: Part, measure: str) -> str:
         name: bbob.long(rounds, words).orderings(measure)
         for name, (rounds, words) in GROUPS.items()
     }
-    columns = [f"{name} ({len(each.problems)} problems)" for name, each in found.items()]
+    columns = [f"{name} ({len(each.problems)})" for name, each in found.items()]
     lines = [
         [player, *(_overall(each, player) for each in found.values())]
         for player in _ordered(player for each in found.values() for player in each.players)

@@ -41,7 +41,7 @@ def test_rivals_that_win_are_named_first() -> None:
         games[Task("easy", 300, KNOWS, game)] = Outcome(0.5, 0.5)
     part = Part("Pendulum", 1e-3, False, games)
     assert _wins(part) == [
-        "- **Pendulum**, 300 rounds: while tuning 0 of 1; in the end 1 of 1 (TBPSA 1), at most 2 "
+        "- **Pendulum**, 300 rounds: while tuning 0 of 1, in the end 1 of 1 (TBPSA 1), at most 2 "
         "(TBPSA, easy)."
     ]
     assert _section(part).splitlines()[2:] == [

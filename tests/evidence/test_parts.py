@@ -34,7 +34,7 @@ NOT_HERE = ("traffic", "postgres", "promises")
 NEEDS = {"bbob": "cocoex", "cats": "vowpalwabbit", "serving": "simpy"}
 RIVALS = {
     "pricing": ("GP-TS-M",),
-    "elo": ("SPSA, gain 0.02",),
+    "elo": ("SPSA (gain 0.02)",),
     "serving": (limited.CMA_PENALTY, limited.TPE_LIMIT),
     "compression": (limited.UCB_CODECS, limited.TPE_PENALTY),
 }
