@@ -117,18 +117,21 @@ class Direction:
     ) -> None:
         self.geometry, self.iterate = geometry, iterate
         self.array, self.s = np.empty((geometry.metric_size, noise.size)), noise.copy()
-        self.square, self.trace = geometry.explore(iterate, kappa, shift, self.s, self.array)
+        self.seen = geometry.explore(iterate, kappa, shift, self.s, self.array)
+        self.square, self.trace = self.seen[:2]
 
     def point(self, scale: float) -> Array:
         """The vector y + scale H^(-1/2) s."""
         u = np.empty(self.geometry.size)
-        self.geometry.point(self.iterate, self.array, scale, u)
+        self.geometry.point(self.iterate, self.array, self.seen, scale, u)
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
         """Return g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
-        products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
+        products = self.geometry.linear_update(
+            self.iterate, self.array, self.seen, scale, damping, linear
+        )
         return linear, *products
 
 

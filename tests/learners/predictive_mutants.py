@@ -112,7 +112,7 @@ class PaysTheLarger(Mutant):
     """The larger of the prices of smooth and of Lipschitz losses."""
 
     def after(self, memo: Memo, old: Numbers, linear: Any) -> None:
-        plan, tau, d = self._plan, memo.asked[1], self._plan.dim
+        plan, tau, d = self._plan, memo.asked[2][1], self._plan.dim
         smooth = plan.smoothness * (d + 1) / (d * (d + 2)) * tau
         self.n.price = plan.keep * old.price + max(smooth, plan.lipschitz * np.sqrt(tau / d))
 

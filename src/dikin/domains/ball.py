@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import ClosedForm, Geometry
-from dikin.domains.roots import warm_start_gap
+from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
-from dikin.vectors import combine, dot, dots, multiply
+from dikin.vectors import add_mix, dot, mix, stack
 
 TINY = 1e-300
 """Negligible when added to any other number."""
@@ -106,30 +106,59 @@ class BallGeometry(ClosedForm):
     """|u| <= length.   iterate = (y, slack, r), |y| = length r.
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
-    of their roots, and `part` y is the part of s along the radius.
+    of their roots. H^(+-1/2) s = across^-+1 s + (along^-+1 - across^-+1) (s.y/|y|^2) y needs no
+    vector but s and y: metric = (s, y).
     """
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        norm, gap = sqrt(dot(linear, linear)), 1.0
-        if norm > 0.0:
-            square = quadratic * self.length * self.length
-            gap = warm_start_gap(self.length * norm, square, weight, 1.0 - float(iterate[2, 0]))
+        # Halley's method for the equation of `roots`, from the last gap: it cubes the error.
+        norm, length, close = sqrt(dot(linear, linear)), self.length, False
+        steep, square, gap = length * norm, quadratic * length * length, 1.0 - float(iterate[2, 0])
+        excess = steep - square
+        for _ in range(3):
+            far = 2.0 - gap
+            value = far * (weight - gap * (excess + square * gap)) - gap * weight
+            fall = far * far * (excess + 2.0 * square * gap) + 2.0 * weight
+            second = square * far * far * far + 2.0 * weight
+            move = far * value * fall / (fall * fall + value * second)
+            gap += move
+            close = 0.0 < gap <= 1.0 and abs(move) <= 1e-5 * gap and fall > 0.0
+            if close or not 0.0 < gap <= 1.0:
+                break
+        if not close:
+            gap = cold_start_gap(steep, square, weight)
         iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
-        multiply(self.length * (gap - 1.0) / (norm + TINY), linear, iterate[0])
+        np.multiply(linear, length * (gap - 1.0) / (norm + TINY), iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float, float, float, float, float]:
         slack, r = float(iterate[1, 0]), float(iterate[2, 0])
         factor = 2.0 * kappa / (self.length * self.length)
-        square, radial = dots(s, iterate[0])
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-        away = self.length * r
-        part = radial / (away * away) if r > 0.0 else 0.0
-        combine(across, s, (along - across) * part, iterate[0], metric[0])
-        combine(1.0 / across, s, (1.0 / along - 1.0 / across) * part, iterate[0], metric[1])
-        return square, (self.size - 1) * across * across + along * along
+        square, radial = stack(s, iterate[0], metric)
+        trace = (self.size - 1) * across * across + along * along
+        return square, trace, radial, (self.length * r) ** 2, across, along
+
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
+        square, _, radial, away, across, along = seen
+        x, y = scale * across, 1.0
+        if away > 0.0:
+            y += scale * (along - across) * radial / away
+        mix(x, y, metric, u)
+        length: float = x * x * square + 2.0 * x * y * radial + y * y * away
+        return length
+
+    def linear_update(
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        _, _, radial, away, across, along = seen
+        y = -damping
+        if away > 0.0:
+            y += scale * (1.0 / along - 1.0 / across) * radial / away
+        add_mix(scale / across, y, metric, out)
+        return scale * radial / along, away
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[1, 0])

@@ -192,10 +192,26 @@ class PairGeometry(PairNumbers, Geometry):
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float, Any, Any]:
         n = self.left.size
-        a, b = self.left.explore(iterate[:, :n], kappa, shift, s[:n], metric[:, :n])
-        c, d = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
+        left = self.left.explore(iterate[:, :n], kappa, shift, s[:n], metric[:, :n])
+        right = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
+        return left[0] + right[0], left[1] + right[1], left, right
+
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
+        n, (_, _, left, right) = self.left.size, seen
+        a: float = self.left.point(iterate[:, :n], metric[:, :n], left, scale, u[:n])
+        b: float = self.right.point(iterate[:, n:], metric[:, n:], right, scale, u[n:])
+        return a + b
+
+    def linear_update(
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        n, (_, _, left, right) = self.left.size, seen
+        a, b = self.left.linear_update(iterate[:, :n], metric[:, :n], left, scale, damping, out[:n])
+        c, d = self.right.linear_update(
+            iterate[:, n:], metric[:, n:], right, scale, damping, out[n:]
+        )
         return a + c, b + d
 
     def barrier(self, iterate: Array) -> float:

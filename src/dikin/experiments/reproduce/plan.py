@@ -27,7 +27,7 @@ from dikin.environments.patterns import Pattern
 from dikin.errors import SlowLearnerWarning
 from dikin.experiments.fit import Result
 from dikin.learners.base import Learner
-from dikin.theory import rates, schedules
+from dikin.theory import rates
 from dikin.theory.rates import Rate
 
 LearnerName = Literal["sharp", "paper", "predictive"]
@@ -149,7 +149,7 @@ class Table:
 
     losses: str
     order: int
-    """The k of `dikin.theory.schedules`."""
+    """The k of `dikin.theory.rates`."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
     constant_name: str
@@ -207,7 +207,7 @@ class Table:
 TABLES = {
     1: Table(
         losses="smooth",
-        order=schedules.SMOOTH,
+        order=rates.SMOOTH,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
         constant_name="smoothness",
@@ -221,7 +221,7 @@ TABLES = {
     ),
     2: Table(
         losses="Lipschitz",
-        order=schedules.LIPSCHITZ,
+        order=rates.LIPSCHITZ,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
         constant_name="lipschitz",
