@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
+from dikin.adapters import Attributes
 from dikin.errors import LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
@@ -18,11 +18,7 @@ from dikin.tuning.tuner import Tuner
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
 
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -93,13 +89,13 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        if not self.infer_relative_search_space(study, trial) or self.tuner is None:
+        if self.tuner is None:
             return {}
         known = trial.user_attrs | {**self._known()}
-        asked: Trial = self.tuner.ask(**self._names.for_ask(known))
+        asked: Trial = self.tuner.ask(**self._attributes.of("ask", known))
         params = {name: _value(self._space[name], value) for name, value in asked.params.items()}
         self._asked[trial.number] = asked, params
-        return {name: params[name] for name in search_space if name in params}
+        return params
 
     def after_trial(
         self,
@@ -116,7 +112,7 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
             if used == params and state == TrialState.FAIL:
                 self.tuner.tell(asked, failed=True)
             elif used == params and state == TrialState.COMPLETE and values:
-                self.tuner.tell(asked, values[0], **self._names.for_tell(trial.user_attrs))
+                self.tuner.tell(asked, values[0], **self._attributes.of("tell", trial.user_attrs))
             else:
                 self.tuner.forget(asked)
         except LossError as reason:  # infinite, or not of its kind
@@ -134,7 +130,7 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
                     maximize=study.direction == StudyDirection.MAXIMIZE,
                     **self._options,
                 )
-                self._names = AttributeNames(tuner)
+                self._attributes = Attributes(tuner)
                 self.tuner = self._store(tuner) if self._store else tuner
                 return
 
