@@ -66,8 +66,8 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         )
 
     def _validate_vocs(self, vocs: kinds.VOCS) -> None:
-        kinds = tuple(type(each) for each in vocs.objectives.values())
-        if kinds not in ((kinds.MinimizeObjective,), (kinds.MaximizeObjective,)):
+        found = [type(each) for each in vocs.objectives.values()]
+        if found not in ([kinds.MinimizeObjective], [kinds.MaximizeObjective]):
             wanted = "a tuner needs one objective, MINIMIZE or MAXIMIZE"
             raise ParameterError(f"{wanted}, got {shown(dict(vocs.objectives))}")
 
