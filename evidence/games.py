@@ -111,9 +111,10 @@ def run_missing(
 
     Games of the players in `forget` are run again.
     """
-    before = {t: found for t, found in read_games(part, folder).items() if t.player not in forget}
+    known = read_games(part, folder)
+    before = {task: found for task, found in known.items() if task.player not in forget}
     games, saved = dict(before), monotonic()
-    missing = [task for task in tasks if task not in games]
+    missing = [task for task in dict.fromkeys([*tasks, *known]) if task not in games]
     try:
         for task, found in _finished(run, missing, games, workers):
             games |= {task: found} if isinstance(found, Outcome) else found

@@ -48,6 +48,21 @@ def test_a_log_helps_from_the_first_round_on(level: float, most: float) -> None:
     assert sum(warm) < most * sum(cold)
 
 
+def test_a_log_that_misleads_is_followed_step_by_step_and_not_for_long() -> None:
+    """The log has its best value at 8, where today's values are the worst."""
+    for seed in range(3):
+        rng, settings = np.random.default_rng(seed), []
+        tuner = Tuner({"x": Real(0, 10, start=5)}, seed=seed)
+        for x in rng.uniform(0, 10, 20):
+            tuner.add_trial({"x": float(x)}, (float(x) - 8) ** 2 + 0.3 * rng.standard_normal())
+        for _ in range(30):
+            trial = tuner.ask()
+            settings.append(trial["x"])
+            tuner.tell(trial, (settings[-1] - 2) ** 2 + 0.3 * rng.standard_normal())
+        assert 5 < settings[0] < 7 < settings[2]
+        assert np.mean([x < 5 for x in settings]) > 0.6
+
+
 def test_a_log_is_no_part_of_rounds_and_of_the_uplift() -> None:
     tuner = Tuner(RANGES, holdback=0.3, seed=1)
     log(tuner, 30)

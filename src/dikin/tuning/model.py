@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ MANY = 50
 """Coordinates up to which covariances of all coefficients are known."""
 LARGE = 40
 """Features from which on one member is solved anew a round, and the others are updated."""
+UNSCORED = 3
+"""Live rows before members are compared."""
 NU = 4.0
 """Degrees of freedom of the noise: values far from the expected one count less."""
 LEAST = 0.1
@@ -85,24 +87,6 @@ class Features:
             slope[:, self.slopes].reshape(d, self.e, d)[eye, :, eye] = e
         return slope
 
-    def gradient(self, m: Array, v: Array, e: Array | None = None) -> Array:
-        """Return the slope of the values at v, one number for each coordinate."""
-        bend: Array = self.curvature(m) @ v if len(self.i) else self.diagonal(m) * v
-        if self.e and e is not None:
-            bend = bend + e @ m[self.slopes].reshape(self.e, self.d)
-        return m[self.v] + bend
-
-    def diagonal(self, m: Array) -> Array:
-        """Return the second derivative along each coordinate."""
-        found: Array = m[self.squares] + (m[self.common] if self.d > 1 else 0.0)
-        return found
-
-    def curvature(self, m: Array) -> Array:
-        """Return the matrix of second derivatives."""
-        matrix = np.diag(self.diagonal(m))
-        matrix[self.i, self.j] = matrix[self.j, self.i] = m[self.crosses]
-        return matrix
-
     def bends(self, along: Array) -> Array:
         """Return the second derivative of the features along each column."""
         u = along.T
@@ -157,6 +141,8 @@ class Regression(Stateful):
         (inf, 0.1, 0.0, -0.5),
         (inf, 0.003, 0.0, 0.0),
     )
+    TIMES: np.ufunc = np.matmul
+    """Product of covariances and a row."""
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
     NUMBERS = ("offset", "largest", "rounds", "live", "last")
@@ -165,6 +151,8 @@ class Regression(Stateful):
     b: Array
     P: Array
     m: Array
+    mean: Array | float = 0.0
+    """Features from which the members count."""
 
     def __init__(
         self,
@@ -208,7 +196,7 @@ class Regression(Stateful):
 
     def _changed(self) -> None:
         """Drop the results that were computed of the last state."""
-        for name in ("s2", "weights", "average"):
+        for name in ("s2", "weights", "average", "bends"):
             vars(self).pop(name, None)
 
     def widen(self, more: int) -> None:
@@ -241,12 +229,14 @@ class Regression(Stateful):
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
-        self.largest = max(self.largest, abs(value))
+        if abs(value) > self.largest:  # a noise of 0 is one in its last digits
+            self.largest = abs(value)
+            vars(self).pop("s2", None)
         if scored:
             self.last = (*self.last, value)[-LAST:]
         value -= self.offset
-        row, s2 = self._centred(row), self.s2
-        e, Pf = value - self.m @ row, self._spread(row)
+        row, s2 = row - self.mean, self.s2
+        e, Pf = value - self.m @ row, self.TIMES(self.P, row)
         h = 1.0 + Pf @ row
         r2 = e * e / (s2 * h)
         w = np.ones(len(h))
@@ -260,7 +250,7 @@ class Regression(Stateful):
             self.n = np.where(reads, keep * self.n + 1.0, self.n)
             self.S = np.where(reads, keep * self.S + w * e * e / h, self.S)
             self.live += not history
-            if self.live > (3 if self.reads.all() else len(row)) and not history:
+            if self.live > UNSCORED and not history:
                 ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
@@ -269,14 +259,6 @@ class Regression(Stateful):
         if not history:
             self._forget()
         self._absorb(row, value, w, e, Pf)
-
-    def _centred(self, row: Array) -> Array:
-        """Return the features as members count them."""
-        return row
-
-    def _spread(self, row: Array) -> Array:
-        """Return the covariances of a row's value with the coefficients."""
-        return self.P @ row
 
     def _absorb(self, row: Array, value: float, w: Array, e: Array, Pf: Array) -> None:
         """Add a row with weights to the moments."""
@@ -400,7 +382,7 @@ class Regression(Stateful):
     def weights(self) -> Array:
         """Belief in each member, with the sum 1."""
         weights = np.exp(self.ll - self.ll.max())
-        if self.live <= self.features.p < self.rounds:  # who reads no history knows nothing yet
+        if self.live <= UNSCORED:  # who reads no history knows nothing yet
             weights = weights * self.reads
         shares: Array = weights / weights.sum()
         return shares
@@ -415,6 +397,25 @@ class Regression(Stateful):
         C = ((w * self.s2) @ self.P.reshape(K, p * p)).reshape(p, p)
         return m, C + (w[:, None] * apart).T @ apart
 
+    @cached_property
+    def bends(self) -> Array:
+        """The matrix of second derivatives, its diagonal where no products are features."""
+        f, m = self.features, self.average[0]
+        diagonal: Array = m[f.squares] + (m[f.common] if f.d > 1 else 0.0)
+        if not len(f.i):
+            return diagonal
+        matrix = np.diag(diagonal)
+        matrix[f.i, f.j] = matrix[f.j, f.i] = m[f.crosses]
+        return matrix
+
+    def gradient(self, v: Array, e: Array) -> Array:
+        """Return the slope of the values at v, one number for each coordinate."""
+        f, m, bends = self.features, self.average[0], self.bends
+        slope = bends * v if bends.ndim == 1 else bends @ v
+        if f.e:
+            slope = slope + e @ m[f.slopes].reshape(f.e, f.d)
+        return np.asarray(m[f.v] + slope)
+
     def spread(self, y: Array) -> Array:
         """Return the mean square distance of the rows from y, along each coordinate."""
         v, a, L = self.features.v, y - self.c, self.L
@@ -424,11 +425,11 @@ class Regression(Stateful):
 
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
         """Return the expected value and its standard deviation, with noise that of a value."""
-        row, w = self._centred(row), self.weights
+        row, w = row - self.mean, self.weights
         means = self.m @ row
         mean = w @ means
-        variance = w @ (self.s2 * (noise + self._spread(row) @ row) + (means - mean) ** 2)
-        return self.offset + float(mean), float(np.sqrt(max(float(variance), 0.0)))
+        variance = w @ (self.s2 * (noise + self.TIMES(self.P, row) @ row) + (means - mean) ** 2)
+        return self.offset + float(mean), sqrt(max(float(variance), 0.0))
 
     def dependence(self, gone: Indices) -> tuple[float, float]:
         """Return how much worse values are explained without some features, and a usual amount.
@@ -471,9 +472,12 @@ class Wide(Regression):
         (inf, 0.1, 0.0, -0.5),
         (inf, 0.003, 0.0, 0.0),
     )
+    TIMES = np.multiply
     BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
     """`mean` and `tried` are mean and variance of the last features."""
     PARTS = (*BY_FEATURE, *Regression.PARTS[4:])
+    mean: Array
+    tried: Array
 
     def _use(self, features: Features) -> None:
         super()._use(features)
@@ -486,12 +490,6 @@ class Wide(Regression):
     def _refresh(self, new: slice = slice(0)) -> None:
         self.P[:, new] = self._prior()[new]
         self._changed()
-
-    def _centred(self, row: Array) -> Array:
-        return row - self.mean
-
-    def _spread(self, row: Array) -> Array:
-        return self.P * row
 
     def _forget(self) -> None:
         self.P /= self.keep[:, None]
