@@ -81,7 +81,7 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         answers = {}
         for result in results:
             id = result.get(ID)
-            if id is None or isnan(id):  # a table writes NaN in place of none
+            if id is None or (isinstance(id, float) and isnan(id)):  # a table writes NaN in place of none
                 continue
             if id not in waiting:
                 raise ParameterError(
