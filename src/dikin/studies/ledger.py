@@ -116,10 +116,11 @@ class Ledger:
         """The state, as it was when rows were last read."""
         return self._fold or self.current()
 
-    def current(self) -> Fold:
-        """Learn the rows of others. Return the state."""
-        if self._held and self._fold is not None:
-            return self._fold  # nobody else can write
+    def current(self, head: tuple[int, int, int] | None = None) -> Fold:
+        """Learn the rows of others, unless id, last row and epoch are these. Return the state."""
+        fold = self._fold  # nobody else can write while this client holds the study
+        if fold and (self._held or head == (self.log.study, fold.n, self._epoch)):
+            return fold
         fold, began = self._fold or self._loaded(), self._fold is None
         page = self.log.page(fold.n)
         if page.head < fold.n:

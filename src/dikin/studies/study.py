@@ -583,6 +583,10 @@ class Study:
         """Return the status: `summary`, with the age of open trials and more warnings."""
         return self._read(lambda fold: study_status(fold, self.name))
 
+    def _status_at(self, head: tuple[int, int, int] | None) -> Status:
+        """Return the status. The database is not asked if id, last row and epoch are these."""
+        return self._ledger.call(lambda: study_status(self._ledger.current(head), self.name))
+
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""

@@ -40,7 +40,7 @@ from dikin.tuning.history import (
 )
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.recommendation import Interval, Recommendation
+from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation
 from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
@@ -726,7 +726,9 @@ class Tuner(Player[Trial]):
             for row in islice(reversed(self._history), RECENT)
             if row.round and not (row.failed or row.held_back or row.left_out)
         ]
-        value = None if self.contexts.size else self.recommend().value
+        value = UNKNOWN
+        if not self.contexts.size:
+            value = _signed(self._sign, self._search.value_of_best(self._weights(None)))
         return Status(
             space=space.spec(),
             columns=space.columns,
@@ -744,7 +746,7 @@ class Tuner(Player[Trial]):
             center=self.center,
             recent_rounds=len(recent),
             recent_mean=float(np.mean(recent)) if recent else nan,
-            best_value=list(value) if value is not None and isfinite(value.mean) else None,
+            best_value=list(value) if isfinite(value.mean) else None,
             certificate=self.certificate,
             contexts=self.contexts.spec() or None,
             by_context=self._by_context(),
