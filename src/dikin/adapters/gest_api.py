@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, isnan, nan
+from math import ceil, floor, nan
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         answers = {}
         for result in results:
             id = result.get(ID)
-            if id is None or (isinstance(id, float) and isnan(id)):  # a table writes NaN in place of none
+            if id is None or id != id:  # a table writes NaN, which differs from itself
                 continue
             if id not in waiting:
                 raise ParameterError(
