@@ -49,10 +49,9 @@ mathjax3_config = {
     "options": {"enableMenu": False},
     "chtml": {
         "displayAlign": "left",
-        "displayIndent": "1.5em",
         # Not as large as the letters of the reader's font ask for: then some would not fit.
         "matchFontHeight": False,
-        "scale": 1.05,
+        "scale": 1.0,
     },
 }
 numfig = True

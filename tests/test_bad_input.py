@@ -59,16 +59,16 @@ ANSWERS: list[tuple[tuple[Any, ...], type[Exception], list[str]]] = [
     ((0, math.nan), NOT_A_LOSS, ["nan", "finite"]),
     ((0, -math.inf), NOT_A_LOSS, ["-inf", "finite"]),
     ((0, HUGE), NOT_A_LOSS, ["finite"]),
-    ((0, "1.0"), NOT_A_LOSS, ["'1.0'", "real number"]),
-    ((0, True), NOT_A_LOSS, ["True", "real number"]),
-    ((0, np.array([0.5])), NOT_A_LOSS, ["array([0.5])", "real number"]),
+    ((0, "1.0"), NOT_A_LOSS, ["'1.0'", "must be a number"]),
+    ((0, True), NOT_A_LOSS, ["True", "must be a number"]),
+    ((0, np.array([0.5])), NOT_A_LOSS, ["array([0.5])", "must be a number"]),
     ((0, 5.25), OUT_OF_RANGE, ["5.25", "loss_range=(-3, 5)"]),
     ((0, 5.0 + 1e-6), OUT_OF_RANGE, ["loss_range=(-3, 5)"]),
     ((0, -1e308), OUT_OF_RANGE, ["-1e+308", "loss_range=(-3, 5)"]),
     ((0, 1.0, -1e-300), BAD, ["-1e-300", "not negative", "Report 0"]),
     ((0, 1.0, math.nan), BAD, ["nan", "finite"]),
     ((0, 1.0, HUGE), BAD, ["finite"]),
-    ((0, 1.0, None), BAD, ["None", "real number"]),
+    ((0, 1.0, None), BAD, ["None", "must be a number"]),
     ((0, 1.0, 0.5 + 1e-7), BAD, ["0.5", "smoothness"]),
     *[((key, 1.0), NEVER, [f"{key!r} was never asked", "[0, 2]"]) for key in (7, -1, "0", 0.5)],
     *[((key, 1.0), NEVER, [f"{key!r} was never asked"]) for key in (None, False, np.array(0))],
@@ -87,7 +87,7 @@ def test_a_bad_answer(answer: tuple[Any, ...], error: type[Exception], words: li
         player.forget(player.ask())
         player.ask()
     before = frozen(learner)
-    refused(lambda: learner.tell(*answer), error, [*words, "Nothing was changed."])
+    refused(lambda: learner.tell(*answer), error, words)
     if issubclass(error, errors.QueryError):
         refused(lambda: learner.forget(answer[0]), error, [*words, "Nothing was changed."])
     assert frozen(learner) == before == frozen(twin)

@@ -48,14 +48,6 @@ def number(value: Any, name: str, error: Refusal = ParameterError) -> float:
     return result
 
 
-def real_number(value: Any, name: str, error: Refusal) -> float:
-    """Return a real number that came with an answer as a float."""
-    result = as_float(value)
-    if result is None:
-        raise error(f"the {name} must be a real number, got {shown(value)}. Nothing was changed.")
-    return result
-
-
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number. Booleans and NumPy times are not."""
     return isinstance(value, int | np.integer) and not isinstance(
@@ -79,11 +71,6 @@ def whole(
     if value > most:
         raise error(f"{name} must be at most {most:,.10g}, got {shown(value)}")
     return int(value)
-
-
-def size_of_set(value: Any, name: str, least: int, most: int, why: str) -> int:
-    """Return the size of a set whose points fit into memory."""
-    return whole(value, name, least, why, DomainError, most)
 
 
 def nonnegative(value: Any, name: str) -> float:
@@ -140,6 +127,27 @@ def moderate(value: float, name: str, original: float) -> float:
             f"range; at most {LARGEST:g} can be computed with: is that range too small?"
         )
     return value
+
+
+def checked_range(ends: Any, noun: str = "loss") -> tuple[float, float]:
+    """Return the least and the largest loss, or value, of a constructor's arguments."""
+    name = f"{noun}_range"
+    try:
+        if isinstance(ends, str | bytes):
+            raise TypeError
+        low, high = (number(end, f"an end of {name}") for end in ends)
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(
+            f"{name} must be the least and the largest possible {noun}, got {shown(ends)}"
+        ) from reason
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise ParameterError(f"{name} must be finite with low < high, got ({low:g}, {high:g})")
+    if not 1 / LARGEST < high - low < LARGEST:
+        raise ParameterError(
+            f"{name}=({low:g}, {high:g}) is {high - low:g} wide; it must be between "
+            f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of {noun}"
+        )
+    return low, high
 
 
 def plain_number(value: Any) -> float:

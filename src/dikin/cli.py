@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import sys
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
-from dikin import extras
 from dikin.errors import CheckFailedError, DikinError
+from dikin.experiments.commands import reproduce
 from dikin.service.commands import report, serve, token
 from dikin.studies.commands import study
 
@@ -18,25 +17,22 @@ from dikin.studies.commands import study
 class Commands(click.Group):
     """Ends the program with a message and an exit status where a mistake was made."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the parsed command."""
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments and run the command."""
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.exit(130)
+            super().main(*args, **kwargs)
         except CheckFailedError as broken:
             _end(f"A BOUND IS BROKEN: {broken}", 1)
         except DikinError as mistake:
             _end(f"dikin: {mistake}", 2)
-        except OSError as trouble:
-            if trouble.errno == errno.EPIPE:  # click ends quietly
-                raise
+        except OSError as trouble:  # also where the help cannot be written
             where = f"{trouble.filename}: " if trouble.filename else ""
             _end(f"dikin: {where}{trouble.strerror or trouble}", 2)
 
 
 def _end(message: str, status: int) -> NoReturn:
-    click.echo(message, err=True)
+    with suppress(OSError):  # standard error is full too
+        click.echo(message, err=True)
     sys.exit(status)
 
 
@@ -60,46 +56,5 @@ def main() -> None:
 
 
 study.add_command(report)
-for _command in (study, serve, token):
+for _command in (study, serve, token, reproduce):
     main.add_command(_command)
-
-
-@main.command()
-@click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="The default: minutes."
-)
-@click.option(
-    "--full", "effort", flag_value="full", help="Up to 10^7 rounds: an hour on two cores."
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("reproduction"),
-    show_default=True,
-    help="Folder for tables, figures, report and finished cells.",
-)
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
-@click.option("--table", type=click.Choice(["1", "2"]), help="Table 1 (smooth) or 2 (Lipschitz).")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
-def reproduce(effort: str, out: Path, workers: int, table: str | None, seed: int) -> None:
-    """Measure both tables of the paper.
-
-    Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
-    Curvature" over a grid of horizons, with the paper's learners and with Predictive, and fits the
-    exponents of T and of the dimension. Writes CSVs (games.csv has every game), figures and
-    report.html into --out. Run the same command again to continue an interrupted run.
-
-    \b
-    Examples:
-      dikin reproduce                       both tables, a few minutes
-      dikin reproduce --full --out full     the long version
-    """  # noqa: D301 - click reads the backspace character
-    console = extras.require("rich.console", "lab", "dikin reproduce").Console()
-    from dikin.experiments.reproduce import FULL, QUICK, Request
-    from dikin.experiments.reproduce import reproduce as reproduce_tables
-
-    tables = (1, 2) if table is None else (int(table),)
-    chosen = {"quick": QUICK, "full": FULL}[effort]
-    reproduce_tables(
-        Request(effort=chosen, tables=tables, seed=seed, workers=workers), out, console
-    )

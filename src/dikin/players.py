@@ -19,13 +19,7 @@ R = TypeVar("R")
 
 
 def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Make a method that no other thread's `ask` or `tell` can interrupt.
-
-    Parameters
-    ----------
-    method
-        A method that reads or writes more than one attribute of a learner or tuner.
-    """
+    """Make a method that no other thread's `ask` or `tell` can interrupt."""
 
     @wraps(method)
     def under_lock(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:

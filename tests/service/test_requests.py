@@ -115,7 +115,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", {"context": {"hour": 1}}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),
     ("tell", {"value": 1}, 422, "request", "id is missing in the body"),
-    ("tell", {"id": 0}, 422, "loss", "must be a real number, got None"),
+    ("tell", {"id": 0}, 422, "loss", "must be a number, got None"),
     ("tell", {"id": 0, "value": "1"}, 422, "loss", "'1'"),
     ("tell", {"id": 0, "value": True}, 422, "loss", "True"),
     ("tell", {"id": 0, "loss": 2}, 422, "request", "'loss' is not known"),

@@ -379,7 +379,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     (lambda t: told(t, nan), errors.LossError, "value of trial 30 .* nan"),
     (lambda t: told(t, -inf), errors.LossError, "value of trial 30 .* -inf"),
     (lambda t: told(t, 10**400), errors.LossError, "value of trial 30"),
-    (lambda t: told(t, "7"), errors.LossError, "value must be a real .*'7'"),
+    (lambda t: told(t, "7"), errors.LossError, "value must be a number, got '7'"),
     (lambda t: told(t), errors.LossError, "None"),
     (lambda t: told(t, 1e150), errors.LossError, r"below 1e\+100, got 1e\+150"),
     (lambda t: told(t, 3.0, failed=True), errors.LossError, "has the value 3.0"),

@@ -10,26 +10,22 @@ from dikin.tuning.limits import FAILED, read_limits
 from dikin.tuning.tuner import Tuner
 
 
-class AttributeNames:
-    """The attributes that a tuner or study was declared with. Others are not read."""
+class Attributes:
+    """The attributes of another system that a tuner or study was declared with."""
 
     def __init__(self, tuner: Tuner | Study) -> None:
         about = tuner.summary()
-        self._contexts = set(about.contexts or ())
-        self._covariates = set(about.covariates or ()) - self._contexts
-        self._metrics = {limit.metric for limit in read_limits(about.limits or ())} - {FAILED}
+        contexts = set(about.contexts or ())
+        covariates = set(about.covariates or ()) - contexts
+        metrics = {limit.metric for limit in read_limits(about.limits or ())} - {FAILED}
+        self._names = {
+            "ask": {"context": contexts, "covariates": covariates},
+            "tell": {"metrics": metrics, "covariates": covariates},
+        }
 
-    def for_ask(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `ask` among the attributes: context and covariates."""
-        return _chosen(attributes, context=self._contexts, covariates=self._covariates)
-
-    def for_tell(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `tell` among the attributes: covariates and limited metrics."""
-        return _chosen(attributes, metrics=self._metrics, covariates=self._covariates)
-
-
-def _chosen(attributes: Mapping[str, Any], **names: set[str]) -> dict[str, Any]:
-    return {
-        argument: {name: attributes[name] for name in known & attributes.keys()} or None
-        for argument, known in names.items()
-    }
+    def of(self, verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `ask` or `tell` among the given attributes."""
+        return {
+            argument: {name: given[name] for name in known & given.keys()} or None
+            for argument, known in self._names[verb].items()
+        }

@@ -1,31 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, isfinite, nan
+from math import ceil, floor, nan
 from typing import Any
 
 import numpy as np
 
 from dikin import extras
 from dikin.arguments import LARGEST, number
-from dikin.errors import ParameterError, shown
+from dikin.errors import ParameterError, few_of, shown
 from dikin.tuning.parameters import Integer, Levels, Real
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.tuner import Tuner
 
 extras.require("gest_api", "gest", "dikin.adapters.gest_api")
 
+from gest_api import vocs as kinds
 from gest_api.generator import Generator
-from gest_api.vocs import (
-    VOCS,
-    BoundsConstraint,
-    ContextualVariable,
-    ContinuousVariable,
-    DiscreteVariable,
-    LessThanConstraint,
-    MaximizeObjective,
-    MinimizeObjective,
-)
 
 ID = "_id"
 """The key under which gest-api keeps the id of a point."""
@@ -58,23 +49,25 @@ class TunerGenerator(Generator):  # type: ignore[misc]
 
     returns_id = True
 
-    def __init__(self, vocs: VOCS, **options: Any) -> None:
+    def __init__(self, vocs: kinds.VOCS, **options: Any) -> None:
         super().__init__(vocs)
         self.vocs = vocs
         every = vocs.variables.items()
-        self._observed = [name for name, each in every if isinstance(each, ContextualVariable)]
+        self._observed = [
+            name for name, each in every if isinstance(each, kinds.ContextualVariable)
+        ]
         ((self._objective, kind),) = vocs.objectives.items()
         self.tuner = Tuner(
             {name: _parameter(name, each) for name, each in every if name not in self._observed},
-            maximize=isinstance(kind, MaximizeObjective),
+            maximize=isinstance(kind, kinds.MaximizeObjective),
             limits=[text for item in vocs.constraints.items() for text in _limits(*item)],
             covariates=dict.fromkeys(self._observed, float) | options.pop("covariates", {}),
             **options,
         )
 
-    def _validate_vocs(self, vocs: VOCS) -> None:
-        kinds = tuple(type(each) for each in vocs.objectives.values())
-        if kinds not in ((MinimizeObjective,), (MaximizeObjective,)):
+    def _validate_vocs(self, vocs: kinds.VOCS) -> None:
+        found = [type(each) for each in vocs.objectives.values()]
+        if found not in ([kinds.MinimizeObjective], [kinds.MaximizeObjective]):
             wanted = "a tuner needs one objective, MINIMIZE or MAXIMIZE"
             raise ParameterError(f"{wanted}, got {shown(dict(vocs.objectives))}")
 
@@ -84,14 +77,20 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         return [{**trial.params, **constants, ID: trial.id} for trial in trials]
 
     def ingest(self, results: Sequence[dict[str, Any]]) -> None:
-        answers = [(int(result[ID]), self._answer(result)) for result in results if _has_id(result)]
-        ids, waiting = [id for id, _ in answers], [trial.id for trial in self.tuner.open_queries]
-        if {*ids} - {*waiting} or len({*ids}) < len(ids):
-            raise ParameterError(
-                f"every {ID} must be that of a point that waits for its result, and come once; got "
-                f"{ids[:5]}, waiting are {waiting[:5]}. Nothing was changed."
-            )
-        for id, answer in answers:
+        waiting = {trial.id for trial in self.tuner.open_queries}
+        answers = {}
+        for result in results:
+            id = result.get(ID)
+            if id is None or id != id:  # a table writes NaN, which differs from itself
+                continue
+            if id not in waiting:
+                raise ParameterError(
+                    f"every {ID} must be that of a point that waits for its result, and come once; "
+                    f"got {shown(id)}, waiting are {few_of(waiting)}. Nothing was changed."
+                )
+            waiting.remove(id)
+            answers[int(id)] = self._answer(result)
+        for id, answer in answers.items():
             if answer is None:
                 self.tuner.forget(id)
             else:
@@ -112,12 +111,6 @@ class TunerGenerator(Generator):  # type: ignore[misc]
         return {"value": value, "metrics": metrics, "covariates": covariates}
 
 
-def _has_id(result: dict[str, Any]) -> bool:
-    """Return whether a result has an id. A table writes NaN in place of none."""
-    id = result.get(ID)
-    return id is not None and isfinite(id)
-
-
 def _number(result: dict[str, Any], name: str) -> float:
     if name not in result:
         raise ParameterError(
@@ -127,20 +120,20 @@ def _number(result: dict[str, Any], name: str) -> float:
 
 
 def _limits(name: str, constraint: Any) -> list[str]:
-    if isinstance(constraint, BoundsConstraint):
+    if isinstance(constraint, kinds.BoundsConstraint):
         low, high = constraint.range
         return [f"{name} >= {low!r}", f"{name} <= {high!r}"]
-    sign = "<=" if isinstance(constraint, LessThanConstraint) else ">="
+    sign = "<=" if isinstance(constraint, kinds.LessThanConstraint) else ">="
     return [f"{name} {sign} {constraint.value!r}"]
 
 
 def _parameter(name: str, variable: Any) -> ParameterKind:
     start = variable.default_value
     try:
-        if isinstance(variable, DiscreteVariable):
+        if isinstance(variable, kinds.DiscreteVariable):
             levels = sorted(variable.values, key=lambda level: number(level, "a level"))
             return Levels(levels, start)
-        if type(variable) is not ContinuousVariable:
+        if type(variable) is not kinds.ContinuousVariable:
             raise ParameterError(f"a tuner cannot choose a {type(variable).__name__}")
         low, high = variable.domain
         dtype = np.dtype(float if variable.dtype is None else variable.dtype)

@@ -7,16 +7,9 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
+from dikin.adapters import Attributes
 from dikin.arguments import number, whole
-from dikin.errors import (
-    ContextError,
-    ParameterError,
-    QueryError,
-    UnknownQueryError,
-    did_you_mean,
-    shown,
-)
+from dikin.errors import ContextError, DikinError, ParameterError, QueryError, did_you_mean, shown
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED
 from dikin.tuning.trial import Trial
@@ -43,7 +36,7 @@ class TunerProvider(AbstractProvider):
     A flag is a parameter. All flags that are evaluated under a targeting key come from one trial,
     until the event is tracked under this key, with its value. An event that was tracked before, was
     never evaluated or lacks a finite value changes nothing, and is logged. Threads may share a
-    provider, and no call raises an error.
+    provider.
 
     Contexts and covariates are attributes of the evaluation context. Later covariates and metrics
     with a limit are attributes of the event, and so is "failed", which replaces the value. Other
@@ -76,7 +69,7 @@ class TunerProvider(AbstractProvider):
             raise ParameterError(f"flags need a dikin.Tuner or a study of one, got {shown(tuner)}")
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
-        self._names, self._flags = AttributeNames(tuner), {SETTING, *space.parameters}
+        self._attributes, self._flags = Attributes(tuner), {SETTING, *space.parameters}
         self._most = whole(most_open, "most_open", 1, "the number of keys that may wait")
         self._open: dict[str, Trial] = {}
         """The open trial of each key, oldest first."""
@@ -93,17 +86,21 @@ class TunerProvider(AbstractProvider):
         default_value: Any,
         evaluation_context: EvaluationContext | None = None,
     ) -> FlagResolutionDetails[Any]:
-        try:
-            if flag_key not in self._flags:
-                near = did_you_mean(flag_key, self._flags)
-                raise exception.FlagNotFoundError(f"no parameter {flag_key!r}.{near}")
+        if flag_key not in self._flags:
+            near = did_you_mean(flag_key, self._flags)
+            raise exception.FlagNotFoundError(f"no parameter {flag_key!r}.{near}")
+        try:  # the SDK answers these with the default, and others with a traceback in the log
             trial = self._trial_of(_key_of(evaluation_context), evaluation_context)
-            value = _converted(trial.params.get(flag_key, trial.params), kind)
-        except Exception as error:  # a database that is down must not take the host with it
-            code = getattr(error, "error_code", exception.ErrorCode.GENERAL)
-            if isinstance(error, ContextError):
-                code = exception.ErrorCode.INVALID_CONTEXT
-            return FlagResolutionDetails(default_value, code, str(error), Reason.ERROR)
+        except ContextError as error:
+            raise exception.InvalidContextError(str(error)) from error
+        except DikinError as error:
+            raise exception.GeneralError(str(error)) from error
+        value = deepcopy(trial.params.get(flag_key, trial.params))  # the host may write into it
+        if (kind is float and isinstance(value, int)) or (kind is bool and value in (0, 1)):
+            value = kind(value)
+        if not isinstance(value, kind):
+            wanted = f"no value of a {kind.__name__} flag"
+            raise exception.TypeMismatchError(f"{shown(value)} is {wanted}")
         metadata = {TRIAL: trial.id, "paused": trial.paused}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
@@ -117,12 +114,11 @@ class TunerProvider(AbstractProvider):
         trial = self._open.get(key)
         if trial is not None:
             return trial
-        asked: Trial = self.tuner.ask(**self._names.for_ask(context.attributes))
-        expired = None
+        asked: Trial = self.tuner.ask(**self._attributes.of("ask", context.attributes))
         with self._lock:
             trial = self._open.setdefault(key, asked)
-            if len(self._open) > self._most:
-                expired = self._open.pop(next(iter(self._open)))
+            crowded = len(self._open) > self._most
+            expired = self._open.pop(next(iter(self._open))) if crowded else None
         if trial is not asked:  # another thread of this key was faster
             self.tuner.forget(asked)
         try:
@@ -130,7 +126,7 @@ class TunerProvider(AbstractProvider):
                 self.tuner.forget(expired)
             elif expired is not None:
                 self.tuner.tell(expired, self.untracked)
-        except Exception as error:
+        except DikinError as error:
             logger.warning("a trial that was never tracked is still open: %s", error)
         return trial
 
@@ -146,30 +142,25 @@ class TunerProvider(AbstractProvider):
         it may be a trial of another process.
         """
         if tracking_event_name == self.event:
+            details = tracking_event_details or TrackingEventDetails()
             try:
-                details = tracking_event_details or TrackingEventDetails()
-                self._tell(_key_of(evaluation_context), details)
+                self._tell(_key_of(evaluation_context), details.value, details.attributes)
             except Exception as error:  # the SDK catches nothing here
                 logger.warning("the event %r was not reported: %s", self.event, error)
 
-    def _tell(self, key: str, details: TrackingEventDetails) -> None:
-        trial: Any = self._open.get(key)
-        id: Any = details.attributes.get(TRIAL, None if trial is None else trial.id)
+    def _tell(self, key: str, value: float | None, known: Any) -> None:
+        id = known.get(TRIAL, getattr(self._open.get(key), "id", None))
         if id is None:
-            raise UnknownQueryError(
+            raise ParameterError(
                 f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
                 "tracked, or has waited for too long"
             )
-        failed, known = details.attributes.get(FAILED) is True, details.attributes
+        if failed := known.get(FAILED) is True:
+            value = None
         try:
-            value = None if failed else details.value
-            self.tuner.tell(id, value, failed=failed, **self._names.for_tell(known))
-        except QueryError:  # answered elsewhere
-            self._close(key, id)
-            raise
-        self._close(key, id)
-
-    def _close(self, key: str, id: int) -> None:
+            self.tuner.tell(id, value, failed=failed, **self._attributes.of("tell", known))
+        except QueryError as error:  # answered elsewhere
+            logger.warning("the event %r was not reported: %s", self.event, error)
         with self._lock:
             if key in self._open and self._open[key].id == id:
                 del self._open[key]
@@ -181,12 +172,3 @@ def _key_of(context: EvaluationContext | None) -> str:
             "the evaluation context needs a targeting key that identifies the request"
         )
     return context.targeting_key
-
-
-def _converted(value: Any, kind: type) -> Any:
-    """Return a parameter's value as a flag of this type, a copy into which the host may write."""
-    if (kind is float and isinstance(value, int)) or (kind is bool and value in (0, 1)):
-        return kind(value)
-    if not isinstance(value, kind):
-        raise exception.TypeMismatchError(f"{shown(value)} is no value of a {kind.__name__} flag")
-    return deepcopy(value)

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from dikin import extras
-from dikin.adapters import AttributeNames
+from dikin.adapters import Attributes
 from dikin.errors import LossError, QueryError
 from dikin.studies.study import Study
 from dikin.tuning.parameters import Choice, Integer, Real
@@ -18,11 +18,7 @@ from dikin.tuning.tuner import Tuner
 extras.require("optuna", "optuna", "dikin.adapters.optuna")
 
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -71,15 +67,14 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
         self.tuner: Tuner | Study | None = None
         self._store, self._known, self._options = store, known, {"seed": seed, **options}
         self._space: dict[str, Any] = {}
-        self._asked: dict[int, tuple[Trial, dict[str, Any]]] = {}
-        """The tuner's trial and the values of Optuna, by the number of Optuna's trial."""
+        self._asked: dict[int, Trial] = {}
+        """By the number of Optuna's trial."""
         self._lock = Lock()
 
     @property
     def best(self) -> dict[str, Any]:
         """Today's best setting by name, in Optuna's values. Empty until a trial has completed."""
-        best = {} if self.tuner is None else self.tuner.best
-        return {name: _value(self._space[name], value) for name, value in best.items()}
+        return {} if self.tuner is None else self._values(self.tuner.best)
 
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
@@ -87,45 +82,11 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
         self._raise_error_if_multi_objective(study)
         with self._lock:
             if self.tuner is None:
-                self._find_space(study)
+                self._begin(study)
         return dict(self._space)
 
-    def sample_relative(
-        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        if not self.infer_relative_search_space(study, trial) or self.tuner is None:
-            return {}
-        known = trial.user_attrs | {**self._known()}
-        asked: Trial = self.tuner.ask(**self._names.for_ask(known))
-        params = {name: _value(self._space[name], value) for name, value in asked.params.items()}
-        self._asked[trial.number] = asked, params
-        return {name: params[name] for name in search_space if name in params}
-
-    def after_trial(
-        self,
-        study: optuna.Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
-    ) -> None:
-        asked, params = self._asked.pop(trial.number, (None, {}))
-        if asked is None or self.tuner is None:
-            return
-        used = {name: trial.params.get(name) for name in params}
-        try:
-            if used == params and state == TrialState.FAIL:
-                self.tuner.tell(asked, failed=True)
-            elif used == params and state == TrialState.COMPLETE and values:
-                self.tuner.tell(asked, values[0], **self._names.for_tell(trial.user_attrs))
-            else:
-                self.tuner.forget(asked)
-        except LossError as reason:  # infinite, or not of its kind
-            self.tuner.forget(asked)
-            logger.warning("trial %d is forgotten: %s", trial.number, reason)
-        except QueryError as reason:  # another client of the study has closed it
-            logger.warning("trial %d is not learnt from: %s", trial.number, reason)
-
-    def _find_space(self, study: optuna.Study) -> None:
+    def _begin(self, study: optuna.Study) -> None:
+        """Make the tuner, once a trial with a parameter to tune has completed."""
         for first in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             self._space = {k: each for k, each in first.distributions.items() if _is_tunable(each)}
             if self._space:
@@ -134,9 +95,47 @@ class TunerSampler(RandomSampler):  # type: ignore[misc]
                     maximize=study.direction == StudyDirection.MAXIMIZE,
                     **self._options,
                 )
-                self._names = AttributeNames(tuner)
+                self._attributes = Attributes(tuner)
                 self.tuner = self._store(tuner) if self._store else tuner
                 return
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        self.infer_relative_search_space(study, trial)
+        if self.tuner is None:
+            return {}
+        known = trial.user_attrs | {**self._known()}
+        asked: Trial = self.tuner.ask(**self._attributes.of("ask", known))
+        self._asked[trial.number] = asked
+        return {k: value for k, value in self._values(asked.params).items() if k in search_space}
+
+    def _values(self, setting: dict[str, Any]) -> dict[str, Any]:
+        return {name: _value(self._space[name], value) for name, value in setting.items()}
+
+    def after_trial(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        asked = self._asked.pop(trial.number, None)
+        if asked is None or self.tuner is None:
+            return
+        as_asked = self._values(asked.params).items() <= trial.params.items()
+        try:
+            if as_asked and state == TrialState.FAIL:
+                self.tuner.tell(asked, failed=True)
+            elif as_asked and state == TrialState.COMPLETE and values:
+                self.tuner.tell(asked, values[0], **self._attributes.of("tell", trial.user_attrs))
+            else:
+                self.tuner.forget(asked)
+        except LossError as reason:  # infinite, or not of its kind
+            self.tuner.forget(asked)
+            logger.warning("trial %d is forgotten: %s", trial.number, reason)
+        except QueryError as reason:  # another client of the study has closed it
+            logger.warning("trial %d is not learnt from: %s", trial.number, reason)
 
 
 def _is_tunable(distribution: BaseDistribution) -> bool:

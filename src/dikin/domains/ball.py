@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
+from dikin.arguments import LARGEST_VECTOR, frozen, positive, whole
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import ClosedForm, Geometry
 from dikin.domains.roots import cold_start_gap
@@ -71,7 +71,7 @@ class Ball(QuadraticDomain):
     """
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
-        self.dim = size_of_set(dim, "dim", 1, LARGEST_VECTOR, "the ball's dimension")
+        self.dim = whole(dim, "dim", 1, "the ball's dimension", DomainError, LARGEST_VECTOR)
         self.nu = self.symmetry = 1.0
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)

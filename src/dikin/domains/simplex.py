@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from dikin.arguments import LARGEST_VECTOR, size_of_set
+from dikin.arguments import LARGEST_VECTOR, whole
 from dikin.domains.ball import TINY
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import (
@@ -22,6 +22,7 @@ from dikin.domains.geometry import (
     diagonal_roots,
     rank_one_sums,
 )
+from dikin.errors import DomainError
 from dikin.kernel import choose, compilable, looped
 from dikin.vectors import combine, dot
 
@@ -74,7 +75,7 @@ class Simplex(ProbabilityDomain):
 
     def __init__(self, n: int) -> None:
         why = "a single probability is always 1: there is nothing to choose"
-        super().__init__(size_of_set(n, "n", 2, LARGEST_VECTOR, why))
+        super().__init__(whole(n, "n", 2, why, DomainError, LARGEST_VECTOR))
         self.dim = self.n - 1
         self.center = np.full(self.n, 1 / self.n)
 

@@ -13,9 +13,10 @@ from typing import Self
 
 import numpy as np
 
-from dikin.arguments import LARGEST_MATRIX, size_of_set
+from dikin.arguments import LARGEST_MATRIX, whole
 from dikin.domains.base import Array
 from dikin.domains.simplex import PLANE_TOLERANCE, ProbabilityDomain, helmert
+from dikin.errors import DomainError
 
 
 class Spectrahedron(ProbabilityDomain):
@@ -39,9 +40,8 @@ class Spectrahedron(ProbabilityDomain):
     """
 
     def __init__(self, n: int) -> None:
-        super().__init__(
-            size_of_set(n, "n", 2, LARGEST_MATRIX, "the only 1 x 1 matrix of trace one is [[1]]")
-        )
+        why = "the only 1 x 1 matrix of trace one is [[1]]"
+        super().__init__(whole(n, "n", 2, why, DomainError, LARGEST_MATRIX))
         self.dim = self.n * (self.n + 1) // 2 - 1
         self.center = np.eye(self.n) / self.n
 

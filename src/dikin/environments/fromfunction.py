@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import number
+from dikin.arguments import checked_range, number
 from dikin.domains.base import Array, Domain
 from dikin.environments.base import Environment, add
 from dikin.environments.patterns import as_pattern
-from dikin.units import checked_range
 
 
 class FromFunction(Environment):

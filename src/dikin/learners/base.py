@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dikin import rng, serialization
-from dikin.arguments import LARGEST, moderate, optional, real_number, whole
+from dikin.arguments import LARGEST, checked_range, moderate, number, optional, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     FeedbackError,
@@ -30,12 +30,12 @@ from dikin.feedback import Feedback
 from dikin.learners import range_search
 from dikin.learners.parameters import Declared, parameter
 from dikin.learners.range_search import RangeSearch
+from dikin.learners.units import LossRange, Units
 from dikin.open_queries import Memo, OpenQueries, Query
 from dikin.players import Player, locked
 from dikin.registry import Registry
 from dikin.silence import silence
 from dikin.theory.certificate import RANGE, Part
-from dikin.units import LossRange, Units, checked_range
 
 ROUNDING = 1e-9
 """Relative excess of a loss or curvature over its limit that counts as rounding and is clipped."""
@@ -342,7 +342,7 @@ class Learner(Declared, Player[Query]):
 
     def _scaled_answer(self, answer: Any) -> Any:
         """The answer in the paper's units: one loss here, more for another feedback."""
-        value = answer if type(answer) is float else real_number(answer, "loss", LossError)
+        value = answer if type(answer) is float else number(answer, "the loss", LossError)
         units = self.units
         f = (value - units.loss_offset) * (1.0 / units.loss_scale)
         if -1.0 <= f <= 1.0:
@@ -360,7 +360,7 @@ class Learner(Declared, Player[Query]):
     def _scaled_curvature(self, curvature: float) -> float:
         value = curvature
         if type(curvature) is not float:
-            value = real_number(curvature, "curvature", ParameterError)
+            value = number(curvature, "the curvature", ParameterError)
         limit, reason = self.curvature_limit
         if not 0.0 <= value < inf:
             raise ParameterError(

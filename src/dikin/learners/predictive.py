@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import LARGEST, moderate, nonnegative, number, optional, real_number
+from dikin.arguments import LARGEST, checked_range, moderate, nonnegative, number, optional
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     DomainError,
@@ -42,9 +42,9 @@ from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import parameter
 from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
+from dikin.learners.units import LossRange
 from dikin.players import locked
 from dikin.silence import warn
-from dikin.units import LossRange, checked_range
 from dikin.vectors import add_combination, combine, dot
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
@@ -397,7 +397,7 @@ class Predictive(KernelLearner):
         """Propose with the user's forecast, within reach of the losses so far."""
         if context is not None:
             return super()._propose_knowing(context, None)
-        value = real_number(forecast, "forecast", FeedbackError)
+        value = number(forecast, "the forecast", FeedbackError)
         if not abs(value) < LARGEST:
             raise FeedbackError(f"a forecast must be below {LARGEST:g}, got {value}")
         n = self._state.numbers.copy()
@@ -473,7 +473,7 @@ class Predictive(KernelLearner):
         return -inf, inf
 
     def _scaled_answer(self, loss: Any) -> float:
-        value = loss if type(loss) is float else real_number(loss, "loss", LossError)
+        value = loss if type(loss) is float else number(loss, "the loss", LossError)
         if not abs(value) < LARGEST:
             raise LossRangeError(
                 f"the loss must be a finite number below {LARGEST:g}, got {value:g}: choose "

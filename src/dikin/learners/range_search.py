@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
-from dikin.arguments import LARGEST, real_number
+from dikin.arguments import LARGEST, number
 from dikin.errors import LossError, LossRangeError
 from dikin.feedback import Feedback
 from dikin.silence import silence
@@ -112,7 +112,7 @@ class RangeSearch:
         """The range that has room for the losses of an answer."""
         with suppress(LossRangeError):
             learner._scaled_answer(answer)  # an error if it is not an answer at all
-        losses = [real_number(part, "loss", LossError) for part in _losses(learner, answer)]
+        losses = [number(part, "the loss", LossError) for part in _losses(learner, answer)]
         finite = [loss for loss in losses if isfinite(loss)]  # the others will be refused
         if self.begun:
             return widened(learner.units.loss_range, finite)

@@ -19,7 +19,7 @@ from dikin import serialization
 from dikin.errors import DikinError, QueryError, StateError
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
-from dikin.silence import SILENCE
+from dikin.silence import SILENT
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
 from dikin.studies.database import Row
@@ -173,7 +173,7 @@ class _NotAgain(logging.Filter):
     """Suppresses the messages of a tuner on rows of others, who have seen them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not SILENCE.now
+        return not SILENT.get()
 
 
 logging.getLogger("dikin").addFilter(_NotAgain())

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from dikin.arguments import LARGEST, nonnegative, positive, real_number, true_or_false, whole
+from dikin.arguments import (
+    LARGEST,
+    checked_range,
+    nonnegative,
+    number,
+    positive,
+    true_or_false,
+    whole,
+)
 from dikin.errors import LossError, ParameterError, StateError, shown
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.open_queries import OpenQueries as Ledger
@@ -36,7 +44,6 @@ from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation
 from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
-from dikin.units import checked_range
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate, in_range
 from dikin.worth.holdback import holdback_share, is_held_back
@@ -427,17 +434,17 @@ class Tuner(Player[Trial]):
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
                 "Nothing was changed."
             )
-        number = nan if failed else value
-        if type(number) is not float:
-            number = real_number(number, "value", LossError)
-        if not failed and not abs(number) < LARGEST:
+        result = nan if failed else value
+        if type(result) is not float:
+            result = number(result, "the value", LossError)
+        if not failed and not abs(result) < LARGEST:
             raise LossError(
-                f"the value of {name} must be a finite number below {LARGEST:g}, got {number}. "
+                f"the value of {name} must be a finite number below {LARGEST:g}, got {result}. "
                 "Report a trial without a value as tell(trial, failed=True), or forget it. Nothing "
                 "was changed."
             )
         metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
-        return Row(value=number, failed=failed, metrics=metrics, **known)
+        return Row(value=result, failed=failed, metrics=metrics, **known)
 
     def _certify(self, row: Row, kept: Kept) -> None:
         """Add a round to the certificate. The next value replaces an unknown expected value."""

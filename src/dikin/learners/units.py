@@ -14,12 +14,10 @@ at the analytic centre, and only then, these are the same point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
 
-from dikin.arguments import LARGEST, number
+from dikin.arguments import LARGEST, checked_range
 from dikin.domains.base import Array, Domain
-from dikin.errors import DomainError, ParameterError, shown
+from dikin.errors import DomainError
 
 LossRange = tuple[float, float] | None
 """The least and the largest loss, or None if they are not known."""
@@ -62,24 +60,3 @@ class Units:
     def regret(self, regret: float) -> float:
         """Return a regret in the user's units."""
         return self.loss_scale * regret
-
-
-def checked_range(ends: Any, noun: str = "loss") -> tuple[float, float]:
-    """Return the least and the largest loss, or value, of a constructor's arguments."""
-    name = f"{noun}_range"
-    try:
-        if isinstance(ends, str | bytes):
-            raise TypeError
-        low, high = (number(end, f"an end of {name}") for end in ends)
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(
-            f"{name} must be the least and the largest possible {noun}, got {shown(ends)}"
-        ) from reason
-    if not (isfinite(low) and isfinite(high) and low < high):
-        raise ParameterError(f"{name} must be finite with low < high, got ({low:g}, {high:g})")
-    if not 1 / LARGEST < high - low < LARGEST:
-        raise ParameterError(
-            f"{name}=({low:g}, {high:g}) is {high - low:g} wide; it must be between "
-            f"{1 / LARGEST:g} and {LARGEST:g}: choose another unit of {noun}"
-        )
-    return low, high
