@@ -22,7 +22,7 @@ from dikin.tuning.recommendation import UNKNOWN, Interval
 from dikin.tuning.sets import Cube, Set
 from dikin.vectors import Array
 
-FIRST, SMALLEST = 0.35, 1e-8
+FIRST_RADIUS, SMALLEST_RADIUS = 0.35, 1e-8
 """The first and the smallest radius."""
 GROW, SHRINK = 1.15, 0.85
 """Factors by which the radius grows and shrinks in a round, at most."""
@@ -42,9 +42,9 @@ RARE = 100.0
 """Factor by which a value may be farther than the others where many values are equal."""
 ABSURD, CORE = 10.0, 0.7
 """Distances of this share of the first values beyond which one of them is absurd."""
-LEVEL = 4.0
+ABOVE_WORST = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
-SHAPE = 0.2
+MISFIT = 0.2
 """Share of the largest known effect that values of another shape than a bowl may add to others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
@@ -54,7 +54,7 @@ WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 LED = 3
 """Rounds in which the working point is led from the start to where a history points."""
-FEW, BEGINNING = 3, 40
+FEW, REJUDGED = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
 LATELY = 200
 """Values of which the share that was left out or bounded is known."""
@@ -97,8 +97,8 @@ class Place(Stateful):
     PARTS = ("y", "trust", "R", "seen", "played", "gain")
 
     def __init__(self, y: Array, wide: bool = False) -> None:
-        self.y, self.trust = y, FIRST
-        self.R: Array = FIRST * (np.ones(len(y)) if wide else np.eye(len(y)))
+        self.y, self.trust = y, FIRST_RADIUS
+        self.R: Array = FIRST_RADIUS * (np.ones(len(y)) if wide else np.eye(len(y)))
         """A matrix, or its diagonal."""
         self.seen, self.played = -1, 0
         self.gain = 0.0
@@ -111,7 +111,7 @@ class Place(Stateful):
         trust = np.clip(widths.max(), SHRINK * self.trust, GROW * self.trust)
         if trust < 1e-3 and not sure:
             trust = max(trust, min(1e-3, 1.5 * self.trust))
-        self.trust = float(np.clip(trust, SMALLEST, 1.0))
+        self.trust = float(np.clip(trust, SMALLEST_RADIUS, 1.0))
         return np.maximum(widths, 1e-4 * self.trust)
 
 
@@ -427,7 +427,7 @@ class Search(Stateful):
         for model, metric in zip(self.limited, metrics, strict=True):
             if np.isfinite(metric):  # a failed trial may lack it
                 model.learn(self._at(x, e, z), metric, history=history)
-        if len(self.first) < BEGINNING:
+        if len(self.first) < REJUDGED:
             self.first.append(row)
             self._begin(place)
         else:
@@ -519,7 +519,9 @@ class Search(Stateful):
         depends = self._depends()
         if last:  # values show the noise better than an early model
             sd = min(sd, 0.5 * float(np.ptp(last)))
-        bounded = mean - bound if good else max([mean, *last]) + (LEVEL if depends else 2.0) * sd
+        bounded = (
+            mean - bound if good else max([mean, *last]) + (ABOVE_WORST if depends else 2.0) * sd
+        )
         if value is not None and not good:
             bounded = min(bounded, value)
         early = value is not None and model.rounds < 2 * len(phi)  # one row would decide much
@@ -739,15 +741,15 @@ class Search(Stateful):
             options.append(_known_rise(rises, *model.dependence(gone)))
         known = max((each.low for each in (*importance, *options)), default=0.0)
         importance, options = (
-            [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
+            [Interval(a, b - MISFIT * max(known, 0.0) * (b < known), c) for a, b, c in some]
             for some in (importance, options)
         )
         plain = _interval(*model.believed(row))
-        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(place)))
+        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._kink_depth(place)))
         value = plain._replace(low=plain.mean - deep)
         return Found(x, value, intervals, importance, options, limits)
 
-    def _tip(self, place: Place) -> float:
+    def _kink_depth(self, place: Place) -> float:
         """Return by how much a kink with the same values may be deeper than the bowl.
 
         It is the bowl's height at the geometric mean of two radii: of exploring, and of the rows
@@ -769,10 +771,10 @@ class Search(Stateful):
 
     def widen(self, more: int) -> None:
         """Take in features of covariates, which were 0 in every row so far."""
-        place = self.model.features.z - self.history
+        end = self.model.features.z - self.history
         for model in (self.model, *self.limited):
             model.widen(more)
-        self.first = [row._replace(z=np.insert(row.z, [place] * more, 0.0)) for row in self.first]
+        self.first = [row._replace(z=np.insert(row.z, [end] * more, 0.0)) for row in self.first]
 
     def continue_at(self, before: Search) -> None:
         """Take over centres and radii."""

@@ -263,16 +263,6 @@ def test_the_last_of_many_levels_is_worth_a_warning(
     assert [words in warning for warning in said] == [True] * warned
 
 
-def test_it_is_saved_and_continues(tmp_path: Path) -> None:
-    tuner = played()
-    tuner.ask()
-    tuner.save(tmp_path / "a.json")
-    twin = dikin.load(tmp_path / "a.json")
-    assert twin.state() == tuner.state()
-    assert twin.ask(n=5) == tuner.ask(n=5)
-    assert twin.open_queries[0].params == tuner.open_queries[0].params
-
-
 def test_what_is_not_registered_is_played_and_not_saved(tmp_path: Path) -> None:
     class Unknown(Odd):
         """Nobody registered it."""
