@@ -582,7 +582,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def forget(self, query: Query | int) -> None:
-        asked, kept = self._open.find(query, self._again)
+        asked, kept = self._open.find(query)
         del self._open[asked.id]
         self._close(asked, kept, missed=True)
 
@@ -954,11 +954,11 @@ class Tuner(Player[Trial]):
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        return self._again(self._open.find(trial, self._again)[0].id)
+        return self._open.find(trial)[0]  # type: ignore[return-value]
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
-        found: Any = self._open.find(trial, self._again)
+        found: Any = self._open.find(trial)
         asked, kept = found
         known = asked.covariates
         if (later := answer.get("covariates")) is not None:
