@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
-from statistics import median_low
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin.serialization import Stateful, decode, encode
+from dikin.tuning.faults import absurd, fits
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square, common_value
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.tuning.recommendation import UNKNOWN, Interval
 from dikin.tuning.sets import Cube, Set
 from dikin.vectors import Array
@@ -36,12 +36,6 @@ PRIOR = 0.5
 """Strength of the belief that the minimiser is inside the set rather than at its boundary."""
 FAR, FIRST_FAR = 6.0, 12.0
 """Standard deviations beyond which a value is far: later, and in the first rounds."""
-STEEPER = 3.0
-"""Factor by which a value may be steeper than any two ordinary values."""
-RARE = 100.0
-"""Factor by which a value may be farther than the others where many values are equal."""
-ABSURD, CORE = 10.0, 0.7
-"""Distances of this share of the first values beyond which one of them is absurd."""
 ABOVE_WORST = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 MISFIT = 0.2
@@ -118,29 +112,6 @@ class Place(Stateful):
 def matrix(factor: Array) -> Array:
     """Return a matrix that may be given by its diagonal."""
     return np.diag(factor) if factor.ndim == 1 else factor
-
-
-def _fits(
-    where: Array, value: float, rows: Sequence[tuple[Array, float]], largest: float = 0.0
-) -> bool:
-    """Return True if a value is as far from its nearest neighbour as these values vary.
-
-    Where these are all equal, only the largest value of earlier rows tells how they vary.
-    """
-    if not rows:
-        return False
-    settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
-    if (common := common_value(values.tolist())) is not None:  # the others vary as they like
-        most = RARE * (float(np.max(np.abs(values - common))) or largest)
-        return most == 0.0 or abs(value - common) <= most
-    gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
-    away = np.linalg.norm(settings - where, axis=1)
-    near, width = int(np.argmin(away)), float(gaps.max())
-    if not width > 0.0:  # nothing is known of slopes
-        return bool(away[near] > 0.0)
-    slope = float(np.max(np.abs(values[:, None] - values) / (gaps + 0.1 * width)))
-    allowed = STEEPER * slope * away[near] * (1.0 + away[near] / width) ** 3
-    return bool(abs(value - values[near]) <= np.ptp(values) + allowed)
 
 
 def _interval(mean: float, sd: float) -> Interval:
@@ -450,31 +421,21 @@ class Search(Stateful):
             for each in (self.ordinary, self.far, self.recent):
                 each.clear()
             self.in_row = self.left_out = 0
-        for row, absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
+        for row, is_absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
             phi = self._at(row.x, row.e, row.z)
-            if row.value is None or absurd:
+            if row.value is None or is_absurd:
                 self._bound(row, place, phi)
             else:
                 self._take(row, row.value, phi)
         self.left_out = max(self.left_out, left_out)
 
     def _find_absurd(self) -> list[bool]:
-        """Return for each of the first values if it is far from most, and from its neighbours."""
+        """Return for each of the first rows if its value is absurd."""
         known = [(row.where, row.value) for row in self.first if row.value is not None]
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
-        middle = np.median([value for _, value in known])
-        apart = sorted(abs(value - middle) for _, value in known)
-        rare = [each for each in apart if each] or [0.0]
-        width = apart[int(CORE * len(known))] or median_low(rare)
-        core = [(x, value) for x, value in known if abs(value - middle) <= ABSURD * width]
-        return [
-            row.value is not None
-            and not row.history
-            and bool(abs(row.value - middle) > ABSURD * width)
-            and not _fits(row.where, row.value, core)
-            for row in self.first
-        ]
+        found = iter(absurd(known))
+        return [row.value is not None and next(found) and not row.history for row in self.first]
 
     def _learn(self, row: Row, place: Place) -> None:
         """Learn a value. A value far from the expected one is bounded."""
@@ -491,7 +452,7 @@ class Search(Stateful):
         elif (
             trusted
             or abs(value - mean) <= bound
-            or _fits(row.where, value, self.ordinary, model.largest)
+            or fits(row.where, value, self.ordinary, model.largest)
         ):
             self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
