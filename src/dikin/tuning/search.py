@@ -198,7 +198,7 @@ class Search(Stateful):
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
-        direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
+        direction = noise / max(sqrt(noise @ noise), 1e-300)
         share = (self.model.live + 1) / LED
         if self.history and share < 1.0:  # a log may mislead, which values on the way show
             place.y, place.R = self.start + share * (place.y - self.start), share * place.R
@@ -228,9 +228,9 @@ class Search(Stateful):
             times = np.multiply if factor.ndim == 1 else np.matmul
             slope = self.model.gradient(place.y - self.model.c, place.e)
             bends = self.model.bends if factor.ndim == 1 else matrix(self.model.bends)
-            bent = times(times(factor.T, bends), factor)
-            swing = np.linalg.norm(times(factor.T, slope)) + np.linalg.norm(bent) / 2
-            share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
+            along, bent = times(factor.T, slope), times(times(factor.T, bends), factor).ravel()
+            swing = sqrt(along @ along) + sqrt(bent @ bent) / 2.0
+            share = min(1.0, width / swing) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(step @ times(bends, step)) / 2.0
             row = self._at(place.y, place.e)
             level = self.model.offset + float(row @ self.model.average[0])
