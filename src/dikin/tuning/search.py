@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.serialization import Stateful, decode, encode
-from dikin.tuning.faults import absurd, fits
+from dikin.tuning.faults import RARE, absurd, fits
 from dikin.tuning.guarantee import Floor, Play, play
 from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.tuning.recommendation import UNKNOWN, Interval
@@ -447,12 +447,12 @@ class Search(Stateful):
             wide = 10.0 * np.ptp([v for _, v in self.ordinary])
             bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = row.history or not self.faults or (self.history and model.live <= p)
+        # The first rare values may be small: those that come again are believed in the end.
+        largest = model.largest * RARE ** min(self.recent.count(True), 20)
         if value is None:
             self._bound(row, place, phi)
         elif (
-            trusted
-            or abs(value - mean) <= bound
-            or fits(row.where, value, self.ordinary, model.largest)
+            trusted or abs(value - mean) <= bound or fits(row.where, value, self.ordinary, largest)
         ):
             self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
