@@ -447,13 +447,9 @@ class Search(Stateful):
             wide = 10.0 * np.ptp([v for _, v in self.ordinary])
             bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = row.history or not self.faults or (self.history and model.live <= p)
-        # The first rare values may be small: those that come again are believed in the end.
-        largest = model.largest * RARE ** min(self.recent.count(True), 20)
         if value is None:
             self._bound(row, place, phi)
-        elif (
-            trusted or abs(value - mean) <= bound or fits(row.where, value, self.ordinary, largest)
-        ):
+        elif trusted or abs(value - mean) <= bound or self._fits(row.where, value):
             self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
             model.forget_level()
@@ -463,6 +459,11 @@ class Search(Stateful):
             self._take(row, value, phi)
         else:
             self._bound(row, place, phi)
+
+    def _fits(self, where: Array, value: float) -> bool:
+        # The first rare values may be small: larger ones that come again are believed in the end.
+        again = min(self.recent.count(True), 20)
+        return fits(where, value, self.ordinary, self.model.largest * RARE**again)
 
     def _bound(self, row: Row, place: Place, phi: Array) -> None:
         """Learn a bounded value in place of a far one or a failure."""
