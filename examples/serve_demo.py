@@ -212,7 +212,7 @@ def photograph(page: str, out: Path) -> None:
     found = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found)
-        window = browser.new_page(viewport={"width": 1800, "height": 1010})
+        window = browser.new_page(viewport={"width": 1440, "height": 870})
         window.goto(page)
         window.get_by_text("running").first.wait_for()
         time.sleep(4.0)  # some rounds that come live

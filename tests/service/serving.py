@@ -18,10 +18,11 @@ TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": Tru
 QUICK = """
 from dikin.service import limits
 limits.TOKENS_FRESH = 0.1
+limits.SCRAPE_SECONDS = 60.0
 from dikin.cli import main
 main()
 """
-"""`dikin`, but tokens are believed for a tenth of a second: tests wait for it."""
+"""`dikin`, but tokens are believed for a tenth of a second, and a scrape has the newest rows."""
 FRESH = 0.25
 """Seconds after which every token is known."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -70,6 +71,19 @@ def test_no_password_is_in_the_files(compose: dict[str, Any]) -> None:
         if file.is_file() and file.name != ".env" and file.parent.name != "secrets":
             text = file.read_text(encoding="utf-8")
             assert re.search(r"dikin_[0-9a-f]{8}_", text) is None, file
+
+
+def test_the_image_has_locked_packages() -> None:
+    lock = (DEPLOY / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock, "an address of an index"
+    locked = re.split(r"^(?=\w)", lock, flags=re.MULTILINE)[1:]
+    assert all(re.match(r"[\w-]+==[\w.]+ ", each) and " --hash=sha256:" in each for each in locked)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = {*project["dependencies"], *extras["postgres"], *extras["serve"]}
+    names = {re.split(r"[\[>=]", each)[0] for each in wanted}
+    assert names <= {each.partition("==")[0] for each in locked}
+    assert "--require-hashes" in " ".join(instructions("RUN"))
 
 
 # --- services and their names --------------------------------------------------------------------

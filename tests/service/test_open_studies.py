@@ -19,6 +19,7 @@ from dikin.service.access import Gate
 from dikin.service.app import Service
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import TokenCheck
+from dikin.studies.log import Log
 from dikin.studies.study import Study
 from service.serving import shop
 
@@ -215,10 +216,15 @@ async def test_studies_that_wait_share_few_connections(
 async def test_studies_without_new_rows_are_not_read_again(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, read, status = [f"s{n}" for n in range(6)], list[str](), Study.status
+    names, read, status = [f"s{n}" for n in range(6)], list[str](), Study._status_at
     for name in names:
         shop(file, name, rounds=2).close()
-    monkeypatch.setattr(Study, "status", lambda study: (read.append(study.name), status(study))[1])
+
+    def noted(study: Study, head: Any) -> Any:
+        read.append(study.name)
+        return status(study, head)
+
+    monkeypatch.setattr(Study, "_status_at", noted)
     service = Service(file)
     first = await service.statuses(names)
     assert [each.name for each in first] == read == names
@@ -232,6 +238,32 @@ async def test_studies_without_new_rows_are_not_read_again(
     monkeypatch.setattr(limits, "STATUS_SECONDS", -1.0)
     await service.statuses(["s5", "none"])
     assert read == ["s3", "s5"]
+    await service.studies.do("s1", lambda study: study.tell(study.ask(), 1.0), "test")
+    monkeypatch.setattr(Log, "page", None)  # what was written here is in memory
+    (own,) = await service.statuses(["s1"])
+    assert own.rounds == 3
+    await asyncio.to_thread(service.studies.close)
+
+
+@in_a_loop
+async def test_a_scrape_does_not_wait_for_every_study(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SCRAPE_SECONDS", 0.01)
+    names, freeze, found = ["quick", "slow"], Frozen(), list[str]()
+    for name in names:
+        shop(file, name).close()
+    service = Service(file)
+    frozen = asyncio.ensure_future(service.studies.do("slow", freeze))
+    await asyncio.to_thread(freeze.begun.wait)
+    while not found:
+        found = [str(each.name) for each in await service.known_statuses(names)]
+    assert found == ["quick"]
+    freeze.go_on.set()
+    await frozen
+    while len(found) < 2:
+        found = [str(each.name) for each in await service.known_statuses(names)]
+    assert found == names
     await asyncio.to_thread(service.studies.close)
 
 

@@ -65,6 +65,14 @@ def test_every_study_at_a_glance(show: Show, live: Serving) -> None:
     page.get_by_role("heading", name='a/b <b>"ö', level=1).wait_for()
 
 
+def test_an_address_that_names_no_study_leads_to_the_list(show: Show, live: Serving) -> None:
+    window = show(live.url, "/#/study/%E0%A4%A")
+    window.page.get_by_text("%E0%A4%A, which is not the encoded name").wait_for()
+    assert window.violations() == []
+    window.page.get_by_role("link", name="All studies").click()
+    window.page.get_by_role("link", name="shop").first.wait_for()
+
+
 def test_a_live_update_arrives(show: Show, live: Serving) -> None:
     with dikin.Study(live.url, "shop") as study:
         late = study.ask()

@@ -98,14 +98,6 @@ class Quotas:
         if token is None:
             yield
             return
-        self._take(token)
-        self._in_flight[token] += 1
-        try:
-            yield
-        finally:
-            self._in_flight[token] -= 1
-
-    def _take(self, token: str) -> None:
         if self._in_flight[token] >= limits.IN_FLIGHT_EACH:
             raise _too_many(
                 f"token {token!r} has {limits.IN_FLIGHT_EACH} requests under way, the most", 1
@@ -120,3 +112,8 @@ class Quotas:
                 ceil((1.0 - allowed) / self._rate),
             )
         self._allowed[token] = allowed - 1.0, now
+        self._in_flight[token] += 1
+        try:
+            yield
+        finally:
+            self._in_flight[token] -= 1

@@ -11,11 +11,12 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
-from itertools import count
+from itertools import count, repeat
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -81,6 +82,9 @@ HEADERS = {
 }
 """Headers of every answer."""
 
+Seen = Status | tuple[str, str]
+"""The status of a study, or its name and why it cannot be read."""
+
 log = logging.getLogger("dikin.service")
 
 
@@ -124,14 +128,17 @@ class Service:
         self.gate = Gate(lambda: self.studies.apart(lambda: TokenCheck(tokens.all())))
         self.is_closing: Callable[[], bool] = lambda: False
         """Whether the service shuts down."""
-        self._seen: dict[str, tuple[Any, Status, float]] = {}
+        self._seen: dict[str, tuple[Any, Seen, float]] = {}
         """The last rows and the status of each study, and when it was read."""
+        self._reading: asyncio.Future[None] | None = None
         self._ids = count(secrets.randbits(32))  # they differ, also from those before a restart
         self._router = Router(lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, _: Any) -> AsyncIterator[None]:
         yield
+        if self._reading is not None:
+            self._reading.cancel()
         await asyncio.to_thread(self.studies.close)
 
     # --- a request -------------------------------------------------------------------------------
@@ -173,8 +180,13 @@ class Service:
             visit.study = None if name is None else _decoded(name)
             visit.access.refuse_unless(asked.right, visit.study)
             with self.quotas.request(visit.access.name):
-                return await self._carry_out(asked, visit, await self._arguments(asked, request))
-        return await self._carry_out(asked, visit, {})
+                given = await self._arguments(asked, request)
+                if asked.name in OPERATIONS:
+                    return await self._at_study(asked, visit, given)
+                answered = await asked.act(self, visit, **given)
+        else:
+            answered = await asked.act(self, visit)
+        return answered if isinstance(answered, Response) else _json(answered)
 
     async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
         given: dict[str, Any] = {}
@@ -183,7 +195,8 @@ class Service:
                 raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
             is_text = asked.in_query.get(name, {}).get("type") == "string"
             given[name] = text if is_text else _value(text)
-        asked.check(given, "query", asked.in_query)
+        if given or asked.in_query:
+            asked.check(given, "query", asked.in_query)
         body = await self._body(request)
         if body and not asked.in_body:
             raise RequestError("this endpoint takes no body; send none")
@@ -198,10 +211,9 @@ class Service:
                 given[name] = printable(_utf8(sent), header)
         return given
 
-    async def _carry_out(self, asked: Operation, visit: Visit, given: dict[str, Any]) -> Response:
-        if asked.name not in OPERATIONS:
-            answered = await asked.act(self, visit, **given)
-            return answered if isinstance(answered, Response) else _json(answered)
+    def _at_study(
+        self, asked: Operation, visit: Visit, given: dict[str, Any]
+    ) -> Awaitable[Response]:
         old = visit.request.headers.get("if-none-match")
 
         def act(study: Study) -> Response:
@@ -213,11 +225,8 @@ class Service:
                 return Response(status_code=304, headers=headers)
             return _json(asked.act(study, **given), headers=headers)
 
-        try:
-            client = None if asked.method == "GET" else _client(visit)
-            return await self.studies.do(str(visit.study), act, client)
-        except UnknownStudyError as error:
-            raise _unknown(visit) from error
+        client = None if asked.method == "GET" else _client(visit)
+        return self.studies.do(str(visit.study), act, client)
 
     # --- its body --------------------------------------------------------------------------------
 
@@ -239,12 +248,6 @@ class Service:
             )
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Problem(415, "a body must have no Content-Encoding; send it as it is")
-        body = await self._received(request)
-        if len(body) <= limits.READ_AT_ONCE:
-            return _read(body)
-        return await self.studies.apart(_read, body)
-
-    async def _received(self, request: Request) -> bytes:
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
@@ -252,11 +255,13 @@ class Service:
                     body += part
                     if len(body) > self._largest:
                         raise self._too_large()
-            return bytes(body)
         except TimeoutError:
             raise Problem(
                 408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
             ) from None
+        if len(body) <= limits.READ_AT_ONCE:
+            return _read(body)
+        return await self.studies.apart(_read, body)
 
     def _too_large(self) -> Problem:
         return Problem(
@@ -275,6 +280,11 @@ class Service:
             error = StoreError(
                 "the service shuts down, and had to leave this request. Send it again: an answer "
                 "counts once, and an ask under the same key is asked once"
+            )
+        if isinstance(error, UnknownStudyError):  # without the names that a visitor may not see
+            error = UnknownStudyError(
+                f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
+                "dikin.Study(url, name, tuner)"
             )
         if isinstance(error, DikinError):
             problem = Problem.of(error)
@@ -301,7 +311,7 @@ class Service:
         # A client may send any word as a method, too.
         seconds = time.perf_counter() - visit.began
         method = "other" if visit.route == "other" else visit.request.method
-        self.metrics.request(method, visit.route, status, seconds)
+        self.metrics.requests.labels(method, visit.route, str(status)).observe(seconds)
         if log.isEnabledFor(logging.INFO):
             client = visit.request.client
             fields = {
@@ -324,37 +334,59 @@ class Service:
         names = await self.studies.apart(Study.names, self.store)
         return sorted(name for name in names if access is not None and access.covers(name))
 
-    async def statuses(self, names: list[str]) -> list[Status | tuple[str, str]]:
-        """Return the status of each study, or its name and why it cannot be read.
+    async def statuses(self, names: list[str]) -> list[Seen]:
+        """Return the status of each study, or its name and why it cannot be read."""
+        await self._read(names)
+        return self._known(names)
 
-        The last status of a study without new rows is given again, so that it need not be opened.
+    async def known_statuses(self, names: list[str]) -> list[Seen]:
+        """Return the last known statuses of these studies, after a short wait for new ones.
+
+        What takes longer is read meanwhile, for the next call.
         """
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.ensure_future(self._read())
+        await asyncio.wait([self._reading], timeout=limits.SCRAPE_SECONDS)
+        if self._reading.done():
+            self._reading.result()
+        return self._known(names)
+
+    async def _read(self, names: list[str] | None = None) -> None:
+        """Read the status of each study that has new rows, by default of all."""
         heads = await self.studies.apart(_heads, self.store)
         self._seen = {name: seen for name, seen in self._seen.items() if name in heads}
-        return [await self._status(name, heads.get(name)) for name in names]
-
-    async def _status(self, name: str, head: Any) -> Status | tuple[str, str]:
-        now = time.monotonic()
-        known, status, since = self._seen.get(name, (None, None, now))
-        if status is None or known != head or now - since > limits.STATUS_SECONDS:
+        for name in heads if names is None else names:
+            head, now = heads.get(name), time.monotonic()
+            known, last, since = self._seen.get(name, (None, None, now))
+            fresh = known == head and now - since <= limits.STATUS_SECONDS
+            if isinstance(last, Status) and fresh:
+                continue
             try:
-                status, since = await self.studies.do(name, Study.status), now
+                seen: Seen = await self.studies.do(name, partial(Study._status_at, head=head))
             except DikinError as error:
-                return name, shortened(self.without_store(str(error)))
-            self._seen[name] = head, status, now
-        oldest = replace(status.open, oldest_seconds=status.open.oldest_seconds + now - since)
-        return replace(
-            status, open=oldest, last_told_seconds=status.last_told_seconds + now - since
-        )
+                seen = name, shortened(self.without_store(str(error)))
+            self._seen[name] = head, seen, now
+
+    def _known(self, names: list[str]) -> list[Seen]:
+        now = time.monotonic()
+        return [_aged(*self._seen[name][1:], now) for name in names if name in self._seen]
 
 
-def _heads(store: str) -> dict[str, Any]:
-    """Return numbers that change with each row of a study, by name."""
+def _aged(seen: Seen, since: float, now: float) -> Seen:
+    """Return a status that was read before, with the ages of now."""
+    if not isinstance(seen, Status):
+        return seen
+    oldest = replace(seen.open, oldest_seconds=seen.open.oldest_seconds + now - since)
+    return replace(seen, open=oldest, last_told_seconds=seen.last_told_seconds + now - since)
+
+
+def _heads(store: str) -> dict[str, tuple[int, int, int]]:
+    """Return id, last row and epoch of each study: they change with each row."""
     with closing(open_database(store, limits.PATIENCE)) as database:
         if not database.has_table("dikin_study"):
             return {}
         rows = database.run("SELECT name, id, head, epoch FROM dikin_study")
-        return {name: head for name, *head in rows}
+        return {name: (id, n, epoch) for name, id, n, epoch in rows}
 
 
 # --- from and to JSON ----------------------------------------------------------------------------
@@ -365,14 +397,6 @@ def _decoded(name: str) -> str:
         return printable(unquote(name, errors="strict"), "name")
     except UnicodeDecodeError as reason:
         raise RequestError(f"the name of the study is not UTF-8: {reason}") from reason
-
-
-def _unknown(visit: Visit) -> UnknownStudyError:
-    """Return the error, without the names of studies that this visitor may not see."""
-    return UnknownStudyError(
-        f"there is no study {visit.study!r}. To create one: PUT /v1/studies/NAME, or "
-        "dikin.Study(url, name, tuner)"
-    )
 
 
 def _utf8(header: str) -> str:
@@ -396,7 +420,7 @@ def _is_large(headers: Headers) -> bool:
     return len(length) > len(str(limits.READ_AT_ONCE)) or "transfer-encoding" in headers
 
 
-def _read(body: bytes) -> Any:
+def _read(body: bytes | bytearray) -> Any:
     """Return the value of a body, or raise a problem if it cannot be read."""
     if not body:
         return None
@@ -404,26 +428,24 @@ def _read(body: bytes) -> Any:
         value = read_json(body.decode())  # what NaN cannot be, the library says
     except ValueError as reason:
         raise Problem(400, f"the body is not JSON: {reason}") from reason
-    level = [value]
-    for _ in range(limits.DEEPEST_REQUEST):
-        level = [part for each in level for part in _parts(each) if isinstance(part, list | dict)]
-        if not level:
-            return value
-    raise RequestError(
-        f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; send fewer "
-        "levels"
-    )
-
-
-def _parts(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value if isinstance(value, list) else ()
-    if len(value) > limits.MOST_KEYS:
-        raise RequestError(
-            f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
-            f"{len(value):,}; send fewer"
-        )
-    return value.values()
+    parts: list[tuple[Any, int]] = [(value, 1)]
+    while parts:
+        each, depth = parts.pop()
+        if isinstance(each, dict):
+            if len(each) > limits.MOST_KEYS:
+                raise RequestError(
+                    f"an object in a body has at most {limits.MOST_KEYS:,} keys, and one has "
+                    f"{len(each):,}; send fewer"
+                )
+            each = list(each.values())
+        if isinstance(each, list):
+            if depth > limits.DEEPEST_REQUEST:
+                raise RequestError(
+                    f"lists and objects are nested more than {limits.DEEPEST_REQUEST} levels deep; "
+                    "send fewer levels"
+                )
+            parts += zip(each, repeat(depth + 1))
+    return value
 
 
 def _value(text: str) -> Any:
@@ -435,7 +457,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = json.dumps({} if answer is None else plain(answer), allow_nan=False)
+    content = "{}" if answer is None else json.dumps(plain(answer), allow_nan=False)
     return Response(content, status, headers, media_type="application/json")
 
 
@@ -529,17 +551,14 @@ OTHERS["create"].in_body |= {
 @operation("DELETE", "admin", path=STUDY, table=OTHERS)
 async def delete(service: Service, visit: Visit) -> Any:
     """Remove a study with its whole history."""
-    try:
-        await service.studies.apart(Study.delete, service.store, str(visit.study))
-    except UnknownStudyError as error:
-        raise _unknown(visit) from error
+    await service.studies.apart(Study.delete, service.store, str(visit.study))
     return Response(status_code=204)
 
 
 @operation("GET", "read", path="/metrics", answer=TEXT, table=OTHERS)
 async def metrics(service: Service, visit: Visit) -> Any:
     """Return rounds, values, failures and open trials of all studies, and requests."""
-    studies = await service.statuses(await service.names(visit.access))
+    studies = await service.known_statuses(await service.names(visit.access))
     text = await asyncio.to_thread(service.metrics.text, studies)
     return Response(text, media_type=MEDIA_TYPE)
 

@@ -48,5 +48,7 @@ BATCH_SECONDS = 0.05
 """Seconds after which a transaction ends in any case, so that the first request need not wait."""
 STATUS_SECONDS = 600.0
 """Seconds for which a status of a study without new rows is believed, but for its ages."""
+SCRAPE_SECONDS = 0.1
+"""Seconds that `/metrics` waits for studies with new rows; a later scrape has the others."""
 TOKENS_FRESH = 2.0
 """Seconds for which tokens are cached: a revoked one is refused after that."""

@@ -64,7 +64,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Histogram(
+        self.requests = Histogram(
             "dikin_request_seconds",
             "Time to answer a request. Status 401 and 403: no right, 429: too many, 503: busy.",
             ["method", "route", "status"],
@@ -76,10 +76,6 @@ class Metrics:
             "Open studies that have not answered for too long.",
             registry=self._registry,
         )
-
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        self._requests.labels(method, route, str(status)).observe(seconds)
 
     def text(self, studies: list[Status | tuple[str, str]]) -> bytes:
         """Return all metrics, including those of these studies."""

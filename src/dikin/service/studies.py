@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,6 +110,8 @@ class OpenStudy:
             raise self._stuck_error() from None
         finally:
             self._users -= 1
+            if self._study is None and self.is_idle:  # it does not exist, or cannot be opened
+                self._owner.remove(self)
 
     def _stuck_error(self) -> StuckError:
         return StuckError(
@@ -164,10 +166,13 @@ class OpenStudy:
     def _do(self, job: Job) -> None:
         was_open = self._study is not None
         try:
-            study = self._open()
+            if self._study is None:
+                store, patience = self._owner.store, self._owner.patience
+                self._study = Study(store, self.name, client="dikin serve", patience=patience)
+                self._study._ledger.sharing = True
             if job.client is not None:
-                study.client = job.client
-            job.result = job.act(study)
+                self._study._ledger.client = job.client
+            job.result = job.act(self._study)
         except UnknownStudyError as error:
             # It was deleted, and nothing was done; by now there may be a new study with its name.
             self.close()
@@ -179,15 +184,6 @@ class OpenStudy:
             job.error = error
             if isinstance(error, ReplacedFileError):
                 self.close()  # who sends it again finds the study of the new file
-
-    def _open(self) -> Study:
-        if self._study is None:
-            owner = self._owner
-            self._study = Study(
-                owner.store, self.name, client="dikin serve", patience=owner.patience
-            )
-            self._study._ledger.sharing = True
-        return self._study
 
     def disconnect(self) -> None:
         """Close the connection, unless it is in use. The next request opens another."""
@@ -226,19 +222,20 @@ class OpenStudies:
         self._others = ThreadPoolExecutor(4, "store")
         self._calls: set[Future[Any]] = set()
 
-    async def do(self, name: str, act: Callable[[Study], T], client: str | None = None) -> T:
+    def do(
+        self, name: str, act: Callable[[Study], T], client: str | None = None
+    ) -> Coroutine[Any, Any, T]:
         """Do something with a study, as `OpenStudy.do`. Its first request opens it."""
         if name not in self._studies:
             self._make_room()
             self._studies[name] = OpenStudy(name, self)
         self._studies.move_to_end(name)
-        study = self._studies[name]
-        try:
-            return await study.do(act, client)
-        except UnknownStudyError:
-            if study.is_idle and self._studies.get(name) is study:
-                del self._studies[name]
-            raise
+        return self._studies[name].do(act, client)
+
+    def remove(self, study: OpenStudy) -> None:
+        """Forget a study that is not open."""
+        if self._studies.get(study.name) is study:
+            del self._studies[study.name]
 
     def _make_room(self) -> None:
         now = time.monotonic()

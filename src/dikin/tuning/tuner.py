@@ -27,7 +27,7 @@ from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import Row, figure_of, history_table, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
-from dikin.tuning.recommendation import Interval, Recommendation
+from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation
 from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
@@ -280,14 +280,13 @@ class Tuner(Player[Trial]):
         values, known = self.contexts.checked(context), self.covariates.checked(covariates)
         count = 1 if n is None else whole(n, "n", 1, "how many to ask for")
         trials = []
-        self._open.acquire("Tuner")
-        try:
+        if self._open.made_after != self._open.forks:
+            self._open.continue_in_child("Tuner")
+        with self._open.lock:
             for _ in range(count):
                 trial, kept = self._drawn(self._open.next_id, values, known)
                 self._enter(trial, kept)
                 trials.append(trial)
-        finally:
-            self._open.lock.release()
         return trials[0] if n is None else trials
 
     def _drawn(
@@ -714,7 +713,9 @@ class Tuner(Player[Trial]):
             for row in islice(reversed(self._history), RECENT)
             if row.round and not (row.failed or row.held_back or row.left_out)
         ]
-        value = None if self.contexts.size else self.recommend().value
+        value = UNKNOWN
+        if not self.contexts.size:
+            value = _signed(self._sign, self._search.value_of_best(self._weights(None)))
         return Status(
             space=space.spec(),
             columns=space.columns,
@@ -732,7 +733,7 @@ class Tuner(Player[Trial]):
             center=self.center,
             recent_rounds=len(recent),
             recent_mean=float(np.mean(recent)) if recent else nan,
-            best_value=list(value) if value is not None and isfinite(value.mean) else None,
+            best_value=list(value) if isfinite(value.mean) else None,
             certificate=self.certificate,
             contexts=self.contexts.spec() or None,
             by_context=self._by_context(),

@@ -93,7 +93,23 @@ function openView() {
   say("");
   link = { kind: "connecting", failures: 0 };
   const found = /^#\/study\/(.+)$/.exec(location.hash);
-  view = found ? new StudyView(main, decodeURIComponent(found[1]), page) : openOverview(main, page);
+  try {
+    const name = found && decodeURIComponent(found[1]);
+    view = found ? new StudyView(main, name, page) : openOverview(main, page);
+  } catch (fault) {
+    if (!(fault instanceof URIError)) throw fault;
+    view = openNowhere(found[1]);
+  }
+}
+
+/** Say that an address cannot be decoded, and lead to the list. */
+function openNowhere(name) {
+  linkBox.hidden = true;
+  document.title = "No such study · dikin";
+  main.replaceChildren(make("a", { class: "back", href: "#/", text: "All studies" }),
+    make("h1", { text: "No such study", tabindex: "-1" }),
+    make("p", { class: "trouble", role: "alert", text: `The address ends with ${name}, which is not the encoded name of a study.` }));
+  return { close() {} };
 }
 
 /** Learn the rights of this visitor; false if a token is asked for now. */
