@@ -26,11 +26,11 @@ def made(**more):
     return Tuner(PARAMETERS, maximize=True, seed=7, **{"holdback": 0.2} | more)
 
 
-def played(tuner, rounds, seed=1, value=revenue):
+def played(tuner, rounds, seed=1, value=revenue, noise=10):
     rng = np.random.default_rng(seed)
     for _ in range(rounds):
         trial = tuner.ask()
-        tuner.tell(trial, value(trial.params, 10 * rng.standard_normal()))
+        tuner.tell(trial, value(trial.params, noise * rng.standard_normal()))
     return tuner
 
 
@@ -84,9 +84,6 @@ def test_a_trial_that_is_held_back_uses_the_control(parameters, given, control):
     ("more", "words"),
     [
         ({"holdback": 5}, "write 0.05"),
-        ({"holdback": -0.1}, "from 0 (none) to 0.5"),
-        ({"holdback": "5 %"}, "holdback"),
-        ({"holdback": nan}, "holdback"),
         ({"holdback": 0, "guard": 0.02}, "guard=0.02 needs a holdback above 0"),
         ({"holdback": 0, "control": {}}, "needs a holdback above 0"),
         ({"control": {"prize": 4}}, "Did you mean 'price'"),
@@ -122,10 +119,7 @@ def of_history(tuner):
 
 def test_held_back_rounds_are_learnt_too():
     """Mutant: rows of the control that are dropped. They say what its value is."""
-    tuner, rng = made(control={"price": 13.0}), np.random.default_rng(3)
-    for _ in range(300):
-        trial = tuner.ask()
-        tuner.tell(trial, revenue(trial.params, 3 * rng.standard_normal()))
+    tuner = played(made(control={"price": 13.0}), 300, seed=3, noise=3)
     assert tuner._search.model.rounds == 300
     guess = tuner.history()["expected_control"][-1]
     assert guess == pytest.approx(revenue(tuner.control), abs=8)
@@ -293,13 +287,11 @@ def test_a_guard_lets_tuning_that_does_no_harm_continue():
         lambda s: s.update(waited=-1),
         lambda s: s["worth"].pop("arms"),
         lambda s: s["worth"].update(all={}),
-        lambda s: s["worth"].update(all=None),
         lambda s: s["worth"].update(guarded=[]),
         lambda s: s["worth"].update(guarded=[{"x": 1}]),
         lambda s: s["worth"].update(level="high"),
         lambda s: s["worth"].update(first_window=None),
         lambda s: s["worth"].update(missing=[1, -1]),
-        lambda s: s["worth"].pop("missing"),
     ],
 )
 def test_an_altered_state_is_refused(change):

@@ -311,6 +311,18 @@ def test_an_absurd_value_among_equal_and_rare_ones_is_left_out(at: int, size: fl
         assert -0.2 * size < search.expected(x, picks, NONE, NONE) < 0.1 * size
 
 
+@pytest.mark.parametrize("size", [20.0, 2000.0])
+def test_a_first_rare_value_may_be_a_small_one(size: float) -> None:
+    """Mutant: the largest ordinary value alone tells what counts, and all others are left out."""
+    for seed in range(3):
+        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
+        for t in range(300):
+            x, picks, _ = search.ask(rng, NONE)
+            found = 0.05 if t == 60 else size * float(t > 60 and rng.random() < 0.04)
+            search.tell(x, picks, found, weights=NONE)
+        assert search.left_out <= 5
+
+
 # --- limits ---------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from dikin.plotting.style import save_figure
 from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.tuning.circumstances import LONGEST
-from dikin.tuning.space import Place, Space
+from dikin.tuning.space import Space
 from dikin.vectors import Array, Table
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.uplift import Uplift
@@ -153,15 +153,10 @@ def panels_of(space: Space) -> list[Panel]:
     for place in space.places:
         lines = [
             Line(column, BEST + column, next(starts), label)
-            for column, label in zip(place.columns, _labels(place), strict=True)
+            for column, label in zip(place.columns, place.parameter.parts or ("",), strict=True)
         ]
         panels.append(Panel(place.name, tuple(lines), place.parameter.axis))
     return panels
-
-
-def _labels(place: Place) -> list[str]:
-    """Return a label for each column of a parameter, empty if there is a single column."""
-    return [column.removeprefix(place.name).removeprefix(".") for column in place.columns]
 
 
 def to_frame(table: Table) -> Any:

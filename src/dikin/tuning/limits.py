@@ -91,7 +91,7 @@ def checked_metrics(given: Any, limits: Sequence[Limit], failed: bool) -> dict[s
                 f"tell(trial, failed=True). {UNCHANGED}"
             )
         metrics[name] = number
-    for name in () if failed else (limit.metric for limit in limits):
+    for _, name, _, _ in () if failed else limits:
         if name not in metrics and name != FAILED:
             raise LossError(
                 f"the metric {name!r} has a limit and is missing: tell(trial, value, "

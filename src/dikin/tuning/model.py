@@ -52,13 +52,13 @@ class Features:
 
     def __init__(self, d: int, covariates: int = 0, contexts: int = 0) -> None:
         self.d, self.z, self.e = d, covariates, contexts
-        pairs = np.triu_indices(d if d <= CROSSES else 0, 1)
-        self.i: Indices = pairs[0]
-        self.j: Indices = pairs[1]
+        self.eye: Indices = np.arange(d)
+        self.i, self.j = np.triu_indices(d if d <= CROSSES else 0, 1)
         ends = np.cumsum([1, d, d, len(self.i), d > 1, covariates, contexts, contexts * d])
         cuts = [slice(a, b) for a, b in pairwise(ends)]
         self.v, self.squares, self.crosses, self.common, self.extra, self.levels, self.slopes = cuts
         self.second = slice(self.squares.start, self.common.stop)
+        self.k: Indices = np.arange(self.crosses.start, self.crosses.stop)
         self.p = int(ends[-1])
 
     def row(self, v: Array, z: Array | None = None, e: Array | None = None) -> Array:
@@ -76,11 +76,10 @@ class Features:
 
     def slope(self, v: Array, e: Array | None = None) -> Array:
         """Return the derivative of the features at v, one row for each coordinate."""
-        d, eye = self.d, np.arange(self.d)
+        d, eye, k = self.d, self.eye, self.k
         slope = np.zeros((d, self.p))
         slope[eye, 1 + eye] = 1.0
         slope[eye, self.squares.start + eye] = v
-        k = np.arange(self.crosses.start, self.crosses.stop)
         slope[self.i, k], slope[self.j, k] = v[self.j], v[self.i]
         slope[:, self.common] = v[:, None]
         if self.e and e is not None:
@@ -95,8 +94,7 @@ class Features:
 
     def of(self, i: int) -> Indices:
         """Return the features of coordinate i."""
-        crosses = self.crosses.start + np.flatnonzero((self.i == i) | (self.j == i))
-        return np.array([1 + i, self.squares.start + i, *crosses])
+        return np.array([1 + i, self.squares.start + i, *self.k[(self.i == i) | (self.j == i)]])
 
     def of_context(self, weights: Indices) -> Indices:
         """Return the features of some weights of the context."""
@@ -105,12 +103,11 @@ class Features:
 
     def moved(self, by: Array) -> Array:
         """Return the matrix that takes the features of v to those of v - by."""
-        d, eye = self.d, np.arange(self.d)
+        d, eye, k = self.d, self.eye, self.k
         matrix = np.eye(self.p)
         matrix[self.v, 0] = -by
         matrix[self.second, 0] = self.row(by)[self.second]
         matrix[self.squares.start + eye, 1 + eye] = -by
-        k = np.arange(self.crosses.start, self.crosses.stop)
         matrix[k, 1 + self.i], matrix[k, 1 + self.j] = -by[self.j], -by[self.i]
         matrix[self.common, self.v] = -by
         for n in range(self.e):

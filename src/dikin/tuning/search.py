@@ -10,19 +10,19 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
-from statistics import median_low
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dikin.serialization import Stateful, decode, encode
+from dikin.tuning.faults import RARE, absurd, fits
 from dikin.tuning.guarantee import Floor, Play, play
-from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square, common_value
+from dikin.tuning.model import MANY, Features, Regression, Wide, chi_square
 from dikin.tuning.recommendation import UNKNOWN, Interval
 from dikin.tuning.sets import Cube, Set
 from dikin.vectors import Array
 
-FIRST, SMALLEST = 0.35, 1e-8
+FIRST_RADIUS, SMALLEST_RADIUS = 0.35, 1e-8
 """The first and the smallest radius."""
 GROW, SHRINK = 1.15, 0.85
 """Factors by which the radius grows and shrinks in a round, at most."""
@@ -36,15 +36,9 @@ PRIOR = 0.5
 """Strength of the belief that the minimiser is inside the set rather than at its boundary."""
 FAR, FIRST_FAR = 6.0, 12.0
 """Standard deviations beyond which a value is far: later, and in the first rounds."""
-STEEPER = 3.0
-"""Factor by which a value may be steeper than any two ordinary values."""
-RARE = 100.0
-"""Factor by which a value may be farther than the others where many values are equal."""
-ABSURD, CORE = 10.0, 0.7
-"""Distances of this share of the first values beyond which one of them is absurd."""
-LEVEL = 4.0
+ABOVE_WORST = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
-SHAPE = 0.2
+MISFIT = 0.2
 """Share of the largest known effect that values of another shape than a bowl may add to others."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
@@ -54,7 +48,7 @@ WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
 LED = 3
 """Rounds in which the working point is led from the start to where a history points."""
-FEW, BEGINNING = 3, 40
+FEW, REJUDGED = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
 LATELY = 200
 """Values of which the share that was left out or bounded is known."""
@@ -97,8 +91,8 @@ class Place(Stateful):
     PARTS = ("y", "trust", "R", "seen", "played", "gain")
 
     def __init__(self, y: Array, wide: bool = False) -> None:
-        self.y, self.trust = y, FIRST
-        self.R: Array = FIRST * (np.ones(len(y)) if wide else np.eye(len(y)))
+        self.y, self.trust = y, FIRST_RADIUS
+        self.R: Array = FIRST_RADIUS * (np.ones(len(y)) if wide else np.eye(len(y)))
         """A matrix, or its diagonal."""
         self.seen, self.played = -1, 0
         self.gain = 0.0
@@ -111,36 +105,13 @@ class Place(Stateful):
         trust = np.clip(widths.max(), SHRINK * self.trust, GROW * self.trust)
         if trust < 1e-3 and not sure:
             trust = max(trust, min(1e-3, 1.5 * self.trust))
-        self.trust = float(np.clip(trust, SMALLEST, 1.0))
+        self.trust = float(np.clip(trust, SMALLEST_RADIUS, 1.0))
         return np.maximum(widths, 1e-4 * self.trust)
 
 
 def matrix(factor: Array) -> Array:
     """Return a matrix that may be given by its diagonal."""
     return np.diag(factor) if factor.ndim == 1 else factor
-
-
-def _fits(
-    where: Array, value: float, rows: Sequence[tuple[Array, float]], largest: float = 0.0
-) -> bool:
-    """Return True if a value is as far from its nearest neighbour as these values vary.
-
-    Where these are all equal, only the largest value of earlier rows tells how they vary.
-    """
-    if not rows:
-        return False
-    settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
-    if (common := common_value(values.tolist())) is not None:  # the others vary as they like
-        most = RARE * (float(np.max(np.abs(values - common))) or largest)
-        return most == 0.0 or abs(value - common) <= most
-    gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
-    away = np.linalg.norm(settings - where, axis=1)
-    near, width = int(np.argmin(away)), float(gaps.max())
-    if not width > 0.0:  # nothing is known of slopes
-        return bool(away[near] > 0.0)
-    slope = float(np.max(np.abs(values[:, None] - values) / (gaps + 0.1 * width)))
-    allowed = STEEPER * slope * away[near] * (1.0 + away[near] / width) ** 3
-    return bool(abs(value - values[near]) <= np.ptp(values) + allowed)
 
 
 def _interval(mean: float, sd: float) -> Interval:
@@ -227,7 +198,7 @@ class Search(Stateful):
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
-        direction = noise / max(float(np.linalg.norm(noise)), 1e-300)
+        direction = noise / max(sqrt(noise @ noise), 1e-300)
         share = (self.model.live + 1) / LED
         if self.history and share < 1.0:  # a log may mislead, which values on the way show
             place.y, place.R = self.start + share * (place.y - self.start), share * place.R
@@ -257,9 +228,9 @@ class Search(Stateful):
             times = np.multiply if factor.ndim == 1 else np.matmul
             slope = self.model.gradient(place.y - self.model.c, place.e)
             bends = self.model.bends if factor.ndim == 1 else matrix(self.model.bends)
-            bent = times(times(factor.T, bends), factor)
-            swing = np.linalg.norm(times(factor.T, slope)) + np.linalg.norm(bent) / 2
-            share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
+            along, bent = times(factor.T, slope), times(times(factor.T, bends), factor).ravel()
+            swing = sqrt(along @ along) + sqrt(bent @ bent) / 2.0
+            share = min(1.0, width / swing) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(step @ times(bends, step)) / 2.0
             row = self._at(place.y, place.e)
             level = self.model.offset + float(row @ self.model.average[0])
@@ -427,7 +398,7 @@ class Search(Stateful):
         for model, metric in zip(self.limited, metrics, strict=True):
             if np.isfinite(metric):  # a failed trial may lack it
                 model.learn(self._at(x, e, z), metric, history=history)
-        if len(self.first) < BEGINNING:
+        if len(self.first) < REJUDGED:
             self.first.append(row)
             self._begin(place)
         else:
@@ -450,31 +421,21 @@ class Search(Stateful):
             for each in (self.ordinary, self.far, self.recent):
                 each.clear()
             self.in_row = self.left_out = 0
-        for row, absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
+        for row, is_absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
             phi = self._at(row.x, row.e, row.z)
-            if row.value is None or absurd:
+            if row.value is None or is_absurd:
                 self._bound(row, place, phi)
             else:
                 self._take(row, row.value, phi)
         self.left_out = max(self.left_out, left_out)
 
     def _find_absurd(self) -> list[bool]:
-        """Return for each of the first values if it is far from most, and from its neighbours."""
+        """Return for each of the first rows if its value is absurd."""
         known = [(row.where, row.value) for row in self.first if row.value is not None]
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
-        middle = np.median([value for _, value in known])
-        apart = sorted(abs(value - middle) for _, value in known)
-        rare = [each for each in apart if each] or [0.0]
-        width = apart[int(CORE * len(known))] or median_low(rare)
-        core = [(x, value) for x, value in known if abs(value - middle) <= ABSURD * width]
-        return [
-            row.value is not None
-            and not row.history
-            and bool(abs(row.value - middle) > ABSURD * width)
-            and not _fits(row.where, row.value, core)
-            for row in self.first
-        ]
+        found = iter(absurd(known))
+        return [row.value is not None and next(found) and not row.history for row in self.first]
 
     def _learn(self, row: Row, place: Place) -> None:
         """Learn a value. A value far from the expected one is bounded."""
@@ -488,11 +449,7 @@ class Search(Stateful):
         trusted = row.history or not self.faults or (self.history and model.live <= p)
         if value is None:
             self._bound(row, place, phi)
-        elif (
-            trusted
-            or abs(value - mean) <= bound
-            or _fits(row.where, value, self.ordinary, model.largest)
-        ):
+        elif trusted or abs(value - mean) <= bound or self._fits(row.where, value):
             self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
             model.forget_level()
@@ -502,6 +459,11 @@ class Search(Stateful):
             self._take(row, value, phi)
         else:
             self._bound(row, place, phi)
+
+    def _fits(self, where: Array, value: float) -> bool:
+        # The first rare values may be small: larger ones that come again are believed in the end.
+        again = min(self.recent.count(True), 20)
+        return fits(where, value, self.ordinary, self.model.largest * RARE**again)
 
     def _bound(self, row: Row, place: Place, phi: Array) -> None:
         """Learn a bounded value in place of a far one or a failure."""
@@ -519,7 +481,9 @@ class Search(Stateful):
         depends = self._depends()
         if last:  # values show the noise better than an early model
             sd = min(sd, 0.5 * float(np.ptp(last)))
-        bounded = mean - bound if good else max([mean, *last]) + (LEVEL if depends else 2.0) * sd
+        bounded = (
+            mean - bound if good else max([mean, *last]) + (ABOVE_WORST if depends else 2.0) * sd
+        )
         if value is not None and not good:
             bounded = min(bounded, value)
         early = value is not None and model.rounds < 2 * len(phi)  # one row would decide much
@@ -739,7 +703,7 @@ class Search(Stateful):
             options.append(_known_rise(rises, *model.dependence(gone)))
         known = max((each.low for each in (*importance, *options)), default=0.0)
         importance, options = (
-            [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
+            [Interval(a, b - MISFIT * max(known, 0.0) * (b < known), c) for a, b, c in some]
             for some in (importance, options)
         )
         return Found(x, self._value(place), intervals, importance, options, limits)
@@ -774,10 +738,10 @@ class Search(Stateful):
 
     def widen(self, more: int) -> None:
         """Take in features of covariates, which were 0 in every row so far."""
-        place = self.model.features.z - self.history
+        end = self.model.features.z - self.history
         for model in (self.model, *self.limited):
             model.widen(more)
-        self.first = [row._replace(z=np.insert(row.z, [place] * more, 0.0)) for row in self.first]
+        self.first = [row._replace(z=np.insert(row.z, [end] * more, 0.0)) for row in self.first]
 
     def continue_at(self, before: Search) -> None:
         """Take over centres and radii."""

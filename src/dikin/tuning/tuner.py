@@ -32,12 +32,7 @@ from dikin.serialization import count_of, number_or_nan, plain
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
 from dikin.tuning.guarantee import Certificate, Floor, Play
-from dikin.tuning.history import (
-    Row,
-    figure_of,
-    history_table,
-    to_frame,
-)
+from dikin.tuning.history import Row, figure_of, history_table, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import registry
-from dikin.cli import main
 from dikin.errors import NotSavableError, ParameterError
 from dikin.tuning.parameters.base import PARAMETER_KINDS, ParameterKind
 from dikin.tuning.parameters.description import parameter_from_spec, parameter_from_text
@@ -263,16 +261,6 @@ def test_the_last_of_many_levels_is_worth_a_warning(
     assert [words in warning for warning in said] == [True] * warned
 
 
-def test_it_is_saved_and_continues(tmp_path: Path) -> None:
-    tuner = played()
-    tuner.ask()
-    tuner.save(tmp_path / "a.json")
-    twin = dikin.load(tmp_path / "a.json")
-    assert twin.state() == tuner.state()
-    assert twin.ask(n=5) == tuner.ask(n=5)
-    assert twin.open_queries[0].params == tuner.open_queries[0].params
-
-
 def test_what_is_not_registered_is_played_and_not_saved(tmp_path: Path) -> None:
     class Unknown(Odd):
         """Nobody registered it."""
@@ -322,25 +310,3 @@ def test_a_study_keeps_it(tmp_path: Path) -> None:
     other = NEW | {"odd": Odd(7)}
     with pytest.raises(dikin.DikinError, match=r"parameter 'odd', Odd\(last=9\), not Odd\(last=7"):
         dikin.Study(tmp_path / "a.db", "a", dikin.Tuner(other, seed=3))
-
-
-def command(*arguments: str) -> str:
-    done = CliRunner().invoke(main, ["study", *arguments])
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
-def test_the_command_line(tmp_path: Path) -> None:
-    store = ("--url", str(tmp_path / "a.db"))
-    flags = [word for name, each in NEW.items() for word in ("--param", f"{name}={each!r}")]
-    command("create", "a", *flags, "--seed", "3", *store)
-    spec = {"tuner": {name: each.spec() for name, each in NEW.items()}, "seed": 3}
-    assert "existed" in command("create", "a", json.dumps(spec), *store)
-    twin = dikin.Tuner(NEW, seed=3)
-    asked = json.loads(command("ask", "a", *store))
-    assert asked["params"] == twin.ask().params
-    command("tell", "a", "0", "2", *store)
-    twin.tell(0, 2.0)
-    assert json.loads(command("best", "a", *store)) == twin.best
-    said = command("show", "a", *store)
-    assert "(began at medium)" in said

@@ -18,13 +18,10 @@ from dikin.tuning.parameters.description import check_parameters, parameter_from
 
 REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Real, call(9, 1), ["low must be below high", "low=9", "high=1"]),
-    (Real, call(3, 3), ["low must be below high"]),
     (Real, call(float("nan"), 1), ["low", "finite", "nan"]),
     (Real, call(0, float("inf")), ["high", "finite", "inf"]),
     (Real, call("1", 14), ["low", "number", "'1'"]),
-    (Real, call(True, 14), ["low", "number", "True"]),
     (Real, call(1, 14, start=15), ["start=15", "1 to 14"]),
-    (Real, call(1, 14, start=0), ["start=0", "1 to 14"]),
     (Real, call(1, 14, start=float("nan")), ["start=nan", "1 to 14"]),
     (Real, call(1, 14, start="4"), ["start", "number", "'4'"]),
     (Real, call(0, 14, log=True), ["log=True", "above 0", "low=0"]),
@@ -32,47 +29,34 @@ REFUSED: list[tuple[Any, Any, list[str]]] = [
     (Real, call(-1e200, 1e200), ["low", "finite"]),
     (Integer, call(1.5, 9), ["low", "whole number", "1.5"]),
     (Integer, call(1, 9, start=2.0), ["start", "whole number", "2.0"]),
-    (Integer, call(True, 9), ["low", "whole number", "True"]),
-    (Integer, call(9, 1), ["low must be below high"]),
-    (Integer, call(1, 9, start=10), ["start=10", "1 to 9"]),
     (Integer, call(0, 10**400), ["high", "2^53"]),
-    (Shares, call([]), ["names of two parts or more"]),
     (Shares, call(["a"]), ["names of two parts or more", "('a',)"]),
     (Shares, call("ab"), ["names of two parts or more", "'ab'"]),
     (Shares, call(["a", 2]), ["names of two parts or more"]),
     (Shares, call(["a", "b", "a"]), ["'a' is named twice"]),
     (Shares, call(["a", "b"], start=[0.5]), ["a share for each of a, b", "(0.5,)"]),
-    (Shares, call(["a", "b"], start={"a": 1.0}), ["a share for each of a, b", "1.0"]),
     (Shares, call(["a", "b"], start={"a": 0.5, "c": 0.5}), ["a share for each of a, b", "'c'"]),
     (Shares, call(["a", "b"], start=[0.5, 0.6]), ["add up to 1", "1.1"]),
     (Shares, call(["a", "b"], start=[1.5, -0.5]), ["not be negative", "-0.5"]),
     (Shares, call(["a", "b"], start=[0.5, "x"]), ["share of b", "number", "'x'"]),
     (Shares, call(["a", "b"], start=0.5), ["a share for each of a, b", "0.5"]),
     (Integer, call(3, 3), ["low must be below high"]),
-    (Integer, call(0, 2.5), ["high", "whole number", "2.5"]),
-    (Real, call(0, 1j), ["high", "number", "1j"]),
     (Real, call(0, np.array([1.0])), ["high", "number", "array"]),
     (Shares, call([["a"], ["b"]], start={"a": 1.0}), ["names of two parts or more"]),
-    (Shares, call(["a", "b"], start=[True, 0.0]), ["share of a", "number", "True"]),
     (Levels, call([16]), ["two or more values", "(16,)"]),
     (Levels, call("ab"), ["two or more values", "'ab'"]),
     (Levels, call({1: 2, 3: 4}), ["two or more values"]),
     (Levels, call([1, 2, 1.0]), ["value 1 ", "twice"]),
-    (Levels, call(["a", "b", "a"]), ["value 'a' ", "twice"]),
     (Levels, call([1, True]), ["a value of Levels", "finite number or a printable text", "True"]),
     (Levels, call([1, float("nan")]), ["a value of Levels", "finite number", "nan"]),
     (Levels, call([1, 10**400]), ["a value of Levels", "finite number"]),
-    (Levels, call([1, None]), ["a value of Levels", "finite number", "None"]),
     (Levels, call([1, [2]]), ["a value of Levels", "finite number", "[2]"]),
     (Levels, call(["a", ""]), ["a value of Levels", "printable text", "''"]),
     (Levels, call(["a", "b\n"]), ["a value of Levels", "printable text"]),
-    (Levels, call([16, 32], start=33), ["one of the values (16, 32)", "33"]),
     (Levels, call([16, 32], start="16"), ["one of the values (16, 32)", "'16'"]),
     (Levels, call([0, 1], start=True), ["start", "finite number", "True"]),
     (Levels, call([0, 1], start=np.array([0, 1])), ["start", "finite number", "array"]),
-    (Choice, call(["a"]), ["two or more values", "('a',)"]),
     (Choice, call([*range(17)]), ["2 to 16 values", "17"]),
-    (Choice, call([1, [2]]), ["a value of Choice", "finite number", "[2]"]),
     (Choice, call(["a", {}]), ["a value of Choice", "{}"]),
     (Choice, call(["a", "b"], start="c"), ["one of the values ('a', 'b')", "'c'"]),
     (Integer, call(0, 9, log=True), ["log=True", "above 0", "low=0"]),
@@ -93,21 +77,13 @@ def refusal(make: Callable[[], Any]) -> str:
 
 
 @pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
-def test_what_cannot_be_tuned_is_refused_where_it_is_written(
-    kind: Any, given: Any, words: list[str]
-) -> None:
-    message = refusal(lambda: kind(*given.args, **given.kwargs))
-    assert [word for word in words if word.lower() not in message] == []
-
-
-@pytest.mark.parametrize(("kind", "given", "words"), REFUSED, ids=repr)
-def test_a_refused_description_is_named(kind: Any, given: Any, words: list[str]) -> None:
+def test_what_cannot_be_tuned_is_refused_and_named(kind: Any, given: Any, words: list[str]) -> None:
     """Of many parameters in one JSON object, which is it?"""
     words_of = {Shares: ("names",), Levels: ("values",), Choice: ("values",)}
     named = dict(zip(words_of.get(kind, ("low", "high")), given.args, strict=False))
     spec = {"kind": kind.__name__.lower(), **named, **given.kwargs}
-    message = refusal(lambda: parameter_from_spec("price", spec))
-    assert message.startswith("price: ")
+    message = refusal(lambda: kind(*given.args, **given.kwargs))
+    assert refusal(lambda: parameter_from_spec("price", spec)) == f"price: {message}"
     assert [word for word in words if word.lower() not in message] == []
 
 
