@@ -160,7 +160,7 @@ class Learner(Declared, Player[Query]):
             id, point = queries.next_id, u if self._same_units else self._point(u)
             if square > self._surely_inside:
                 point = self._inside(u, point)
-            point.setflags(False)
+            point.setflags(write=False)
             query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
             return query
