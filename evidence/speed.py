@@ -285,7 +285,7 @@ def calls() -> Iterator[Row]:
     files = len({stop.partition(":")[0] for stop in both})
     yield Row("a learner's ask and tell", f"{files} files", "at most 6", len(both), 20.0)
     tell, own = found["study of a tuner, SQLite: tell"], found["tuner: tell"]
-    files = len({stop.partition(":")[0] for stop in Counter(tell) - Counter(own)})
+    files = len({stop.partition(":")[0] for stop in set(tell) - set(own)})
     yield Row("the study's share of its tell", f"{files} files", "", len(tell) - len(own), 60.0)
 
 

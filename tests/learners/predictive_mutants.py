@@ -89,9 +89,8 @@ class PullsToTheStart(Mutant):
         assert self.start is not None
         n, y = self.n, self._state.linear[: self.geometry.size]
         lam = n.curvature - n.sigma - (old.curvature - old.sigma)
-        y -= lam * self.geometry.preimage(
-            (np.array(self.start) - self.domain.center) / self.units.radius
-        )
+        start = (np.array(self.start) - self.domain.center) / self.units.radius
+        y -= lam * self.geometry.inward(start) / self.geometry.squares
         self.geometry.solve(y, n.curvature, 1 / n.rate, self._state.iterate)
 
 

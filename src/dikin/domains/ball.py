@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
 from typing import Any, Self
@@ -17,13 +18,11 @@ from dikin.errors import DomainError
 from dikin.vectors import add_mix, dot, mix, stack
 
 TINY = 1e-300
-"""Negligible when added to any other length."""
+"""Negligible when added to any other number."""
 
 
 class QuadraticDomain(Domain):
     """Sets whose gauge is a Euclidean norm, with the barrier -ln(1 - gauge^2) and nu = 1."""
-
-    exact_support = True
 
     def barrier(self, v: Array) -> float:
         slack = self._slack(v)
@@ -33,12 +32,19 @@ class QuadraticDomain(Domain):
         r = self.gauge(v)
         return (1 - r) * (1 + r)  # keeps its digits near the boundary
 
+    @abstractmethod
+    def _precision(self, v: Array) -> Array:
+        """Return half the gradient of the squared gauge, of a vector or of each row."""
+
+    def gradient(self, v: Array) -> Array:
+        return 2 / self._slack(v) * self._precision(v)
+
+    def hessian(self, v: Array) -> Array:
+        g = self.gradient(v)
+        return 2 / self._slack(v) * self._precision(np.eye(self.dim)) + np.outer(g, g)
+
     def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
 
 class Ball(QuadraticDomain):
@@ -66,22 +72,18 @@ class Ball(QuadraticDomain):
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = size_of_set(dim, "dim", 1, LARGEST_VECTOR, "the ball's dimension")
+        self.nu = self.symmetry = 1.0
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
             raise DomainError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
-        self.nu = 1.0
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
-    def gradient(self, v: Array) -> Array:
-        return 2 * v / (self.radius**2 * self._slack(v))
-
-    def hessian(self, v: Array) -> Array:
-        g = self.gradient(v)
-        return 2 / (self.radius**2 * self._slack(v)) * np.eye(self.dim) + np.outer(g, g)
+    def _precision(self, v: Array) -> Array:
+        return v / self.radius**2
 
     def margin(self, point: Array) -> float:
         v = point - self.center
@@ -90,10 +92,7 @@ class Ball(QuadraticDomain):
     def gauge(self, v: Array) -> float:
         return sqrt(v @ v) / self.radius
 
-    def support(self, direction: Array) -> float:
-        return self.radius * sqrt(direction @ direction)
-
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         return BallGeometry(self.dim, 3, 2, self.radius / scale)
 
     @classmethod

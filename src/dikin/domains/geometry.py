@@ -115,14 +115,10 @@ class Geometry(ABC):
 
     # --- the user's coordinates ----------------------------------------------------------------
 
-    def preimage(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement) / self.squares
-
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
+        An isometry, unless the sides of the set were made equal (`Domain.geometry`).
         """
         x = np.empty(self.entries)
         self.write_point(u, np.zeros(self.entries), 1.0, x)
@@ -217,6 +213,10 @@ class Rotated(Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes)
+
+    @property
+    def squares(self) -> Array:
+        return np.asarray(np.sum(self.axes**2, axis=0))
 
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:

@@ -43,7 +43,7 @@ class UnitConversion(NamedTuple):
     curvature_scale: float
     """A strong convexity of 1 in working units."""
     curvature_limit: float
-    """The largest curvature that is told in a round: understating is safe."""
+    """The largest curvature that is reported in a round: understating is safe."""
 
     @classmethod
     def of(cls, learner: Learner) -> UnitConversion:

@@ -28,13 +28,13 @@ from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import KernelLearner
 
 Advance = Callable[[int], None]
-"""Plays that many rounds."""
+"""Run that many rounds."""
 
 
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     """Any learner against any environment, one number and one curvature at a time.
 
-    No more curvature is told than a learner's assumptions admit: understating is safe.
+    Curvature is reported up to a learner's assumptions: understating is safe.
     """
     needs_context = learner.feedback is Feedback.CONTEXT
 

@@ -248,7 +248,7 @@ class Adaptive(BarrierFTRL):
     )
 
     def _begin(self) -> None:
-        rounded = self.domain.equal_sided_geometry(self.units.radius)
+        rounded = self.domain.geometry(self.units.radius, equal_sides=True)
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
             warn(

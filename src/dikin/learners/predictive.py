@@ -366,7 +366,7 @@ class Predictive(KernelLearner):
         self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
-        return self.domain.equal_sided_geometry(self.units.radius)
+        return self.domain.geometry(self.units.radius, equal_sides=True)
 
     def _planned(self) -> Plan:
         d, memory = float(self.domain.dim), self.memory or inf
@@ -375,8 +375,8 @@ class Predictive(KernelLearner):
             chart = self.domain.locate(self._first)
             outward = self.domain.outward(self.domain.gradient(chart))
             slope = self.units.radius * self.geometry.inward(outward)
-            u_0 = self.geometry.preimage((self._first - self.domain.center) / self.units.radius)
-            lift = float(slope @ u_0)
+            u_0 = self.geometry.inward((self._first - self.domain.center) / self.units.radius)
+            lift = float(slope @ (u_0 / self.geometry.squares))
             lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
         beta, scaled = -1.0, inf
         if self.lipschitz is not None:
