@@ -33,7 +33,7 @@ def test_sides_that_differ_by_more_than_ten_are_warned_of(side: float, warned: b
 
 
 @pytest.mark.parametrize("dim", [1, 7])
-@pytest.mark.parametrize("order", [schedules.SMOOTH, schedules.LIPSCHITZ])
+@pytest.mark.parametrize("order", [rates.SMOOTH, rates.LIPSCHITZ])
 def test_the_largest_rate_keeps_the_dual_norm_of_a_gradient_below_a_half(
     order: int, dim: int
 ) -> None:
