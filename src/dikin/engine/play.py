@@ -196,9 +196,9 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     a loss may restart the learner.
     """
     losses = environment.kernel
-    if not isinstance(learner, KernelLearner) or not compiles(losses) or learner.may_restart:
+    if not isinstance(learner, KernelLearner) or learner.compiled_state() is None:
         return None
-    if learner.compiled_state() is None:
+    if learner.may_restart or not compiles(losses):
         return None
     kernel, units, space = learner._kernel, UnitConversion.of(learner), Workspace.of(learner)
     loop = compiled_loop(kernel, losses)

@@ -54,15 +54,13 @@ EARLIEST = 3.0
 
 def target(order: int, dim: int, constant: float) -> float:
     """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
-    found: float = dim**2 * (constant + 1.0) ** (order - 1)
-    return found
+    return float(dim**2 * (constant + 1.0) ** (order - 1))
 
 
 def uncurved(first: float, target: float, rounds: int, order: int) -> float:
     """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
     power = 1 + 1 / order
-    total: float = (first**power + power * target ** (1 / order) * rounds) ** (1 / power)
-    return total
+    return float((first**power + power * target ** (1 / order) * rounds) ** (1 / power))
 
 
 @compilable

@@ -96,8 +96,7 @@ def learn(
 ) -> None:
     """Take in an answer."""
     plan, n, then, size = k.plan, state.numbers, memo.numbers, k.geometry.size
-    _, unit, seen = memo.asked
-    trace = seen[1]
+    unit, trace = memo.asked[1], memo.asked[2][1]
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / (REACH * REACH)
@@ -126,8 +125,7 @@ def learn(
 def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerState) -> None:
     """Take in an answer that shows how large losses are. Only the certificate counts it."""
     n, size = state.numbers, k.geometry.size
-    _, unit, seen = memo.asked
-    trace = seen[1]
+    unit, trace = memo.asked[1], memo.asked[2][1]
     surprise = 1.0
     if round > 1:
         last = min(round - 1, schedule.MEASURED) - 1
