@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
@@ -97,11 +96,8 @@ class OpenQueries(dict[int, Entry]):
             self.lock, self._process = RLock(), os.getpid()
         self.lock.acquire()
 
-    def find(self, query: Query | int, again: Callable[[int], Query] | None = None) -> Entry:
-        """Return the entry of an open query, or raise an error that says why it is not open here.
-
-        `again` makes the open query of an id anew, where the user may have written into it.
-        """
+    def find(self, query: Query | int) -> Entry:
+        """Return the entry of an open query, or raise an error that says why it is not open."""
         id: Any = query.id if isinstance(query, Query) else query
         entry = self.get(int(id)) if is_whole(id) else None
         if entry is None and is_whole(id) and 0 <= id < self.next_id:
@@ -114,11 +110,10 @@ class OpenQueries(dict[int, Entry]):
                 f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Tell the "
                 f"{self.noun} that ask() gave, or its id. Nothing was changed."
             )
-        if isinstance(query, Query) and query is not entry[0]:
-            ours = entry[0] if again is None else again(query.id)
-            if not np.array_equal(query.point, ours.point):
-                raise QueryError(
-                    f"{self.noun} {id} asked about {ours.setting}, got one about {query.setting}: "
-                    "it belongs to another learner or tuner. Nothing was changed."
-                )
+        ours = entry[0]
+        if isinstance(query, Query) and not np.array_equal(query.point, ours.point):
+            raise QueryError(
+                f"{self.noun} {id} asked about {ours.setting}, got one about {query.setting}: "
+                "it belongs to another learner or tuner. Nothing was changed."
+            )
         return entry

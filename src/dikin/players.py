@@ -70,7 +70,7 @@ class Player(ABC, Generic[Q]):
             If the query is not an open one of this learner or tuner.
         """
         with self._open.lock:
-            del self._open[self._open.find(query, self._again)[0].id]
+            del self._open[self._open.find(query)[0].id]
 
     @property
     def open_queries(self) -> list[Q]:

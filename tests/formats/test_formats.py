@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import dikin
 from dikin import errors
 from formats import files
 from studies.postgres import Server, unprivileged
+from studies.small import holder
 
 EXPECTED = files.expected()
 STUDIES = sorted(EXPECTED["studies"])
@@ -83,6 +86,29 @@ def test_a_study_is_converted_by_its_rows_and_continues(
         assert len(study.history()) == len(wanted["records"]) + late + 5
     with dikin.Study(databases[place], name) as again:
         assert again.rounds == rounds + late + 5
+
+
+CONVERTS = """
+import sys
+from dikin.studies.database import open_database
+with open_database(sys.argv[1], 5.0).transaction():
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_client_waits_while_another_converts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For longer than its patience."""
+    file = str(files.sqlite_file(tmp_path))
+    with holder(file, CONVERTS) as other, ThreadPoolExecutor() as pool:
+        opening = pool.submit(dikin.Study, file, "plain", patience=0.05)
+        while not opening.done() and "waiting while another client converts" not in caplog.text:
+            time.sleep(0.01)
+        other.communicate("go on")
+        with opening.result() as study:
+            assert study.rounds == EXPECTED["studies"]["plain"]["rounds"]
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])

@@ -32,9 +32,7 @@ def work(url: str, names: list[str], rounds: int) -> None:
     told: dict[str, list[int]] = {}
     for name in names:
         tuner = dikin.Tuner({"x": dikin.Real(0, 1), "y": dikin.Real(0, 1)}, seed=1)
-        known = {"tuner": tuner} if name == "new" else {}
-        study = dikin.Study(url, name, patience=10, **known)
-        with study:
+        with dikin.Study(url, name, tuner if name == "new" else None) as study:
             asked = {each: CONTEXT[each] for each in study.status().contexts or ()} or None
             told[name] = []
             for _ in range(rounds):
@@ -58,7 +56,6 @@ def compare(columns: list[str], place: str, url: str, names: list[str], rounds: 
     """Let two columns continue the studies, and return the number of lost or doubled answers."""
     import dikin
 
-    dikin.Study.names(url)  # the studies of version 8 are converted once
     workers = [run(column, url, names, rounds) for column in columns]
     answers: list[dict[str, list[int]]] = []
     for worker in workers:

@@ -192,28 +192,28 @@ def statements(url: str, every: int = 1, act: str = "tell", after: bool = False)
     with dikin.Study(url, "a", plain(), patience=60.0) as study:
         play(study, 0.5)
         database, told, place = study._ledger.database, 1, 1
-        execute = database._execute
+        run = database._run
         while True:
             left = [place]
 
-            def fails(sql: str, values: Any, left: list[int] = left) -> Any:
+            def fails(sql: str, values: Any = (), left: list[int] = left) -> Any:
                 left[0] -= 1
-                if left[0] == 0 and not sql.startswith("ROLLBACK"):
+                if left[0] == 0:
                     if after:
-                        execute(sql, values)
-                    if lost:
+                        run(sql, values)
+                    if lost and database.connection is not None:
                         database.connection.close()
-                    raise broken(lost)
-                return execute(sql, values)
+                    raise database._explained(broken(lost))
+                return run(sql, values)
 
-            database._execute = fails  # type: ignore[method-assign]
+            database._run = fails  # type: ignore[method-assign]
             try:
                 ACTS[act](study)
                 told += act == "tell"
             except errors.StoreError:
                 assert not lost, "the call was not repeated"
             finally:
-                database._execute = execute  # type: ignore[method-assign]
+                database._run = run  # type: ignore[method-assign]
             rounds = study.rounds
             assert told <= rounds <= told + (not lost), f"{told} told, {rounds} there"
             told = rounds

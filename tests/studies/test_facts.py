@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.studies import ledger
-from dikin.studies.database import Head, Record
+from dikin.studies.database import Row
 from dikin.studies.ledger import SLACK, Ledger
 from dikin.tuning.space import Space
 from studies.small import alone, folded, prices, rows_of, state_of, step
@@ -285,8 +285,7 @@ def test_two_clients_that_know_a_name_as_different_things(url: str) -> None:
 def test_a_row_of_a_later_version_stops_this_one_with_words(file: str) -> None:
     with dikin.Study(file, "a", prices()) as study, dikin.Study(file, "a") as other:
         step(study)
-        log, seen = study._ledger.log, Head(study._ledger.fold.n, 0)
-        log.append([Record("merge", "{}")], seen)
+        study._ledger.database.append(study._ledger.log.study, [Row("merge", "{}")], 0)
         with pytest.raises(errors.StateError, match=r"'merge', which this dikin does not know"):
             other.ask()
 

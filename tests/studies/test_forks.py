@@ -113,7 +113,7 @@ def test_a_call_that_forks_in_its_middle_is_made_once(
 ) -> None:
     """A signal handler may do so: the parent begins again, and the child is refused."""
     with dikin.Study(url, "a", fresh()) as study:
-        append, heard = study._ledger.log.append, list[str]()
+        append, heard = study._ledger.database.append, list[str]()
         parent = os.getpid()
 
         def forking(*given: Any, **named: Any) -> Any:
@@ -123,7 +123,7 @@ def test_a_call_that_forks_in_its_middle_is_made_once(
                 heard.append(str(os.waitpid(child, 0)[1]))
             return append(*given, **named)
 
-        monkeypatch.setattr(study._ledger.log, "append", forking)
+        monkeypatch.setattr(study._ledger.database, "append", forking)
         try:
             query = study.ask()
         except errors.StateError as error:

@@ -9,14 +9,15 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 
 from dikin import errors
 from dikin.studies import log as logs
-from dikin.studies.database import Head, Record, Taken, digest_of, open_database, seal_after
-from dikin.studies.log import Damage, Log, Row, Snapshot, create_tables
+from dikin.studies.database import ANY, Row, Taken, digest_of, open_database, seal_after
+from dikin.studies.log import Damage, Log, Snapshot, create_tables
 
 
 class Model:
@@ -27,10 +28,9 @@ class Model:
         self.n, self.seal, self.epoch = -1, seal, 0
 
     def append(
-        self, rows: list[Record], seen: Head, *, control: bool = False, jump: int = 0
+        self, rows: list[Row], epoch: int, heads: tuple[int, int], control: bool, jump: int
     ) -> tuple[int, str] | None:
-        behind = self.n - seen.n
-        if seen.epoch != self.epoch or (seen.slack is not None and not 0 <= behind <= seen.slack):
+        if epoch != self.epoch or self.n not in range(heads[0], heads[1] + 1):
             return None
         closed = {row.ask for row in self.rows if row.ask is not None}
         keys = {row.key for row in self.rows if row.key is not None}
@@ -38,7 +38,7 @@ class Model:
             raise Taken
         first = self.n + 1 + jump
         self.seal = seal_after(self.seal, first, digest_of(rows))
-        self.rows += [Row(*row, n, self.seal) for n, row in enumerate(rows, first)]
+        self.rows += [row._replace(n=n, seal=self.seal) for n, row in enumerate(rows, first)]
         self.n, self.epoch = first + len(rows) - 1, self.epoch + control
         return first, self.seal
 
@@ -65,19 +65,22 @@ def read(log: Log) -> list[Row]:
     return [row for group in log.rows(first.n, first.seal) for row in group]
 
 
-def ask(text: str = "{}", **parts: Any) -> Record:
-    return Record("ask", text, who="me", at=7, **parts)
+def ask(text: str = "{}", **parts: Any) -> Row:
+    return Row("ask", text, who="me", at=7, **parts)
+
+
+def append(log: Log, *rows: Row, epoch: int = 0) -> Any:
+    return log.database.append(log.study, rows, epoch)
 
 
 def test_what_is_appended_is_read(log: Log) -> None:
     """A walk of appends that fit, come late, are repeated, jump, and raise the epoch."""
     chance, model = random.Random(5), Model(log.beginning().seal)
     for step in range(120):
-        kinds: list[Any] = [None, 0, 1, 3]
-        seen = Head(model.n - chance.choice([0, 0, 1, 2]), model.epoch - (step % 17 == 9))
-        seen = seen._replace(slack=chance.choice(kinds))
+        seen, slack = model.n - chance.choice([0, 0, 1, 2]), chance.choice([None, 0, 1, 3])
+        heads = ANY if slack is None else (seen, seen + slack)
         rows = [
-            Record(
+            Row(
                 chance.choice(["ask", "tell"]),
                 f'{{"text": "{step} é \\\\u0000"}}',
                 chance.choice([None, chance.randrange(40)]),
@@ -89,11 +92,11 @@ def test_what_is_appended_is_read(log: Log) -> None:
         ]
         if len({row.ask for row in rows}) < len(rows) or len({row.key for row in rows}) < len(rows):
             rows = rows[:1]
-        more = {"control": step % 13 == 3, "jump": 100 if step % 41 == 5 else 0}
+        more = model.epoch - (step % 17 == 9), heads, step % 13 == 3, 100 if step % 41 == 5 else 0
         outcomes = []
-        for target in (model, log):
+        for target in (model.append, partial(log.database.append, log.study)):
             try:
-                outcomes.append(target.append(rows, seen, **more))  # type: ignore[attr-defined]
+                outcomes.append(target(rows, *more))
             except Taken:
                 outcomes.append("taken")
         assert outcomes[0] == outcomes[1], step
@@ -112,7 +115,7 @@ def test_what_is_appended_is_read(log: Log) -> None:
 def test_several_pages_and_parts_of_a_log(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "PAGE", 3)
     for count in (1, 2, 4, 1, 7, 3):
-        log.append([ask()] * count, Head(log.head()[0], 0, 0))
+        append(log, *[ask()] * count)
     rows, first = read(log), log.beginning()
     assert [row.n for row in rows] == list(range(18))
     groups = list(log.rows(first.n, first.seal))
@@ -128,7 +131,7 @@ def test_clients_at_once_give_every_number_once(log: Log) -> None:
     def play(mine: Log) -> None:
         with closing(mine.database):
             for i in range(25):
-                placed.append(mine.append([ask(key=f"{id(mine)} {i}")] * 1, Head(-1, 0)))
+                placed.append(append(mine, ask(key=f"{id(mine)} {i}")))
 
     threads = [threading.Thread(target=play, args=(another(log),)) for _ in range(4)]
     for thread in threads:
@@ -140,28 +143,26 @@ def test_clients_at_once_give_every_number_once(log: Log) -> None:
 
 
 def test_a_transaction_that_fails_leaves_nothing(log: Log) -> None:
-    seen = Head(-1, 0)
-
     def fails() -> None:
         with log.database.transaction():
-            log.append([ask()], seen)
+            append(log, ask())
             raise errors.NumericalError
 
     with pytest.raises(errors.NumericalError):
         fails()
     assert read(log) == []
-    log.append([ask(key="k"), ask()], seen)
+    append(log, ask(key="k"), ask())
     with pytest.raises(Taken):
-        log.append([ask(), ask(key="k")], seen)
+        append(log, ask(), ask(key="k"))
     assert [row.n for row in read(log)] == [0, 1]
-    assert log.append([ask()], seen) is not None
+    assert append(log, ask()) is not None
 
 
 def test_a_study_that_is_gone_takes_no_rows(log: Log) -> None:
     mine = another(log)
     with log.database.transaction():
         log.delete()
-    assert mine.append([ask()], Head(-1, 0)) is None
+    assert append(mine, ask()) is None
     for call in (mine.head, lambda: mine.page(-1), mine.beginning):
         with pytest.raises(errors.UnknownStudyError, match="deleted while it was open"):
             call()
@@ -195,8 +196,8 @@ DAMAGES = {
 def test_every_alteration_is_noticed_and_rewound(log: Log, damage: str) -> None:
     """Rows 0 to 4 are intact, each with a seal of its own; 5 and 6 have one."""
     for i in range(5):
-        log.append([ask(f'{{"i": {i}}}')], Head(i - 1, 0))
-    log.append([ask('{"i": 5}'), ask('{"i": 6}')], Head(4, 0))
+        append(log, ask(f'{{"i": {i}}}'))
+    append(log, ask('{"i": 5}'), ask('{"i": 6}'))
     whole = read(log)
     log.database.run(DAMAGES[damage])
     first, intact = log.beginning(), list[Row]()
@@ -212,7 +213,7 @@ def test_every_alteration_is_noticed_and_rewound(log: Log, damage: str) -> None:
     *rest, skip = read(log)
     assert (rest, skip.kind) == (whole[:5], "skip")
     assert skip.n > 6  # no number is given again
-    assert log.append([ask()], Head(skip.n, log.head()[1], 0)) is not None
+    assert append(log, ask(), epoch=log.head()[1]) is not None
 
 
 def test_a_beginning_that_was_altered_is_refused(log: Log) -> None:
@@ -222,8 +223,8 @@ def test_a_beginning_that_was_altered_is_refused(log: Log) -> None:
 
 
 def test_a_trimmed_log_begins_later(log: Log) -> None:
-    for i in range(6):
-        log.append([ask()], Head(i - 1, 0))
+    for _ in range(6):
+        append(log, ask())
     rows = read(log)
     assert log.trim(Snapshot(3, rows[3].seal, '{"of": "b"}'), -1) == 4
     assert log.beginning().n == 3

@@ -33,10 +33,13 @@ import dikin
 from marks import into_page
 from service import adversity as service_adversity
 from service.serving import Serving
-from studies import adversity, damage, forked, interrupts, kills, small
+from studies import adversity, damage, forked, interrupts, kills, linear, small
 from studies.crowd import Crowd, crowd
 from studies.postgres import Server
 from studies.small import plain, sharing
+
+MINUTES = 1.0
+"""Length of the histories at one place."""
 
 
 class Row(NamedTuple):
@@ -123,6 +126,15 @@ def killed(where: str, count: int, crashes: int = 0) -> Trial:
 
     crashed = f" and {crashes} crashes of the server" if crashes else ""
     return Trial(f"kill -9 of clients{crashed}", where, run)
+
+
+def ordered(where: str) -> Trial:
+    def run(share: float) -> tuple[int, str]:
+        with place(where) as at, linear.BadProxy(at.server.port) as proxy:
+            count = linear.games(at.store, [proxy.url] * 3 + [at.store], 60 * MINUTES * share)
+        return count, "one order explains all results"
+
+    return Trial("calls over a bad network", where, run)
 
 
 def forking(way: str, count: int) -> Trial:
@@ -281,6 +293,7 @@ TRIALS = [
     killed("SQLite", 100),
     killed("PostgreSQL", 100, crashes=2),
     *(forking(way, 100) for way in forked.WAYS),
+    *(ordered(where) for where in ("service on SQLite", "service on PostgreSQL")),
     interrupted("in ask and tell, every call", "SQLite", interrupts.calls, 1),
     interrupted("in ask and tell, every call", "PostgreSQL", interrupts.calls, 1),
     interrupted("with shared commits", "SQLite", interrupts.waiting_commits, 1),
@@ -365,10 +378,13 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the full length")
     parser.add_argument("--out", type=Path, default=Path("torture.csv"))
     parser.add_argument("--kills", type=int, help="kills and interrupts alone, so many of each")
+    parser.add_argument("--minutes", type=float, help="histories alone, so long at each place")
     parser.add_argument("--page", type=Path, help="a page to put the table into")
     parser.add_argument("--only", default="", help="trials whose name or place contains this")
     wanted = parser.parse_args()
     trials, share = (TRIALS, wanted.share) if not wanted.kills else (KILLING, wanted.kills / KILLS)
+    if wanted.minutes:
+        trials, share, wanted.only = TRIALS, wanted.minutes / MINUTES, "calls over a bad network"
     chosen = [trial for trial in trials if wanted.only in f"{trial.what}, {trial.where}"]
     rows = played(chosen, share, wanted.out)
     if wanted.page is not None:

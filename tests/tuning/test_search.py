@@ -164,7 +164,7 @@ def test_a_wide_regression_counts_from_the_mean_and_moves_its_origin_exactly() -
     before = [model.believed(row)[0] for row in rows]
     m, _ = model.average
     assert [model.offset + row @ m for row in rows] == pytest.approx(before)
-    slopes = [model.features.gradient(m, x - model.c, e) for x in points]
+    slopes = [model.gradient(x - model.c, e) for x in points]
     assert slopes[0] == pytest.approx(model.features.slope(points[0] - model.c, e) @ m)
     model.recentre(rng.normal(size=d))
     rows = [model.features.row(x - model.c, None, e) for x in points]
@@ -295,6 +295,20 @@ def test_rare_values_among_equal_ones_are_no_faults(value: Any) -> None:
             search.tell(x, picks, found, weights=NONE)
         assert search.left_out <= 1
     assert expected == pytest.approx(seen, rel=0.25)
+
+
+@pytest.mark.parametrize("at", [20, 60, 150])
+@pytest.mark.parametrize("size", [1.0, 1e5])
+def test_an_absurd_value_among_equal_and_rare_ones_is_left_out(at: int, size: float) -> None:
+    """The first rare value is news of any size: nothing has told yet how large values are."""
+    for seed in range(3):
+        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
+        for t in range(200):
+            x, picks, _ = search.ask(rng, NONE)
+            found = -size * float(rng.random() < 0.04)
+            search.tell(x, picks, 1e9 * size if t == at else found, weights=NONE)
+        assert search.left_out == 1
+        assert -0.2 * size < search.expected(x, picks, NONE, NONE) < 0.1 * size
 
 
 # --- limits ---------------------------------------------------------------------------------------

@@ -58,9 +58,12 @@ def as_read(value: Any) -> Any:
 
 def answer_of(value: Any, metrics: Any, covariates: Any, failed: Any) -> dict[str, Any]:
     """Return an answer without the parts that were left out."""
-    failed = true_or_false(failed, "failed")
-    more = {"metrics": as_read(metrics), "covariates": as_read(covariates), "failed": failed}
-    return {"value": as_read(value)} | {name: part for name, part in more.items() if part}
+    answer = {"value": as_read(value)}
+    if metrics:
+        answer["metrics"] = as_read(metrics)
+    if covariates:
+        answer["covariates"] = as_read(covariates)
+    return answer | ({"failed": True} if true_or_false(failed, "failed") else {})
 
 
 def same_answer(row: dict[str, Any], answer: dict[str, Any]) -> bool:

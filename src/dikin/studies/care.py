@@ -10,8 +10,9 @@ import numpy as np
 from dikin.engine.progress import Progress
 from dikin.errors import StateError
 from dikin.silence import silence
+from dikin.studies.database import Row
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row
+from dikin.studies.log import Damage, Log
 from dikin.tuning.tuner import KEPT
 
 ROUNDING = 1e-9

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import islice
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dikin.studies.database import Database, Head, Record
+from dikin.errors import BusyError
+from dikin.studies.database import Database, Row
 from dikin.studies.fold import text_of
 from dikin.studies.log import Log, create_tables
 from dikin.tuning.space import Space
@@ -24,6 +26,8 @@ from dikin.tuning.tuner import Tuner
 
 VERSION = 8
 """The version of states that is converted."""
+LONGEST = 600.0
+"""Seconds to wait for another client that converts."""
 AT_ONCE = 500
 """Rows with one seal."""
 UNIT = "\x1f"
@@ -34,8 +38,21 @@ OldRow = tuple[int, str, int, str, int, str, str]
 
 
 def convert(database: Database) -> None:
-    """Convert the studies of a database, all in one transaction."""
+    """Convert the studies of a database, or wait while another client does, for ten minutes."""
     database.connect()
+    deadline, waits = time.monotonic() + LONGEST, False
+    while True:
+        try:
+            return _convert_all(database)
+        except BusyError:
+            if time.monotonic() > deadline:
+                raise
+            if not waits:
+                logger.warning("%s: waiting while another client converts it", database.name)
+            waits = True
+
+
+def _convert_all(database: Database) -> None:
     with database.transaction():
         if database.run("SELECT version FROM dikin_version") != [(2,)]:
             return  # another client was first
@@ -68,14 +85,13 @@ def _convert(database: Database, id: int, log: Log) -> None:
             f"{log.name}",
         )
     log.create(content, begin)
-    head = begin
     each = iter(records)
     while some := list(islice(each, AT_ONCE)):
-        log.append(some, Head(head, 0))
-        head += len(some)
+        database.append(log.study, some, 0)
     ids = [row[2] for row in rows if row[1] == "ask"] + [int(ask) for ask in open_asks]
     last = max([int(learner.get("next", 0)) - 1, *ids])
-    log.append([Record("skip", json.dumps({"converted": len(rows)}))], Head(head, 0), jump=last + 1)
+    skip = Row("skip", json.dumps({"converted": len(rows)}))
+    database.append(log.study, [skip], 0, jump=last + 1)
 
 
 def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterator[OldRow]:
@@ -108,7 +124,7 @@ def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
 
 def _records(
     tuner: Tuner | None, open_asks: dict[str, Any], rows: list[OldRow], keys: dict[int, str]
-) -> Iterator[Record]:
+) -> Iterator[Row]:
     """Yield the rows of today for those of an old study, and for its open trials before them."""
     told = {row[2]: json.loads(row[5]) for row in rows if row[1] == "tell"}
     asked = [
@@ -121,17 +137,17 @@ def _records(
             fact = body if tuner is None else _earlier_fact(tuner, body, told.get(query, {}))
             context = _plain_values(body.get("context")) or None
             fact = {"id": query, "for": [context, None, None]} | fact
-            yield Record("ask", json.dumps(fact), None, keys.get(query), client, at)
+            yield Row("ask", json.dumps(fact), None, keys.get(query), client, at)
         elif kind == "tell":
             body["paused"] = bool(body.pop("held", False))
             body.setdefault("value", body.get("loss"))
             body.setdefault("expected", None)
-            yield Record("tell", json.dumps(body), query, None, client, at)
+            yield Row("tell", json.dumps(body), query, None, client, at)
         elif kind == "forget":
-            yield Record("forget", "{}", query, None, client, at)
+            yield Row("forget", "{}", query, None, client, at)
         elif kind in ("hold", "resume"):
             name = "pause" if kind == "hold" else kind
-            yield Record(name, "{}", None, None, client, at)
+            yield Row(name, "{}", None, None, client, at)
 
 
 def _earlier_tuner(state: dict[str, Any]) -> Tuner:

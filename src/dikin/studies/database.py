@@ -50,8 +50,8 @@ class Again(Exception):  # noqa: N818 - never leaves this package
     """Somebody else writes at this instant."""
 
 
-class Record(NamedTuple):
-    """A row of a study that is to be written, besides its number and seal."""
+class Row(NamedTuple):
+    """A row of a study. Its number and seal are unknown before it is written."""
 
     kind: str
     body: str
@@ -61,20 +61,19 @@ class Record(NamedTuple):
     who: str = ""
     at: int = 0
     """Microseconds since 1970."""
+    n: int = -1
+    seal: str = ""
 
 
-class Head(NamedTuple):
-    """The last row that a client has seen, and how much may have come since."""
-
-    n: int
-    epoch: int
-    slack: int | None = None
-    """Rows that may have come since; None for any number."""
+ANY = (-(2**62), 2**62)
+"""The bounds of the number of the last row if it may be any."""
 
 
 class Database(ABC):
     """One connection, opened when it is first needed and again after it was lost."""
 
+    marker = "?"
+    """The driver's placeholder for a value."""
     serial: str
     """The type of a column that numbers the rows of a table."""
     exclusive = ""
@@ -101,10 +100,6 @@ class Database(ABC):
     @abstractmethod
     def _opened(self) -> Any:
         """Return a new connection of the driver."""
-
-    @abstractmethod
-    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
 
     @abstractmethod
     def _explained(self, error: Exception) -> Exception:
@@ -151,13 +146,15 @@ class Database(ABC):
             return self._run(sql, values)
         return self.insist(lambda: self._run(sql, values))
 
-    def insist(self, act: Callable[[], T]) -> T:
+    def insist(self, act: Callable[[], T], undo: Callable[[Exception], None] | None = None) -> T:
         """Repeat an act while other clients or the connection prevent it, up to the patience."""
         deadline = time.monotonic() + self.patience
         while True:
             try:
                 return act()
             except (Again, LostConnection) as reason:
+                if undo is not None:
+                    undo(reason)
                 if time.monotonic() > deadline:
                     raise self.failure(reason) from reason
                 lost = isinstance(reason, LostConnection)
@@ -179,7 +176,10 @@ class Database(ABC):
         if self.connection is None:
             self.connect()
         try:
-            return self._execute(sql, values)
+            # psycopg reads a % in a statement without values as it stands
+            given = (values,) if values else ()
+            cursor = self.connection.execute(sql.replace("?", self.marker), *given)
+            return cursor.fetchall() if cursor.description else []
         except self._errors as error:
             raise self._explained(error) from error
 
@@ -204,7 +204,8 @@ class Database(ABC):
             self.rollback()
 
     def begin(self) -> None:
-        self.rollback()  # of a call that was interrupted before it could
+        if self.inside:
+            self.rollback()  # of a call that was interrupted before it could
         try:
             self.insist(self._begin)
         except BaseException:
@@ -224,15 +225,26 @@ class Database(ABC):
             self.inside = False
             if self.connection is not None:
                 try:
-                    self._execute("ROLLBACK", ())
+                    self.connection.execute("ROLLBACK")
                 except self._errors:
                     self.close()
 
     @abstractmethod
     def append(
-        self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
+        self,
+        study: int,
+        rows: Sequence[Row],
+        epoch: int,
+        heads: tuple[int, int] = ANY,
+        control: bool = False,
+        jump: int = 0,
     ) -> tuple[int, str] | None:
-        """Append rows. See `Log.append`."""
+        """Append rows with one seal. Return the number of the first row, and the seal.
+
+        None if the epoch has changed, the last row is not within bounds, or the study is gone. With
+        `control` they raise the epoch. `jump` numbers are left out before them. A key or trial in
+        use raises `Taken`.
+        """
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
@@ -246,9 +258,9 @@ class Database(ABC):
 # noticed. The client makes the digest of the rows, the statement that appends them the seal.
 
 
-def digest_of(rows: Sequence[Any]) -> str:
-    """Return the digest of the content of rows, each with the parts of a `Record` first."""
-    content = [tuple(row)[:6] for row in rows]
+def digest_of(rows: Sequence[Row]) -> str:
+    """Return the digest of the content of rows, without their numbers and seals."""
+    content = [row[:6] for row in rows]
     return sha256(json.dumps(content).encode()).hexdigest()
 
 

@@ -22,8 +22,9 @@ from dikin.loading import restore
 from dikin.silence import SILENCE
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
+from dikin.studies.database import Row
 from dikin.studies.history import earlier_rounds
-from dikin.studies.log import Log, Row, Snapshot
+from dikin.studies.log import Log, Snapshot
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 
@@ -112,7 +113,7 @@ class Fold:
 
     def _tell(self, row: Row, body: dict[str, Any]) -> None:
         answer = {part: body[part] for part in ANSWER if part in body}
-        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.spec().keys():
+        if not (answer.get("covariates") or {}).keys() <= self.tuner.covariates.kinds.keys():
             self._complete()
         self.rounds, self.told_at = self.rounds + 1, row.at
         self.failed += bool(body.get("failed"))

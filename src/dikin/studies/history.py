@@ -12,8 +12,8 @@ import numpy as np
 
 from dikin.serialization import number_or_nan
 from dikin.status import Status
+from dikin.studies.database import Row as Stored
 from dikin.studies.log import Log
-from dikin.studies.log import Row as Stored
 from dikin.tuning.history import Row, history_table
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY

@@ -12,14 +12,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TypeVar
 
 from dikin.errors import DikinError, StateError, StoreError
 from dikin.silence import silence
-from dikin.studies.database import Again, Database, Head, LostConnection, Record, Taken
+from dikin.studies.database import ANY, Database, LostConnection, Row, Taken
 from dikin.studies.fold import Fold
-from dikin.studies.log import Damage, Log, Row, Snapshot
+from dikin.studies.log import Damage, Log, Snapshot
 from dikin.tuning.space import Space
 
 T = TypeVar("T")
@@ -67,21 +66,18 @@ class Ledger:
                 raise StateError("this study was closed; open it again with Study(url, name)")
             if not clean:
                 self._clean_up(KeyboardInterrupt())
-            return self.database.insist(partial(self._attempt, act))
+            return self.database.insist(act, self._undo)
         except BaseException as error:
             self._clean_up(error)
             raise
         finally:
             guard.leave(frame)
 
-    def _attempt(self, act: Callable[[], T]) -> T:
-        try:
-            return act()
-        except (Again, LostConnection) as reason:
-            if self._held and self.sharing:
-                raise self.database.failure(reason) from reason
-            self._reset(reason)
-            raise
+    def _undo(self, reason: Exception) -> None:
+        """Prepare another attempt, unless rows of earlier calls are lost."""
+        if self._held and self.sharing:
+            raise self.database.failure(reason) from reason
+        self._reset(reason)
 
     def _clean_up(self, error: BaseException) -> None:
         """End the transaction after a failure, but for a refusal while rows share a commit."""
@@ -168,9 +164,9 @@ class Ledger:
         """Refuse a database that has lost rows. Their numbers are not given again."""
         self._ahead = True
         self._reset(Exception())
-        skip = Record("skip", json.dumps({"seen": seen}), who=self.client, at=now())
+        skip = Row("skip", json.dumps({"seen": seen}), who=self.client, at=now())
         _, epoch = self.log.head()
-        self.log.append([skip], Head(head, epoch, 0), control=True, jump=seen - head)
+        self.database.append(self.log.study, [skip], epoch, (head, head), True, seen - head)
         raise StateError(
             f"study {self.log.name!r} in {self.database.name} has gone back from row {seen} to row "
             f"{head}: an older copy was put in its place, or a server has lost what it had "
@@ -187,25 +183,26 @@ class Ledger:
 
     def append(
         self,
-        rows: Sequence[Record],
+        rows: Sequence[Row],
         *,
         slack: int | None = None,
         control: bool = False,
         jump: int = 0,
     ) -> int | None:
         """Append rows. Return the number of the first, None if too many came before them."""
-        fold = self.fold
+        fold = self._fold or self.current()
         if self.damage is not None:
             raise self.damage
-        head = Head(fold.n, self._epoch, slack)
-        placed = self.log.append(rows, head, control=control, jump=jump)
+        heads = ANY if slack is None else (fold.n, fold.n + slack)
+        study, epoch = self.log.study, self._epoch
+        placed = self.database.append(study, rows, epoch, heads, control, jump)
         if placed is None:
             return None
         first, seal = placed
         if first == fold.n + 1 + jump:
             self._fold, self._ahead = None, self._held
             for n, row in enumerate(rows, first):
-                fold.apply(Row(*row, n, seal))
+                fold.apply(row._replace(n=n, seal=seal))
             fold.mark()
             self._epoch += control
             self._fold, self.space = fold, fold.tuner.space
@@ -215,7 +212,7 @@ class Ledger:
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
         """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
-        return self.call(partial(self._written, act, alone))
+        return self.call(lambda: self._written(act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:
         if not (self.sharing or alone):
@@ -237,7 +234,7 @@ class Ledger:
         return result
 
     def _save_snapshot(self) -> None:
-        fold = self.fold
+        fold = self._fold or self.current()
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
         state = fold.snapshot()

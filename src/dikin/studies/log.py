@@ -12,20 +12,12 @@ key. A control row, after which an ask from before it must not follow, raises th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dikin import serialization
 from dikin.errors import StateError, UnknownStudyError
-from dikin.studies.database import (
-    Database,
-    Head,
-    LostConnection,
-    Record,
-    Taken,
-    digest_of,
-    seal_after,
-)
+from dikin.studies.database import Database, Row, digest_of, seal_after
 
 VERSION = 3
 """The version of the tables."""
@@ -52,19 +44,6 @@ CREATE TABLE dikin_snapshot (
     study BIGINT NOT NULL, version BIGINT NOT NULL, n BIGINT NOT NULL, seal TEXT NOT NULL,
     state TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (study, version)
 )"""
-
-
-class Row(NamedTuple):
-    """A row as it is stored. The first six parts are those of a `Record`."""
-
-    kind: str
-    body: str
-    ask: int | None
-    key: str | None
-    who: str
-    at: int
-    n: int
-    seal: str
 
 
 class Snapshot(NamedTuple):
@@ -157,37 +136,6 @@ class Log:
         return rows[0][0], rows[0][1]
 
     # --- rows ----------------------------------------------------------------------------------
-
-    def append(
-        self, rows: Sequence[Record], seen: Head, *, control: bool = False, jump: int = 0
-    ) -> tuple[int, str] | None:
-        """Append rows with one seal. Return it after the number of the first row.
-
-        None if too many rows have come, or the study is gone. With `control` they raise the epoch.
-        `jump` numbers are left out before them. A key or trial in use raises `Taken`, and where the
-        connection breaks, shows if they were written.
-        """
-        lost = False
-
-        def attempt() -> tuple[int, str] | None:
-            nonlocal lost
-            try:
-                placed = self.database.append(self.study, rows, seen, control=control, jump=jump)
-            except LostConnection:
-                lost = True
-                raise
-            except Taken:
-                if not lost:
-                    raise
-                placed = None
-            return placed or (self._written(rows[0]) if lost else None)
-
-        return attempt() if self.database.inside else self.database.insist(attempt)
-
-    def _written(self, row: Record) -> tuple[int, str] | None:
-        """Return number and seal of a row, if it is there."""
-        found = self.row(ask=row.ask) if row.key is None else self.row(key=row.key)
-        return (found.n, found.seal) if found is not None and found[:6] == row else None
 
     def page(self, after: int, upto: int | None = None) -> Page:
         """Return up to 2,000 rows after one."""
@@ -310,8 +258,9 @@ class Log:
                 self.database.run(sql, (self.study,))
                 sql = "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?"
                 self.database.run(sql, (n, seal, self.study))
-                skip = Record("skip", json.dumps({"removed": count}))
-                self.append([skip], Head(n, epoch), control=True, jump=max(0, head - n))
+                skip = Row("skip", json.dumps({"removed": count}))
+                jump = max(0, head - n)
+                self.database.append(self.study, [skip], epoch, control=True, jump=jump)
             return count
         return 0
 

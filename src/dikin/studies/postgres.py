@@ -12,14 +12,13 @@ from typing import Any
 from dikin import extras
 from dikin.errors import ParameterError, StoreError
 from dikin.studies.database import (
+    ANY,
     CHARACTERS,
     Again,
     Database,
-    Head,
     LostConnection,
-    Record,
+    Row,
     Taken,
-    Values,
     digest_of,
 )
 
@@ -54,6 +53,7 @@ RETURNING n, seal
 class Postgres(Database):
     """A server. It may crash and restart: a lost connection is opened again."""
 
+    marker = "%s"
     serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
     exclusive = (
         f"SET LOCAL idle_in_transaction_session_timeout={CARE}; "
@@ -100,10 +100,6 @@ class Postgres(Database):
             connection.prepare_threshold = None
         return connection
 
-    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
-        cursor = self.connection.execute(sql.replace("?", "%s"), values or None)
-        return cursor.fetchall() if cursor.description else []
-
     def _explained(self, error: Exception) -> Exception:
         text, code = " ".join(str(error).split()), getattr(error, "sqlstate", None) or ""
         if code == "23505":
@@ -131,14 +127,18 @@ class Postgres(Database):
         self.inside = True
 
     def append(
-        self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
+        self,
+        study: int,
+        rows: Sequence[Row],
+        epoch: int,
+        heads: tuple[int, int] = ANY,
+        control: bool = False,
+        jump: int = 0,
     ) -> tuple[int, str] | None:
-        kinds, bodies, asks, keys, clients, times = (list(each) for each in zip(*rows, strict=True))
-        most = 2**62 if seen.slack is None else seen.n + seen.slack
-        least = -(2**62) if seen.slack is None else seen.n
-        values: list[Any] = [str(self._limit), jump, len(rows), int(control), jump, digest_of(rows)]
-        values += [study, seen.epoch, least, most, len(rows)]
-        placed = self._run(APPEND, (*values, kinds, bodies, asks, keys, clients, times))
+        count, digest = len(rows), digest_of(rows)
+        values = [str(self._limit), jump, count, int(control), jump, digest]
+        columns = [list(each) for each in zip(*(row[:6] for row in rows), strict=True)]
+        placed = self._run(APPEND, (*values, study, epoch, *heads, count, *columns))
         return min(placed, default=None)  # all have one seal
 
     def has_table(self, name: str) -> bool:

@@ -13,12 +13,12 @@ from dikin.errors import ParameterError, StateError, StoreError, shown
 from dikin.files import OWNERS_ALONE
 from dikin.studies import guard
 from dikin.studies.database import (
+    ANY,
     Again,
     Database,
-    Head,
     LostConnection,
-    Record,
     ReplacedFileError,
+    Row,
     Taken,
     Values,
     digest_of,
@@ -111,10 +111,6 @@ class Sqlite(Database):
                 "file that was there, or open the study again to continue with what is there now"
             )
 
-    def _execute(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
-        return found
-
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         self._refuse_exchanged()
         return super().run(sql, values)
@@ -149,20 +145,27 @@ class Sqlite(Database):
         self._refuse_exchanged()
 
     def append(
-        self, study: int, rows: Sequence[Record], seen: Head, *, control: bool, jump: int
+        self,
+        study: int,
+        rows: Sequence[Row],
+        epoch: int,
+        heads: tuple[int, int] = ANY,
+        control: bool = False,
+        jump: int = 0,
     ) -> tuple[int, str] | None:
         if not self.inside:
             self.begin()
             try:
-                placed = self.append(study, rows, seen, control=control, jump=jump)
+                placed = self.append(study, rows, epoch, heads, control, jump)
                 if placed is not None:
                     self.commit()
                 return placed
             finally:
-                self.rollback()
-        heads = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))
-        head, seal, epoch = heads[0] if heads else (0, "", None)
-        if epoch != seen.epoch or (seen.slack is not None and not 0 <= head - seen.n <= seen.slack):
+                if self.inside:
+                    self.rollback()
+        found = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))
+        head, seal, present = found[0] if found else (0, "", None)
+        if present != epoch or not heads[0] <= head <= heads[1]:
             return None
         first = head + 1 + jump
         after = seal_after(seal, first, digest_of(rows))
@@ -170,7 +173,7 @@ class Sqlite(Database):
             self._run(
                 "INSERT INTO dikin_row (study, n, kind, body, ask, key, who, at, seal) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (study, n, *row, after),
+                (study, n, *row[:6], after),
             )
         self._run(
             "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? WHERE id = ?",

@@ -44,11 +44,11 @@ from dikin.studies.arguments import (
     same_answer,
     seconds,
 )
-from dikin.studies.database import PATIENCE, Database, Record, open_database
+from dikin.studies.database import PATIENCE, Database, Row, open_database
 from dikin.studies.fold import Fold, study_status, text_of
 from dikin.studies.history import Spaces, records, table_of
 from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Row, Snapshot, create_tables, has_tables, names
+from dikin.studies.log import Log, Snapshot, create_tables, has_tables, names
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
@@ -350,10 +350,18 @@ class Study:
         return trials[0] if n is None else trials
 
     def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        ledger, asked_for = self._ledger, [context, covariates or None, n]
+        ledger, asked_for, repeated = (
+            self._ledger,
+            [context, covariates or None, n],
+            key is not None,
+        )
+        if key is None and ledger.database.path is None:  # whether it was written may be unknown
+            key = secrets.token_hex(8)
 
         def act() -> list[Trial] | None:
-            before = ledger.log.row(key=key)
+            nonlocal repeated
+            before = ledger.log.row(key=key) if repeated else None
+            repeated = True
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
@@ -374,9 +382,7 @@ class Study:
             bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
         if key is not None:
             bodies[0]["for"] = asked_for
-        elif ledger.database.path is None:  # whether it was written may be unknown
-            key = secrets.token_hex(8)
-        rows = [Record("ask", json.dumps(body), None, None, self.client, at) for body in bodies]
+        rows = [Row("ask", json.dumps(body), None, None, ledger.client, at) for body in bodies]
         rows[0] = rows[0]._replace(key=key)
         first = ledger.append(rows, slack=0 if exact else SLACK)
         if first is None:
@@ -436,16 +442,18 @@ class Study:
         kind = "forget" if answer is None else "tell"
 
         def act() -> int | None:
-            fold = ledger.fold if id in ledger.fold.asked else ledger.current()
+            fold = ledger.fold
+            if id not in fold.asked:
+                fold = ledger.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
                 row = ledger.log.row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
                     return row.n
-            fold.tuner.open_trial(trial)
-            body = {} if answer is None else _told(fold, trial, answer)
-            return ledger.append([Record(kind, json.dumps(body), id, None, self.client, now())])
+            asked = fold.tuner.open_trial(trial)
+            body = {} if answer is None else _told(fold, asked, answer)
+            return ledger.append([Row(kind, json.dumps(body), id, None, ledger.client, now())])
 
         ledger.write(act)
 
@@ -484,7 +492,7 @@ class Study:
         def act() -> int | None:
             older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
             ids = list(islice(older, CLOSED_AT_ONCE))
-            rows = [Record("forget", "{}", id, None, self.client, now()) for id in ids]
+            rows = [Row("forget", "{}", id, None, ledger.client, now()) for id in ids]
             return len(ids) if not ids or ledger.append(rows) is not None else None
 
         while closed := ledger.write(act, alone=True):
@@ -553,7 +561,7 @@ class Study:
             body = body_of(ledger.fold)
             if body is None:
                 return 0
-            row = Record(kind, json.dumps(body), None, key, self.client, now())
+            row = Row(kind, json.dumps(body), None, key, ledger.client, now())
             return ledger.append([row], control=kind != "add", jump=jump)
 
         ledger.write(act, alone=True)
@@ -640,8 +648,12 @@ class Study:
 
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            found = ((fold.tuner.open_trial(id), asked) for id, asked in islice(later, limit))
-            return [OpenQuery(t.id, t.point, t.params, by.who, clock(by.at)) for t, by in found]
+            tuner, found = fold.tuner, list[OpenQuery]()
+            for id, asked in islice(later, limit):
+                point = tuner.open_trial(id).point
+                who = asked.who, clock(asked.at)
+                found.append(OpenQuery(id, point, tuner.space.params(point), *who))
+            return found
 
         return self._read(look)
 
@@ -763,11 +775,9 @@ for _same in (
     getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
-def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, Any]:
+def _told(fold: Fold, asked: Trial, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(trial, answer)
-    asked = fold.tuner.open_trial(trial)
-    known = {"context": dict(row.context), "covariates": dict(asked.covariates)}
+    row = fold.tuner.checked_answer(asked, answer)
     body = answer | {
         "point": list(map(float, row.point)),
         "expected": finite_or_none(row.expected),
@@ -777,7 +787,8 @@ def _told(fold: Fold, trial: Query | int, answer: dict[str, Any]) -> dict[str, A
     if fold.tuner.control is not None:
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
-    return body | {"asked": {name: part for name, part in known.items() if part}}
+    known = {"context": row.context} if row.context else {}
+    return body | {"asked": known | ({"covariates": asked.covariates} if asked.covariates else {})}
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:

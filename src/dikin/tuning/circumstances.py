@@ -207,20 +207,20 @@ class Contexts:
 
     def checked(self, given: Any) -> Values:
         """Return a context as it is kept. Refuse names too many or too few and wrong values."""
-        if not self.kinds and given is None:
-            return {}
-        wanted = "ask(context={" + ", ".join(f'"{name}": ...' for name in self.kinds) + "})"
-        problem = ""
         if not self.kinds:
-            problem = (
+            if given is None:
+                return {}
+            raise ContextError(
                 "this tuner was declared without contexts: Tuner(..., context={...}) chooses a "
                 f"setting by them, and ask(covariates={{...}}) explains noise with them; got "
-                f"{shown(given)}."
+                f"{shown(given)}. {UNCHANGED}"
             )
-        elif not isinstance(given, Mapping) or given.keys() != self.kinds.keys():
-            problem = f"this tuner chooses by context: {wanted}; got {shown(given)}."
-        if problem:
-            raise ContextError(f"{problem} {UNCHANGED}")
+        if not isinstance(given, Mapping) or given.keys() != self.kinds.keys():
+            names = ", ".join(f'"{name}": ...' for name in self.kinds)
+            raise ContextError(
+                f"this tuner chooses by context: ask(context={{{names}}}); got {shown(given)}. "
+                f"{UNCHANGED}"
+            )
         return {
             name: kind.checked(f"the context {name!r}", given[name], ContextError, False)
             for name, kind in self.kinds.items()
@@ -270,11 +270,6 @@ class Covariates:
         self._refuse_many(kinds, ParameterError)
         self.declared = self.spec()
 
-    @property
-    def size(self) -> int:
-        """Number of features."""
-        return len(self.means)
-
     def _add(self, name: str, kind: Kind) -> None:
         self.kinds[name] = kind
         for i in range(len(kind.features(0.0))):
@@ -289,7 +284,8 @@ class Covariates:
                 'covariates are given by name, as in {"load": 0.7, "hour": 14}, got '
                 f"{shown(given)}. {UNCHANGED}"
             )
-        for name in given:
+        new = [name for name in given if name not in self.kinds]
+        for name in new:
             refuse_name("covariate", name, CovariateError)
         values = {
             name: self.kinds.get(name, NEW).checked(
@@ -298,7 +294,8 @@ class Covariates:
             for name in sorted(given)
             if given[name] is not None
         }
-        self._refuse_many({**self.kinds, **values}, CovariateError)
+        if new:
+            self._refuse_many({**self.kinds, **values}, CovariateError)
         return values
 
     @staticmethod
@@ -309,9 +306,8 @@ class Covariates:
                 f"Leave out those that explain the least. {UNCHANGED}"
             )
 
-    def include(self, values: Values) -> int:
-        """Take in new names and words, and the means. Return the number of new features."""
-        before = self.size
+    def include(self, values: Values) -> Array:
+        """Take in new names and words, and the means. Return the features."""
         for name, value in values.items():
             kind = self.kinds.get(name, NEW)
             if isinstance(value, str) and value not in kind.places:
@@ -320,23 +316,19 @@ class Covariates:
                 self._add(name, NUMBER)
             if self.kinds[name] is NUMBER:
                 self.first.setdefault(name, float(value))
-        for feature, value in self._found(values).items():
-            count, mean = self.means[feature]
-            self.means[feature] = count + 1, mean + (value - mean) / (count + 1)
-        return self.size - before
+        return self.features(values, learn=True)
 
-    def _found(self, values: Values) -> dict[tuple[str, int], float]:
-        """Return the features of the covariates that are there."""
-        return {
-            (name, i): value - self.first.get(name, 0.0)
-            for name in values.keys() & self.kinds
-            for i, value in enumerate(self.kinds[name].features(values[name]))
-        }
-
-    def features(self, values: Values) -> Array:
+    def features(self, values: Values, learn: bool = False) -> Array:
         """Return a number for every feature, the mean so far where a covariate is missing."""
-        found = self._found(values)
-        return np.array([found.get(each, mean) for each, (_, mean) in self.means.items()])
+        row = {feature: mean for feature, (_, mean) in self.means.items()}
+        for name in values.keys() & self.kinds:
+            offset = self.first.get(name, 0.0)
+            for i, value in enumerate(self.kinds[name].features(values[name])):
+                row[name, i] = value = value - offset
+                if learn:
+                    count, mean = self.means[name, i]
+                    self.means[name, i] = count + 1, mean + (value - mean) / (count + 1)
+        return np.array([*row.values()])
 
     def spec(self) -> dict[str, Any]:
         """Return the kinds as plain JSON values."""

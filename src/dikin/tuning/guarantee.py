@@ -141,7 +141,7 @@ class Certificate(Stateful):
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
         """Return the bound for a constant that was not declared."""
-        d = self.set.d
+        d = max(self.set.d, 1)
         if smoothness is not None and lipschitz is None:
             return self._bound(smoothness * (d + 1.0) / (d + 2.0) * self.squares / d, inf)
         if lipschitz is not None and smoothness is None:

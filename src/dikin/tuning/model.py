@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -87,24 +87,6 @@ class Features:
             slope[:, self.slopes].reshape(d, self.e, d)[eye, :, eye] = e
         return slope
 
-    def gradient(self, m: Array, v: Array, e: Array | None = None) -> Array:
-        """Return the slope of the values at v, one number for each coordinate."""
-        bend: Array = self.curvature(m) @ v if len(self.i) else self.diagonal(m) * v
-        if self.e and e is not None:
-            bend = bend + e @ m[self.slopes].reshape(self.e, self.d)
-        return m[self.v] + bend
-
-    def diagonal(self, m: Array) -> Array:
-        """Return the second derivative along each coordinate."""
-        found: Array = m[self.squares] + (m[self.common] if self.d > 1 else 0.0)
-        return found
-
-    def curvature(self, m: Array) -> Array:
-        """Return the matrix of second derivatives."""
-        matrix = np.diag(self.diagonal(m))
-        matrix[self.i, self.j] = matrix[self.j, self.i] = m[self.crosses]
-        return matrix
-
     def bends(self, along: Array) -> Array:
         """Return the second derivative of the features along each column."""
         u = along.T
@@ -159,6 +141,8 @@ class Regression(Stateful):
         (inf, 0.1, 0.0, -0.5),
         (inf, 0.003, 0.0, 0.0),
     )
+    TIMES: np.ufunc = np.matmul
+    """Product of covariances and a row."""
     BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
     """Arrays of the state with as many axes for features, the last ones."""
     NUMBERS = ("offset", "largest", "rounds", "live", "last")
@@ -167,6 +151,8 @@ class Regression(Stateful):
     b: Array
     P: Array
     m: Array
+    mean: Array | float = 0.0
+    """Features from which the members count."""
 
     def __init__(
         self,
@@ -210,7 +196,7 @@ class Regression(Stateful):
 
     def _changed(self) -> None:
         """Drop the results that were computed of the last state."""
-        for name in ("s2", "weights", "average"):
+        for name in ("s2", "weights", "average", "bends"):
             vars(self).pop(name, None)
 
     def widen(self, more: int) -> None:
@@ -243,12 +229,14 @@ class Regression(Stateful):
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
-        self.largest = max(self.largest, abs(value))
+        if abs(value) > self.largest:  # a noise of 0 is one in its last digits
+            self.largest = abs(value)
+            vars(self).pop("s2", None)
         if scored:
             self.last = (*self.last, value)[-LAST:]
         value -= self.offset
-        row, s2 = self._centred(row), self.s2
-        e, Pf = value - self.m @ row, self._spread(row)
+        row, s2 = row - self.mean, self.s2
+        e, Pf = value - self.m @ row, self.TIMES(self.P, row)
         h = 1.0 + Pf @ row
         r2 = e * e / (s2 * h)
         w = np.ones(len(h))
@@ -271,14 +259,6 @@ class Regression(Stateful):
         if not history:
             self._forget()
         self._absorb(row, value, w, e, Pf)
-
-    def _centred(self, row: Array) -> Array:
-        """Return the features as members count them."""
-        return row
-
-    def _spread(self, row: Array) -> Array:
-        """Return the covariances of a row's value with the coefficients."""
-        return self.P @ row
 
     def _absorb(self, row: Array, value: float, w: Array, e: Array, Pf: Array) -> None:
         """Add a row with weights to the moments."""
@@ -417,6 +397,25 @@ class Regression(Stateful):
         C = ((w * self.s2) @ self.P.reshape(K, p * p)).reshape(p, p)
         return m, C + (w[:, None] * apart).T @ apart
 
+    @cached_property
+    def bends(self) -> Array:
+        """The matrix of second derivatives, its diagonal where no products are features."""
+        f, m = self.features, self.average[0]
+        diagonal: Array = m[f.squares] + (m[f.common] if f.d > 1 else 0.0)
+        if not len(f.i):
+            return diagonal
+        matrix = np.diag(diagonal)
+        matrix[f.i, f.j] = matrix[f.j, f.i] = m[f.crosses]
+        return matrix
+
+    def gradient(self, v: Array, e: Array) -> Array:
+        """Return the slope of the values at v, one number for each coordinate."""
+        f, m, bends = self.features, self.average[0], self.bends
+        slope = bends * v if bends.ndim == 1 else bends @ v
+        if f.e:
+            slope = slope + e @ m[f.slopes].reshape(f.e, f.d)
+        return np.asarray(m[f.v] + slope)
+
     def spread(self, y: Array) -> Array:
         """Return the mean square distance of the rows from y, along each coordinate."""
         v, a, L = self.features.v, y - self.c, self.L
@@ -426,11 +425,11 @@ class Regression(Stateful):
 
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
         """Return the expected value and its standard deviation, with noise that of a value."""
-        row, w = self._centred(row), self.weights
+        row, w = row - self.mean, self.weights
         means = self.m @ row
         mean = w @ means
-        variance = w @ (self.s2 * (noise + self._spread(row) @ row) + (means - mean) ** 2)
-        return self.offset + float(mean), float(np.sqrt(max(float(variance), 0.0)))
+        variance = w @ (self.s2 * (noise + self.TIMES(self.P, row) @ row) + (means - mean) ** 2)
+        return self.offset + float(mean), sqrt(max(float(variance), 0.0))
 
     def dependence(self, gone: Indices) -> tuple[float, float]:
         """Return how much worse values are explained without some features, and a usual amount.
@@ -473,9 +472,12 @@ class Wide(Regression):
         (inf, 0.1, 0.0, -0.5),
         (inf, 0.003, 0.0, 0.0),
     )
+    TIMES = np.multiply
     BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
     """`mean` and `tried` are mean and variance of the last features."""
     PARTS = (*BY_FEATURE, *Regression.PARTS[4:])
+    mean: Array
+    tried: Array
 
     def _use(self, features: Features) -> None:
         super()._use(features)
@@ -488,12 +490,6 @@ class Wide(Regression):
     def _refresh(self, new: slice = slice(0)) -> None:
         self.P[:, new] = self._prior()[new]
         self._changed()
-
-    def _centred(self, row: Array) -> Array:
-        return row - self.mean
-
-    def _spread(self, row: Array) -> Array:
-        return self.P * row
 
     def _forget(self) -> None:
         self.P /= self.keep[:, None]

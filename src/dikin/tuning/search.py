@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import product
 from math import nan, prod, sqrt
+from statistics import median_low
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,18 +120,18 @@ def matrix(factor: Array) -> Array:
     return np.diag(factor) if factor.ndim == 1 else factor
 
 
-def matrix_times(factor: Array, vectors: Array) -> Array:
-    """Return the product with such a matrix."""
-    return (factor * vectors.T).T if factor.ndim == 1 else np.asarray(factor @ vectors)
+def _fits(
+    where: Array, value: float, rows: Sequence[tuple[Array, float]], largest: float = 0.0
+) -> bool:
+    """Return True if a value is as far from its nearest neighbour as these values vary.
 
-
-def _fits(where: Array, value: float, rows: Sequence[tuple[Array, float]]) -> bool:
-    """Return True if a value is as far from its nearest neighbour as these values vary."""
+    Where these are all equal, only the largest value of earlier rows tells how they vary.
+    """
     if not rows:
         return False
     settings, values = np.array([x for x, _ in rows]), np.array([v for _, v in rows])
     if (common := common_value(values.tolist())) is not None:  # the others vary as they like
-        most = RARE * float(np.max(np.abs(values - common)))
+        most = RARE * (float(np.max(np.abs(values - common))) or largest)
         return most == 0.0 or abs(value - common) <= most
     gaps = np.linalg.norm(settings[:, None] - settings, axis=2)
     away = np.linalg.norm(settings - where, axis=1)
@@ -194,8 +195,11 @@ class Search(Stateful):
         kind = Regression if space.d <= MANY else Wide
         self.model = kind(features, history=history, origin=y)
         self.limited = [kind(features, robust=False, history=history, origin=y) for _ in limits]
-        self.wide = space.d > MANY and isinstance(space, Cube) and not limits
+        self.wide, self.barrier = False, space.barrier
         """True if exploring has a width for each coordinate instead of a matrix."""
+        if space.d > MANY and isinstance(space, Cube) and not limits:
+            self.wide, self.barrier = True, space.sides
+        self.times: np.ufunc = np.multiply if self.wide else np.matmul
         cells = max(contexts, 1) * self.choices
         self.places = [Place(y.copy(), self.wide) for _ in range(cells)]
         self.first: list[Row] = []
@@ -218,7 +222,8 @@ class Search(Stateful):
         d = self.space.d
         noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
         choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
-        place, picks = self._planned(weights, choice), self.picks[choice]
+        place, picks = self._at_weights(weights, choice)[0], self.picks[choice]
+        self._plan(place)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
@@ -229,9 +234,9 @@ class Search(Stateful):
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
-        step = matrix_times(factor, direction)
+        step = factor * direction if factor.ndim == 1 else factor @ direction
         if not (self.limited or self.grids or self.options):
-            return place.y + step, picks, self._kept(place, factor, direction)
+            return place.y + step, picks, self._kept(place, factor, direction, step)
         if not self.limited or self.model.rounds < 3:
             return self._whole(place.y + step, place, draws), picks, None
         over, sd = self._over(place.y, place.e)
@@ -243,27 +248,26 @@ class Search(Stateful):
                 break
         return x, picks, None
 
-    def _kept(self, place: Place, factor: Array, direction: Array) -> Play:
+    def _kept(self, place: Place, factor: Array, direction: Array, step: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
         values = [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
         if self.model.rounds >= 3:
-            f, v, z = self.model.features, place.y - self.model.c, matrix_times(factor, direction)
-            m, wide = self.model.average[0], factor.ndim == 1
-            slope, bend = f.gradient(m, v, place.e), f.diagonal(m) if wide else f.curvature(m)
-            bent = factor * bend * factor if wide else factor.T @ bend @ factor
-            swing = np.linalg.norm(matrix_times(factor.T, slope)) + np.linalg.norm(bent) / 2
+            times = np.multiply if factor.ndim == 1 else np.matmul
+            slope = self.model.gradient(place.y - self.model.c, place.e)
+            bends = self.model.bends if factor.ndim == 1 else matrix(self.model.bends)
+            bent = times(times(factor.T, bends), factor)
+            swing = np.linalg.norm(times(factor.T, slope)) + np.linalg.norm(bent) / 2
             share = min(1.0, width / float(swing)) if swing > 0.0 else 0.0
-            slope, even = share * slope, share * float(z @ matrix_times(bend, z)) / 2.0
-            level = self.model.offset + float(self._at(place.y, place.e) @ m)
+            slope, even = share * slope, share * float(step @ times(bends, step)) / 2.0
+            row = self._at(place.y, place.e)
+            level = self.model.offset + float(row @ self.model.average[0])
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
     def _features(self, weights: Array, choice: int) -> Array:
         """Return the features of a context, of a value of each choice, and of both together."""
-        if not self.options:
-            return weights
         picked = zip(self.picks[choice], self.options, strict=True)
         values = np.concatenate([np.arange(size) == pick for pick, size in picked])
         both = np.outer(weights, values).ravel() if self.both else NONE
@@ -300,55 +304,42 @@ class Search(Stateful):
         value = phi @ m
         if draws is not None:
             phi = phi - phi[0]  # the common part decides nothing
-            spread, V = np.linalg.eigh(matrix_times(C, phi.T).T @ phi.T)
+            spread, V = np.linalg.eigh((phi * C if C.ndim == 1 else (C @ phi.T).T) @ phi.T)
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return np.asarray(value)
-
-    def _cells(self, weights: Array, choice: int) -> tuple[list[Place], Array]:
-        """Return the places of the weights that are not 0, and their shares."""
-        if not self.contexts:
-            return [self.places[choice]], np.ones(1)
-        cells = np.flatnonzero(weights)
-        w = weights[cells]
-        return [self.places[cell * self.choices + choice] for cell in cells], w / w.sum()
 
     def _beside(self, weights: Array) -> list[Place]:
         """Return the places of all choices in the largest weight."""
         cell = int(np.argmax(weights)) if self.contexts else 0
         return self.places[cell * self.choices : (cell + 1) * self.choices]
 
-    def _known(self, weights: Array, choice: int) -> Place:
-        """Return the place of a context and a choice, in the mean of several weights."""
-        cells, w = self._cells(weights, choice)
+    def _at_weights(self, weights: Array, choice: int) -> tuple[Place, list[tuple[Place, float]]]:
+        """Return the mean place of a context and a choice, and its parts with their shares."""
+        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
+        w = weights[cells] / weights[cells].sum() if self.contexts else np.ones(1)
+        parts = [self.places[cell * self.choices + choice] for cell in cells]
         place = Place.__new__(Place)
-        vars(place).update(vars(cells[int(np.argmax(w))]), e=self._features(weights, choice))
-        if len(cells) > 1:
-            place.y = w @ np.array([each.y for each in cells])
-            place.trust = float(np.exp(w @ np.log([each.trust for each in cells])))
+        vars(place).update(vars(parts[int(np.argmax(w))]))
+        place.e = self._features(weights, choice) if self.options else weights
+        if len(parts) > 1:
+            place.y = w @ np.array([each.y for each in parts])
+            place.trust = float(np.exp(w @ np.log([each.trust for each in parts])))
             place.seen = -1
-        return place
-
-    def _planned(self, weights: Array, choice: int) -> Place:
-        """Return the place of a context and a choice, planned with all rows so far."""
-        place = self._known(weights, choice)
-        if place.seen != self.model.rounds:
-            self._plan(place)
-            place.seen = self.model.rounds
-        return place
+        return place, [*zip(parts, w.tolist(), strict=True)]
 
     def _settle(self, weights: Array, choice: int) -> None:
         """Move the places of a context and a choice to where they are planned by now."""
-        cells, w = self._cells(weights, choice)
-        place = self._planned(weights, choice)
-        if len(cells) == 1:
-            vars(cells[0]).update(vars(place))
+        place, parts = self._at_weights(weights, choice)
+        y, trust = place.y, place.trust
+        self._plan(place)
+        if len(parts) == 1:
+            vars(parts[0][0]).update(vars(place))
         else:  # by the step of their mean
-            before = self._known(weights, choice)
-            for each, share in zip(cells, w, strict=True):
-                step = share * (place.y - before.y)
+            for each, share in parts:
+                step = share * (place.y - y)
                 part = min(1.0, 0.9 * self.space.room(each.y, step))
                 each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
-                each.trust *= (place.trust / before.trust) ** share
+                each.trust *= (place.trust / trust) ** share
         if len(self.places) == 1:
             apart, sizes = place.y - self.model.c, place.R if self.wide else np.diagonal(place.R)
             square = sizes @ sizes if self.wide else len(sizes) * np.exp(2 * np.mean(np.log(sizes)))
@@ -363,7 +354,9 @@ class Search(Stateful):
             return self.first_choice
         if min(plays) < 2:
             return int(np.argmin(plays))
-        places = [self._planned(weights, choice) for choice in range(self.choices)]
+        places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
+        for place in places:
+            self._plan(place)
         values = self._drawn([self._at(place.y, place.e) for place in places], draws)
         return int(np.argmin(values - [place.gain for place in places]))
 
@@ -371,8 +364,8 @@ class Search(Stateful):
         """Return the setting believed to be the best, without exploring."""
         if weights is None:
             weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
-        choice = self._best_choice(weights)
-        return self._recommended(self._known(weights, choice)), self.picks[choice]
+        choice = self._best_choice(weights) if self.options else 0
+        return self._recommended(self._at_weights(weights, choice)[0]), self.picks[choice]
 
     def _recommended(self, place: Place) -> Array:
         """Return a centre as it is used: with limits or failures only as far as was tried."""
@@ -389,9 +382,9 @@ class Search(Stateful):
 
     def _best_choice(self, weights: Array) -> int:
         played = np.array([place.played for place in self._beside(weights)])
-        if not self.options or self.model.rounds < 3 or not played.any():
+        if self.model.rounds < 3 or not played.any():
             return self.first_choice
-        places = [self._known(weights, choice) for choice in range(self.choices)]
+        places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
         values = self._drawn([self._at(place.y, place.e) for place in places], None)
         return int(np.argmin(np.where(played > 0, values, np.inf)))
 
@@ -399,14 +392,9 @@ class Search(Stateful):
         """Return the expected value at a setting, NaN before the first row."""
         if self.model.rounds == 0:
             return nan
-        e = self._features(weights, self.picks.index(picks))
-        return self.model.believed(self._at(x, e, self._covariates(z, False)))[0]
-
-    def _covariates(self, z: Array, history: bool) -> Array:
-        known = np.zeros(self.model.features.z)
-        known[: len(z)] = z
-        known[len(known) - self.history :] = float(history)
-        return known
+        e = self._features(weights, self.picks.index(picks)) if self.options else weights
+        z = np.append(z, 0.0) if self.history else z
+        return self.model.believed(self._at(x, e, z))[0]
 
     def _at(self, x: Array, e: Array, z: Array | None = None) -> Array:
         """Return the features at a setting."""
@@ -428,7 +416,8 @@ class Search(Stateful):
     ) -> bool:
         """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
         choice, beside = self.picks.index(picks), self._beside(weights)
-        z, e = self._covariates(covariates, history), self._features(weights, choice)
+        e = self._features(weights, choice) if self.options else weights
+        z = np.append(covariates, float(history)) if self.history else covariates
         row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
         place.played += 1
         for model in (self.model, *self.limited):
@@ -444,7 +433,7 @@ class Search(Stateful):
         else:
             self._learn(row, place)
         if settle:
-            all_ready = min(each.played for each in beside) >= 2
+            all_ready = self.options and min(each.played for each in beside) >= 2
             for other in range(self.choices) if all_ready else (choice,):
                 self._settle(weights, other)
         return self.left_out == before
@@ -462,10 +451,11 @@ class Search(Stateful):
                 each.clear()
             self.in_row = self.left_out = 0
         for row, absurd in zip(rows, self.absurd[-len(rows) :], strict=True):
+            phi = self._at(row.x, row.e, row.z)
             if row.value is None or absurd:
-                self._bound(row, place)
+                self._bound(row, place, phi)
             else:
-                self._take(row, row.value)
+                self._take(row, row.value, phi)
         self.left_out = max(self.left_out, left_out)
 
     def _find_absurd(self) -> list[bool]:
@@ -474,7 +464,9 @@ class Search(Stateful):
         if not self.faults or len(known) < FEW:
             return [False] * len(self.first)
         middle = np.median([value for _, value in known])
-        width = sorted(abs(value - middle) for _, value in known)[int(CORE * len(known))]
+        apart = sorted(abs(value - middle) for _, value in known)
+        rare = [each for each in apart if each] or [0.0]
+        width = apart[int(CORE * len(known))] or median_low(rare)
         core = [(x, value) for x, value in known if abs(value - middle) <= ABSURD * width]
         return [
             row.value is not None
@@ -486,30 +478,34 @@ class Search(Stateful):
 
     def _learn(self, row: Row, place: Place) -> None:
         """Learn a value. A value far from the expected one is bounded."""
-        model, value = self.model, row.value
-        p = model.features.p
-        mean, sd = model.believed(self._at(row.x, row.e, row.z), 1.0)
+        model, value, phi = self.model, row.value, self._at(row.x, row.e, row.z)
+        p = len(phi)
+        mean, sd = model.believed(phi, 1.0)
         bound = FAR * sd
         if self.ordinary and model.rounds < 3 * p:
             wide = 10.0 * np.ptp([v for _, v in self.ordinary])
             bound = float(min(max(wide, 1e-9 * abs(mean)), FIRST_FAR * sd))
         trusted = row.history or not self.faults or (self.history and model.live <= p)
         if value is None:
-            self._bound(row, place)
-        elif trusted or abs(value - mean) <= bound or _fits(row.where, value, self.ordinary):
-            self._take(row, value)
+            self._bound(row, place, phi)
+        elif (
+            trusted
+            or abs(value - mean) <= bound
+            or _fits(row.where, value, self.ordinary, model.largest)
+        ):
+            self._take(row, value, phi)
         elif self.in_row >= 3:  # the last ordinary setting is far as well
             model.forget_level()
             for _ in range(len(self.ordinary)):  # what is ordinary has the new level
                 where, known = self.ordinary.popleft()
                 self.ordinary.append((where, known + value - mean))
-            self._take(row, value)
+            self._take(row, value, phi)
         else:
-            self._bound(row, place)
+            self._bound(row, place, phi)
 
-    def _bound(self, row: Row, place: Place) -> None:
+    def _bound(self, row: Row, place: Place, phi: Array) -> None:
         """Learn a bounded value in place of a far one or a failure."""
-        model, value, phi, d = self.model, row.value, self._at(row.x, row.e, row.z), self.space.d
+        model, value, d = self.model, row.value, self.space.d
         mean, sd = model.believed(phi, 1.0)
         good, bound = value is not None and value < mean, FAR * sd
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
@@ -533,9 +529,9 @@ class Search(Stateful):
             if value is not None and abs(value - mean) <= 5.0 * bound:
                 model.loosen()
 
-    def _take(self, row: Row, value: float) -> None:
+    def _take(self, row: Row, value: float, phi: Array) -> None:
         """Learn an ordinary value."""
-        self.model.learn(self._at(row.x, row.e, row.z), value, history=row.history)
+        self.model.learn(phi, value, history=row.history)
         if not row.history:
             self.ordinary.append((row.where, value))
             self.recent.append(False)
@@ -553,16 +549,18 @@ class Search(Stateful):
 
     def _bends(self) -> tuple[Array, Array, Array]:
         """Return axes of the curvature, the curvature along them, and its standard deviations."""
-        f, (m, C) = self.model.features, self.model.average
-        C, crossed = matrix(C), len(f.i) > 0
-        values, V = np.linalg.eigh(f.curvature(m)) if crossed else (f.diagonal(m), np.eye(f.d))
-        bends = f.bends(V)
-        square = np.sum(bends @ C[f.second, f.second] * bends, axis=1)
+        f, bends, C = self.model.features, self.model.bends, matrix(self.model.average[1])
+        values, V = np.linalg.eigh(bends) if bends.ndim == 2 else (bends, np.eye(f.d))
+        second = f.bends(V)
+        square = np.sum(second @ C[f.second, f.second] * second, axis=1)
         return V, values, np.sqrt(np.maximum(square, 1e-300))
 
     def _plan(self, place: Place) -> None:
         """Move a centre to the believed minimum, and set the radius of exploring around it."""
         model, f, d = self.model, self.model.features, self.space.d
+        if place.seen == model.rounds:
+            return
+        place.seen = model.rounds
         if self.wide:
             self._plan_wide(place)
             return
@@ -606,12 +604,12 @@ class Search(Stateful):
         model, f, d = self.model, self.model.features, self.space.d
         widths = np.full(d, np.inf)
         if model.rounds >= 3:
-            m, C = model.average
-            values, sd = f.diagonal(m), np.sqrt(C[f.squares] + C[f.common])
+            C, values = model.average[1], model.bends
+            sd = np.sqrt(C[f.squares] + C[f.common])
             high, v = np.maximum(values, 0.5 * sd), place.y - model.c
             along = place.e**2 @ C[f.slopes].reshape(f.e, d) if f.e else 0.0
             M = PRIOR * (C[f.v] + (v * sd) ** 2 + along) / high
-            self._move(place, self._minimum(place.y, f.gradient(m, v, place.e), high, M))
+            self._move(place, self._minimum(place.y, model.gradient(v, place.e), high, M))
             low = np.maximum(values - LOWER * sd, 0.25 * np.maximum(values, sd))
             widths = SCALE * np.sqrt(C[f.v] + ((place.y - model.c) * sd) ** 2 + along) / low
             widths = place.trusted(widths, True)
@@ -623,19 +621,13 @@ class Search(Stateful):
         far = float(np.sqrt(step @ step)) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
-    def _barrier(self, y: Array) -> tuple[Array, Array]:
-        """Return gradient and Hessian of the barrier, the diagonal where exploring has one."""
-        if self.wide and isinstance(self.space, Cube):
-            return self.space.sides(y)
-        return self.space.barrier(y)
-
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
         """Return the root of g + A (y - y0) + M ψ'(y). A and M may be diagonals."""
-        y = y0
+        y, times = y0, self.times
         for _ in range(4):
-            slope, hessian = self._barrier(y)
-            away = g + matrix_times(A, y - y0) + matrix_times(M, slope)
-            bend = A + matrix_times(M, hessian)
+            slope, hessian = self.barrier(y)
+            away = g + times(A, y - y0) + times(M, slope)
+            bend = A + times(M, hessian)
             step = np.asarray(-away / bend if self.wide else -np.linalg.solve(bend, away), float)
             y = y + min(1.0, 0.9 * self.space.room(y, step)) * step
             move: Array = y - y0
@@ -645,7 +637,7 @@ class Search(Stateful):
 
     def _within(self, y: Array, precision: Array) -> Array:
         """Return a factor of exploring that stays in the set, or its diagonal."""
-        square = precision + self.space.d * self._barrier(y)[1]
+        square = precision + self.space.d * self.barrier(y)[1]
         if self.wide:
             return 1.0 / np.sqrt(square)
         # In the order of a restored one: products of another order differ in the last digit.
@@ -668,9 +660,8 @@ class Search(Stateful):
         """Return the least value with every metric below its limit: multipliers by bisection."""
         slopes, bends, y0, e = [], [], place.y, place.e
         for model in self.limited:
-            f, m = model.features, model.average[0]
-            slopes.append(f.gradient(m, y0 - model.c, e))
-            values, V = np.linalg.eigh(f.curvature(m))
+            slopes.append(model.gradient(y0 - model.c, e))
+            values, V = np.linalg.eigh(matrix(model.bends))
             bends.append((V * np.maximum(values, 0.0)) @ V.T)
         weights = np.zeros(len(slopes))
 
@@ -704,7 +695,7 @@ class Search(Stateful):
         steep = np.zeros_like(place.R)
         for model, over, sd in zip(self.limited, *self._over(place.y, place.e), strict=True):
             if -3.0 * sd < over <= 2.0 * sd:
-                slope = model.features.gradient(model.average[0], place.y - model.c, place.e)
+                slope = model.gradient(place.y - model.c, place.e)
                 least = max(sd, 0.05 * place.trust * float(np.linalg.norm(slope)), 1e-300)
                 steep += np.outer(slope, slope) / (0.7 * least) ** 2
         return steep
@@ -714,14 +705,14 @@ class Search(Stateful):
     def found(self, weights: Array) -> Found:
         """Return the best setting of a context, with intervals of 95 %."""
         model, f, d = self.model, self.model.features, self.space.d
-        choice = self._best_choice(weights)
-        place = self._known(weights, choice)
+        choice = self._best_choice(weights) if self.options else 0
+        place = self._at_weights(weights, choice)[0]
         x, e = self._recommended(place), place.e
         if model.rounds < FEW:  # nothing is known yet
             few, each = [UNKNOWN] * d, [UNKNOWN] * len(self.options)
             return Found(x, UNKNOWN, few, few, each, [UNKNOWN] * len(self.limited))
         v, (m, C) = x - model.c, model.average
-        row, g, bend = f.row(v, None, e), f.gradient(m, v, e), f.diagonal(m)
+        row, g, bend = f.row(v, None, e), model.gradient(v, e), np.diagonal(matrix(model.bends))
         if C.ndim == 1:
             sd = np.sqrt(C[f.squares] + C[f.common])
             error = np.sqrt(C[f.v] + (v * sd) ** 2) / np.maximum(bend - sd, 0.25 * sd)
@@ -757,21 +748,21 @@ class Search(Stateful):
         """Return the expected value of the best setting of a context, with its interval."""
         if self.model.rounds < FEW:
             return UNKNOWN
-        choice = self._best_choice(weights)
-        place = self._known(weights, choice)
+        choice = self._best_choice(weights) if self.options else 0
+        place = self._at_weights(weights, choice)[0]
         row = self.model.features.row(self._recommended(place) - self.model.c, None, place.e)
         plain = _interval(*self.model.believed(row))
-        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(weights, choice)))
+        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(place)))
         return plain._replace(low=plain.mean - deep)
 
-    def _tip(self, weights: Array, choice: int) -> float:
+    def _tip(self, place: Place) -> float:
         """Return by how much a kink with the same values may be deeper than the bowl.
 
         It is the bowl's height at the geometric mean of two radii: of exploring, and of the rows
         that the curvature was learnt from.
         """
-        place, model = self._known(weights, choice), self.model
-        bend = np.maximum(model.features.diagonal(model.average[0]), 0.0)
+        model = self.model
+        bend = np.maximum(np.diagonal(matrix(model.bends)), 0.0)
         R = matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
         return 0.5 * float(np.sqrt(near * far))

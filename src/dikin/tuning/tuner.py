@@ -79,6 +79,8 @@ class Kept(NamedTuple):
     """The value that is expected of the control, NaN where nothing is compared."""
     number: int
     """Number of trials that were asked before it."""
+    weights: Array
+    """Those of its context."""
 
 
 class Tuner(Player[Trial]):
@@ -196,7 +198,7 @@ class Tuner(Player[Trial]):
                 )
         compared = UpliftEstimate(share, maximize=self.maximize, value_range=ends, guard=guard)
         self._worth = compared if share else None
-        self._control = self.space.checked({} if control is None else control, "control", False)
+        self._compare_with(self.space.checked({} if control is None else control, "control", False))
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
         self._young: deque[tuple[int, int]] = deque()
@@ -215,6 +217,9 @@ class Tuner(Player[Trial]):
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
+
+    def _compare_with(self, control: Array) -> None:
+        self._control, self._control_place = control, self.space.locate(control)
 
     def _rows(self, most: int) -> int:
         """Return the rows of a history, fewer where settings are long."""
@@ -242,7 +247,7 @@ class Tuner(Player[Trial]):
             grids=space.grids,
             options=space.options,
             contexts=self.contexts.size,
-            covariates=self.covariates.size,
+            covariates=len(self.covariates.means),
             limits=[limit.sign * limit.bound for limit in self.limits],
             history=history,
             faults=self.value_range is None,
@@ -309,8 +314,7 @@ class Tuner(Player[Trial]):
             held_back = worth is not None and worth.reason is not None
             if worth is not None and not self.paused:
                 held_back = is_held_back(self._key, number, worth.holdback)
-                there = self.space.locate(self._control)
-                control = self._sign * search.expected(*there, weights, z)
+                control = self._sign * search.expected(*self._control_place, weights, z)
         except CANNOT_COMPUTE as reason:
             self._refuse_altered(reason)
             raise
@@ -318,9 +322,8 @@ class Tuner(Player[Trial]):
             values, play = self._control, None
         values.setflags(write=False)
         known = expected, self.paused, covariates, context, held_back
-        return Trial(id, values, self.space.params(values), *known), Kept(
-            play, control, self._asked
-        )
+        kept = Kept(play, control, self._asked, weights)
+        return Trial(id, values, self.space.params(values), *known), kept
 
     def _refuse_altered(self, reason: Exception) -> None:
         """Raise a `StateError` if the tuner was restored: its state was altered."""
@@ -386,9 +389,9 @@ class Tuner(Player[Trial]):
         row = self.checked_answer(trial, answer)
         asked, kept = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))
         try:
-            weights = self._add(row)
+            self._add(row, kept.weights)
             if not row.paused and not row.held_back:
-                self._certify(row, kept.play, weights)
+                self._certify(row, kept)
         except CANNOT_COMPUTE as reason:
             self._refuse_altered(reason)
             raise
@@ -437,39 +440,38 @@ class Tuner(Player[Trial]):
         metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
         return Row(value=number, failed=failed, metrics=metrics, **known)
 
-    def _certify(self, row: Row, kept: Play | None, weights: Array) -> None:
+    def _certify(self, row: Row, kept: Kept) -> None:
         """Add a round to the certificate. The next value replaces an unknown expected value."""
         loss = self._loss(row)
         if loss is not None:
             for play, other, shares in self._unexpected:
                 self._certificate.add(play._replace(expected=loss), other, shares)
             self._unexpected.clear()
-        shares = weights if self.contexts.size else None
-        if kept is None:
+        own, shares = kept.play, kept.weights if self.contexts.size else None
+        if own is None:
             self._certificate.add_other()
-        elif isfinite(kept.expected):
-            self._certificate.add(kept, loss, shares)
+        elif isfinite(own.expected):
+            self._certificate.add(own, loss, shares)
         else:
-            self._unexpected.append((kept, loss, shares))
+            self._unexpected.append((own, loss, shares))
 
-    def _add(self, row: Row) -> Array:
-        """Learn a row, keep it, and return the weights of its context."""
-        weights = self.contexts.weights(row.context)
-        new = self.covariates.include(row.covariates)
+    def _add(self, row: Row, weights: Array) -> None:
+        """Learn a row in a context with these weights, and keep it."""
+        known = len(self.covariates.means)
+        z = self.covariates.include(row.covariates)
         if row.round == 0 and not self._search.history:
             before, self._search = self._search, self._new_search(history=True)
             self._search.continue_at(before)
             self._learn_all(before.left_out)
-        elif new:
-            self._search.widen(new)
+        elif len(z) > known:
+            self._search.widen(len(z) - known)
         first = len(self._search.absurd)
         if not row.paused:
-            row = row._replace(left_out=not self._learn(row, weights))
+            row = row._replace(left_out=not self._learn(row, weights, z))
         self.rounds += row.round > 0
         self._history.append(row._replace(center=self._center(weights)))
         if len(self._search.absurd) > first:
             self._judge()
-        return weights
 
     def _judge(self) -> None:
         """Mark which of the first rows turned out to be absurd."""
@@ -477,7 +479,7 @@ class Tuner(Player[Trial]):
         for i, absurd in zip(learnt, self._search.absurd, strict=False):
             self._history[i] = self._history[i]._replace(left_out=absurd)
 
-    def _learn(self, row: Row, weights: Array, settle: bool = True) -> bool:
+    def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> bool:
         """Learn a row, and return whether its value counts as it is."""
         measured, metrics = {FAILED: float(row.failed), **row.metrics}, []
         for limit in self.limits:
@@ -486,7 +488,7 @@ class Tuner(Player[Trial]):
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
-            covariates=self.covariates.features(row.covariates),
+            covariates=z,
             metrics=metrics,
             history=row.round == 0,
             settle=settle,
@@ -503,7 +505,8 @@ class Tuner(Player[Trial]):
         """Learn all rows of the history once more."""
         for row in self._history:
             if not row.paused:
-                self._learn(row, self.contexts.weights(row.context), settle=False)
+                z = self.covariates.features(row.covariates)
+                self._learn(row, self.contexts.weights(row.context), z, settle=False)
         self._search.left_out = left_out
         self._judge()
 
@@ -531,7 +534,8 @@ class Tuner(Player[Trial]):
             As for `ask` and `tell`.
         """
         known = {"metrics": metrics, "context": context, "covariates": covariates}
-        self._add(self.checked_trial({"params": params, "value": value, "failed": failed} | known))
+        row = self.checked_trial({"params": params, "value": value, "failed": failed} | known)
+        self._add(row, self.contexts.weights(row.context))
 
     @locked
     def set_parameters(
@@ -553,9 +557,10 @@ class Tuner(Player[Trial]):
         space = Space(parameters, constraints)
         control = (self.control or {}).items()
         kept = {name: value for name, value in control if name in space.parameters}
-        self._control = space.checked(kept, "control", whole=False)
+        control_values = space.checked(kept, "control", whole=False)
         best = space.converted(self.center, self.space)
         before, self.space = self.space, space
+        self._compare_with(control_values)
         rows = deque[Row](maxlen=self._rows(HISTORY))
         for row in self._history:
             point = space.converted(np.asarray(row.point), before)
@@ -577,7 +582,7 @@ class Tuner(Player[Trial]):
 
     @locked
     def forget(self, query: Query | int) -> None:
-        asked, kept = self._open.find(query, self._again)
+        asked, kept = self._open.find(query)
         del self._open[asked.id]
         self._close(asked, kept, missed=True)
 
@@ -890,9 +895,10 @@ class Tuner(Player[Trial]):
         tuner = cls(**known | {"parameters": parameters})
         tuner._restored, tuner._key = True, str(state["key"])
         tuner.covariates.restore(state["covariates"])
-        tuner._control = np.array(state["control"], dtype=float)
-        if tuner._control.shape != (len(tuner.columns),) or not np.isfinite(tuner._control).all():
+        control = np.array(state["control"], dtype=float)
+        if control.shape != (len(tuner.columns),) or not np.isfinite(control).all():
             raise StateError(f"the control of a state cannot be {shown(state['control'])}")
+        tuner._compare_with(control)
         tuner._waited = count_of(state["waited"])
         if tuner._worth is not None:
             tuner._worth.restore(state["worth"])
@@ -922,7 +928,7 @@ class Tuner(Player[Trial]):
         `number` is that of the draw, the id by default.
         """
         trial, kept = self._drawn(id, context, covariates, number)
-        center = self._center(self.contexts.weights(context))
+        center = self._center(kept.weights)
         return trial, self._fact(trial, kept) | {"center": center.tolist()}
 
     def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
@@ -941,23 +947,25 @@ class Tuner(Player[Trial]):
         if id in self._open:
             raise StateError(f"trial {id} is open already. Nothing was changed.")
         trial = trial_of(self.space, id, fact)
-        self.contexts.checked(trial.context or None)
+        weights = self._weights(trial.context or None)
         self.covariates.checked(trial.covariates)
         play = fact["play"] and Play.from_json(fact["play"])
         number = count_of(fact.get("number", self._asked))
-        self._enter(trial, Kept(play, number_or_nan(fact.get("control")), number))
+        self._enter(trial, Kept(play, number_or_nan(fact.get("control")), number, weights))
         return trial
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        return self._again(self._open.find(trial, self._again)[0].id)
+        return self._open.find(trial)[0]  # type: ignore[return-value]
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
-        found: Any = self._open.find(trial, self._again)
+        found: Any = self._open.find(trial)
         asked, kept = found
-        known = merged(asked.covariates, self.covariates.checked(answer.get("covariates")))
-        self.covariates.checked(known)  # others may have been reported since it was asked
+        known = asked.covariates
+        if (later := answer.get("covariates")) is not None:
+            known = merged(known, self.covariates.checked(later))
+        known = self.covariates.checked(known)  # others may have been reported since it was asked
         return self._row(
             f"trial {asked.id}",
             answer,
