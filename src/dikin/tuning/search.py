@@ -742,30 +742,27 @@ class Search(Stateful):
             [Interval(a, b - SHAPE * max(known, 0.0) * (b < known), c) for a, b, c in some]
             for some in (importance, options)
         )
-        return Found(x, self.value_of_best(weights), intervals, importance, options, limits)
+        return Found(x, self._value(place), intervals, importance, options, limits)
 
     def value_of_best(self, weights: Array) -> Interval:
         """Return the expected value of the best setting of a context, with its interval."""
         if self.model.rounds < FEW:
             return UNKNOWN
         choice = self._best_choice(weights) if self.options else 0
-        place = self._at_weights(weights, choice)[0]
-        row = self.model.features.row(self._recommended(place) - self.model.c, None, place.e)
-        plain = _interval(*self.model.believed(row))
-        deep = float(np.hypot(plain.mean - plain.low, 2.0 * self._tip(place)))
-        return plain._replace(low=plain.mean - deep)
+        return self._value(self._at_weights(weights, choice)[0])
 
-    def _tip(self, place: Place) -> float:
-        """Return by how much a kink with the same values may be deeper than the bowl.
+    def _value(self, place: Place) -> Interval:
+        """Return the value at a place. A kink with the same values may be deeper than the bowl.
 
-        It is the bowl's height at the geometric mean of two radii: of exploring, and of the rows
-        that the curvature was learnt from.
+        By how much is the bowl's height at the geometric mean of two radii: of exploring, and of
+        the rows that the curvature was learnt from.
         """
         model = self.model
-        bend = np.maximum(np.diagonal(matrix(model.bends)), 0.0)
-        R = matrix(place.R)
+        mean, sd = model.believed(self._at(self._recommended(place), place.e))
+        bend, R = np.maximum(np.diagonal(matrix(model.bends)), 0.0), matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
-        return 0.5 * float(np.sqrt(near * far))
+        deep = float(np.hypot(1.96 * sd, np.sqrt(near * far)))
+        return Interval(mean, mean - deep, mean + 1.96 * sd)
 
     # --- changes -------------------------------------------------------------------------------
 
