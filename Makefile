@@ -54,7 +54,7 @@ clean: ## Remove the environment, the site and caches
 
 # --- measurements: they write CSV files, and `make page` the pages ---------------------------------
 
-evidence: $(READY) $(if $(filter bbob cats,$(PART)),$(VENV)/.outside) ## Run the games of one PART (see docs/outside.md) and write them into docs/games
+evidence: $(READY) $(if $(filter bbob cats serving,$(PART)),$(VENV)/.outside) ## Run the games of one PART (see docs/outside.md) and write them into docs/games
 	$(RUN) -m evidence $(PART) $(if $(GAMES),--games $(GAMES)) $(if $(MOST),--most $(MOST)) \
 		$(if $(AGAIN),--again)
 
@@ -110,7 +110,7 @@ $(READY): pyproject.toml
 	touch $@
 
 $(VENV)/.outside: $(READY)
-	$(BIN)/python -m pip install $(QUIET) 'coco-experiment>=2.8' 'vowpalwabbit>=9.11'
+	$(BIN)/python -m pip install $(QUIET) 'coco-experiment>=2.8' 'vowpalwabbit>=9.11' 'simpy>=4.1'
 	touch $@
 
 $(VENV)/.docs: $(READY)

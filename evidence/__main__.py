@@ -19,9 +19,9 @@ from pathlib import Path
 from evidence.games import FOLDER, Task, read_games, run_missing
 from evidence.orderings import OPEN, orderings_of
 
-PARTS = ("price", "traffic", "program", "oppertune", "bbob", "cats", "pendulum", "postgres",
-         "pricing", "rows", "faults", "promises")  # fmt: skip
-TOGETHER = ("postgres", "program")
+PARTS = ("price", "traffic", "oppertune", "bbob", "cats", "pendulum", "postgres",
+         "pricing", "elo", "serving", "compression", "rows", "faults", "promises")  # fmt: skip
+TOGETHER = ("postgres",)
 """Parts whose players take turns on one machine: a game is run again by all of them."""
 
 

@@ -271,23 +271,13 @@ def _reported(cell: Cell, game: Game, t: int) -> dict[str, float]:
 class Line(NamedTuple):
     """A cell with its outcome."""
 
-    learner: str
-    domain: str
-    game: str
-    delay: str
-    range: str
-    scale: str
-    mode: str
+    cell: Cell
     games: int
     regret: float
     regret_error: float
     certificate: float
     margin: float
     """Mean certificate less mean regret, in standard errors of the difference."""
-
-    @property
-    def cell(self) -> Cell:
-        return Cell(*self[:7])
 
     @property
     def ratio(self) -> float:
@@ -310,7 +300,7 @@ def measured(cell: Cell, first: int, games: int) -> tuple[Line, Array]:
     regrets, bounds = outcomes.T
     spread = float(regrets.std(ddof=1)) / sqrt(games)
     means = float(regrets.mean()), spread, float(bounds.mean())
-    return Line(*cell, games, *means, margin(outcomes, 1.0)), outcomes
+    return Line(cell, games, *means, margin(outcomes, 1.0)), outcomes
 
 
 def margin(outcomes: Array, share: float) -> float:
@@ -350,7 +340,7 @@ def summary(name: str, own: list[Line]) -> Summary:
     tight = min((line for line in own if line.counts), key=lambda line: line.ratio)
     line, outcomes = measured(tight.cell, tight.cell.seed + 2 * 10**9, LAST * GAMES)
     counts = len(own), sum(each.games > GAMES for each in own), sum(each.broken for each in own)
-    return Summary(name, *counts, round(line.ratio, 3), caught(outcomes), ", ".join(tight[1:7]))
+    return Summary(name, *counts, round(line.ratio, 3), caught(outcomes), ", ".join(tight.cell[1:]))
 
 
 def main() -> None:
@@ -372,9 +362,10 @@ def main() -> None:
             progress.move(1)
         found = []
         for name in learners:
-            found.append(summary(name, [line for line in lines if line.learner == name]))
+            found.append(summary(name, [line for line in lines if line.cell.learner == name]))
             progress.move(LAST)
-    write_table(arguments.out / "cells.csv", "make attack", Line._fields, lines)
+    head, rows = (*Cell._fields, *Line._fields[1:]), ((*line.cell, *line[1:]) for line in lines)
+    write_table(arguments.out / "cells.csv", "make attack", head, rows)
     write_table(arguments.out / "learners.csv", "make attack", Summary._fields, found)
     if any(line.broken for line in lines):
         sys.exit(1)

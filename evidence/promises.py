@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ import numpy as np
 import dikin
 from dikin.vectors import Array
 from evidence.games import Outcome, Task
-from evidence.rivals import TUNER, import_optional
+from evidence.limited import TPE, Codecs
+from evidence.rivals import TPE_, TUNER
 
 TITLE, GAMES, WORKERS, LEAST = "Promises of the tuner", 16, 2, 1e-9
 SEED = 401
@@ -53,14 +55,13 @@ def promise(
 
 
 def tasks(games: range) -> list[Task]:
-    """Every game; a program may have fewer games than is asked for."""
+    """Every run."""
     return [
         Task(f"{name}: {problem}", each.rounds, player, game)
         for name, each in PROMISES.items()
         for problem in each.problems
         for player in each.players
-        for game in games
-        if game < each.games * len(games) / GAMES
+        for game in games[: each.games]
     ]
 
 
@@ -233,23 +234,11 @@ def _limited(player: str, names: list[str], seed: int) -> Asked:
         yield point(trial.params), tell
 
 
-def _tpe_study(seed: int, **options: Any) -> Any:
-    optuna = import_optional("optuna")
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, **options))
-
-
 def _constrained_tpe(_player: str, _names: list[str], seed: int) -> Asked:
-    study = _tpe_study(seed, constraints_func=lambda trial: trial.user_attrs["limits"])
+    tpe = TPE(reals(2), seed, limited=True)
     while True:
-        trial = study.ask()
-        x = np.array([trial.suggest_float(f"x{i}", -1, 1) for i in range(2)])
-
-        def tell(value: float, metrics: Array, trial: Any = trial) -> None:
-            trial.set_user_attr("limits", [float(m) for m in metrics])
-            study.tell(trial, value)
-
-        yield x, tell
+        trial = tpe.ask()
+        yield point(trial.params), partial(tpe.tell, trial)
 
 
 # --- choices and whole numbers -------------------------------------------------------------------
@@ -274,62 +263,17 @@ def choices(
         best = int(np.argmin(levels))
         w[best] *= 1.1 / np.linalg.norm(w[best])
         bends = np.where(levels == 0.0, 1.5, 0.5)
-    players = {TUNER: _joint, "TPE (Optuna)": _chosen_by_tpe}
-    asked, total = players.get(player, _ucb)(seed), 0.0
+    makers: dict[str, Any] = {TUNER: dikin.Tuner, TPE_: TPE}
+    codecs = {"codec": dikin.Choice(["0", "1", "2"], start="0")}
+    chosen, total = makers.get(player, Codecs)({**codecs, **reals(2)}, seed=seed), 0.0
     for t in range(rounds):
         at = levels[::-1] if game == "swapped" and t >= rounds // 2 else levels
-        c, x, tell = next(asked)
+        trial = chosen.ask()
+        c, x = int(trial.params["codec"]), point(trial.params)
         value = at[c] + bends[c] * float((x - w[c]) @ (x - w[c])) - at.min()
         total += value
-        tell(float(value + float(noise) * rng.normal()))
+        chosen.tell(trial, float(value + float(noise) * rng.normal()))
     return total, nan
-
-
-Chosen = Iterator[tuple[int, Array, Callable[[float], Any]]]
-
-
-def _joint(seed: int) -> Chosen:
-    codecs = {"codec": dikin.Choice(["0", "1", "2"], start="0")}
-    tuner = dikin.Tuner({**codecs, **reals(2)}, seed=seed)
-    while True:
-        trial = tuner.ask()
-        yield (
-            int(trial.params["codec"]),
-            point(trial.params),
-            lambda value, trial=trial: tuner.tell(trial, value),  # type: ignore[misc]
-        )
-
-
-def _ucb(seed: int) -> Chosen:
-    """UCB1-Tuned (Auer, Cesa-Bianchi and Fischer, 2002) over a tuner for each choice."""
-    tuners = [dikin.Tuner(reals(2), seed=seed + i) for i in range(3)]
-    seen: list[list[float]] = [[], [], []]
-    for t in range(10**9):
-        c = t
-        if t >= 3:
-            spread = max(float(np.ptp(np.concatenate(seen))), 1e-12)
-            scores = []
-            for values in seen:
-                scaled, share = np.array(values) / spread, np.log(t) / len(values)
-                most = min(0.25, float(scaled.var() + np.sqrt(2.0 * share)))
-                scores.append(float(scaled.mean() - np.sqrt(share * most)))
-            c = int(np.argmin(scores))
-        trial = tuners[c].ask()
-
-        def tell(value: float, c: int = c, trial: dikin.Trial = trial) -> None:
-            seen[c].append(value)
-            tuners[c].tell(trial, value)
-
-        yield c, point(trial.params), tell
-
-
-def _chosen_by_tpe(seed: int) -> Chosen:
-    study = _tpe_study(seed)
-    while True:
-        trial = study.ask()
-        c = int(trial.suggest_categorical("codec", ["0", "1", "2"]))
-        x = np.array([trial.suggest_float(f"x{i}", -1, 1) for i in range(2)])
-        yield c, x, lambda value, trial=trial: study.tell(trial, value)  # type: ignore[misc]
 
 
 @promise(500, "1 to 4", "flag", "1 to 1000", players=(TUNER, "TPE (Optuna)"),
@@ -342,21 +286,20 @@ def integers(
     at = float(np.exp(rng.uniform(0.5, 6.4))) if log else float(rng.integers(low, high + 1))
     far = low if at > (31.0 if log else 2.0) else high
     kind: Any = dikin.Integer(low, high, start=far, log=log)
-    if problem == "flag":
+    if problem == "flag" and player == TUNER:
         kind = dikin.Choice([0, 1], start=1 - int(at))
 
     def cost(n: float) -> float:
         away = np.log(n / at) / np.log(1000) if log else (n - at) / (high - low)
         return float(away * away)
 
-    tuner: Any = dikin.Tuner({"n": kind}, seed=seed)
-    study = None if player == TUNER else _tpe_study(seed)
+    chosen: Any = (dikin.Tuner if player == TUNER else TPE)({"n": kind}, seed=seed)
     least = min(cost(n) for n in range(low, high + 1))
     for _ in range(rounds):
-        trial = study.ask() if study else tuner.ask()
-        n = trial.suggest_int("n", low, high, log=log) if study else trial.params["n"]
+        trial = chosen.ask()
+        n = trial.params["n"]
         total += cost(n) - least
-        (study or tuner).tell(trial, cost(n) + 0.1 * rng.normal())
+        chosen.tell(trial, cost(n) + 0.1 * rng.normal())
     return total, nan
 
 
@@ -372,8 +315,8 @@ def intervals(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int
 ) -> tuple[float, float]:
     asked = _recommended(problem, rounds, rng, seed)
-    found = [(value, settings) for value, settings, *_ in asked]
-    return tuple(map(float, np.mean(found, axis=0)))  # type: ignore[return-value]
+    value, settings = np.mean([found[:2] for found in asked], axis=0)
+    return float(value), float(settings)
 
 
 @promise(1_000, *SHAPES, figures=("a parameter without effect seems to have one",
@@ -381,8 +324,9 @@ def intervals(
 def importance(
     problem: str, _player: str, rounds: int, rng: Generator, seed: int
 ) -> tuple[float, float]:
-    found = [(none, some) for *_, none, some in _recommended(problem, rounds, rng, seed)]
-    return tuple(map(float, np.mean(found, axis=0)))  # type: ignore[return-value]
+    asked = _recommended(problem, rounds, rng, seed)
+    none, some = np.mean([found[2:] for found in asked], axis=0)
+    return float(none), float(some)
 
 
 def _recommended(

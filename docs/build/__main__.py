@@ -20,7 +20,6 @@ PAGES = {
     "reproduction.md": reproduction_page.parts,
     "outside.md": games_page.outside_parts,
     "examples.md": games_page.live_parts,
-    "absurd.md": lambda docs: {"faults": games_page.faults_table(docs)},
     "promises.md": games_page.promises_parts,
     "worth.md": promises_tables.worth_parts,
     "attack.md": promises_tables.attack_parts,

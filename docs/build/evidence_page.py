@@ -16,7 +16,6 @@ LOOPS = (
     ("price", "shop", 5000, "shop while demand changes, 5,000 hours"),
     ("traffic", "servers stay", 500, "web servers, ms"),
     ("traffic", "servers change", 500, "web servers that change, ms"),
-    ("program", "six settings", 400, "six settings of zlib, % of the defaults"),
     ("oppertune", "5 settings", 1000, "OPPerTune, 5 settings, % of the start"),
     ("oppertune", "2 settings", 1000, "OPPerTune, 2 settings, % of the start"),
 )
@@ -59,7 +58,7 @@ def _loops(docs: Path) -> str:
     lines = []
     for name, problem, rounds, words in LOOPS:
         part = games_page.Part.read(name, docs)
-        found = part.of(lambda task, here=(problem, rounds): task[:2] == here).orderings()  # type: ignore[misc]
+        found = part.long(rounds, problem).orderings()
         players = found.costs[problem]
         best = min(set(players) - {TUNER, KEEP}, key=lambda one: found.mean(problem, one))
         shown = [found.mean(problem, player) for player in (TUNER, best, KEEP)]
@@ -75,7 +74,7 @@ def _outside(docs: Path) -> str:
     for name in games_page.OUTSIDE:
         part = games_page.Part.read(name, docs)
         for rounds in part.lengths:
-            mine, cells = part.of(lambda task, r=rounds: task.rounds == r), []  # type: ignore[misc]
+            mine, cells = part.long(rounds), []
             for measure in games_page.WHEN:
                 found = mine.orderings(measure)
                 cells.append(f"{games_page.least_of_all(found)} of {len(found.problems)}")

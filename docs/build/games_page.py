@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pages import table
 
+from dikin.experiments.fit import half_interval
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
 from evidence.promises import GAMES, PROMISES
@@ -27,8 +28,9 @@ WIDEST = 1000.0
 """An interval whose ends are farther apart is written as unknown."""
 SHORT, LONG = 1000, 10000
 """Rounds of a game of bbob-noisy."""
-LIVE = ("price", "traffic", "program", "oppertune")
-OUTSIDE = ("bbob", "cats", "pendulum", "postgres", "pricing")
+LIVE = ("price", "traffic", "oppertune")
+OUTSIDE = ("bbob", "cats", "pendulum", "postgres", "pricing", "elo")
+LIMITED = ("serving", "compression")
 WHEN = {"cost": "while tuning", "final": "in the end"}
 Games = dict[Task, Outcome]
 
@@ -64,6 +66,10 @@ class Part(NamedTuple):
         """Return some of the games."""
         return self._replace(games={task: c for task, c in self.games.items() if wanted(task)})
 
+    def long(self, rounds: int, words: str = "") -> Part:
+        """Return the games of so many rounds, in problems with these words in their names."""
+        return self.of(lambda task: task.rounds == rounds and words in task.problem)
+
     def orderings(self, measure: str = "cost") -> Orderings:
         """Compare all players but the reference."""
         costs = {t: getattr(c, measure) for t, c in self.games.items() if t.player != KNOWS}
@@ -86,11 +92,15 @@ def outside_parts(docs: Path) -> dict[str, str]:
     read = {name: Part.read(name, docs) for name in OUTSIDE}
     bbob = read["bbob"]
     return {
-        "wins": "\n".join(line for part in read.values() for line in _wins(part)),
+        "wins": "\n".join(
+            [line for part in read.values() for line in _wins(part)]
+            + [line for name in LIMITED for line in _limited_wins(name, docs)]
+        ),
         "keep": _keep(bbob),
         "tuning": _groups(bbob, "cost"),
         "final": _groups(bbob, "final"),
         **{name: _section(read[name]) for name in OUTSIDE if name != "bbob"},
+        **{name: _limited(name, docs) for name in LIMITED},
     }
 
 
@@ -108,10 +118,11 @@ def _wins(part: Part) -> list[str]:
     """Return the problems in which a rival has the least mean, the largest ratios first."""
     lines = []
     for rounds in part.lengths:
-        mine = part.of(lambda task, rounds=rounds: task.rounds == rounds)  # type: ignore[misc]
-        for measure in part.measures:
-            label = f"**{part.title}**, {rounds:,} rounds, {WHEN[measure]}"
-            lines.append(f"- {label}: {_winners(mine.orderings(measure))}")
+        mine = part.long(rounds)
+        found = (
+            f"{WHEN[measure]} {_winners(mine.orderings(measure))}" for measure in part.measures
+        )
+        lines.append(f"- **{part.title}**, {rounds:,} rounds: {', '.join(found)}.")
     return lines
 
 
@@ -126,12 +137,32 @@ def _winners(found: Orderings) -> str:
                 lost.setdefault(best, []).append((factor, problem))
     total = len(found.problems)
     if not lost:
-        return f"no rival, in {total} problem{'s' if total > 1 else ''}."
+        return f"0 of {total}"
     counts = sorted(lost.items(), key=lambda one: -len(one[1]))
-    names = ", ".join(f"{player} in {len(factors)}" for player, factors in counts[:3])
+    names = ", ".join(f"{player} {len(factors)}" for player, factors in counts[:3])
     worst, where, who = max((*each, player) for player, found in counts for each in found)
-    text = f"a rival costs less in {sum(len(each) for _, each in counts)} of {total}: {names}."
-    return f"{text} The largest ratio is {worst:.3g} ({who}, {where.removesuffix(', values')})."
+    won, where = sum(len(each) for _, each in counts), where.removesuffix(", values")
+    return f"{won} of {total} ({names}), at most {worst:.3g} ({who}, {where})"
+
+
+def _limited_wins(name: str, docs: Path) -> list[str]:
+    """Return the rivals with the smaller cost or the limit kept better, problem by problem."""
+    lines = []
+    for problem, players in _figures(name, docs).items():
+        ours = [fmean(values) for values in players.pop(TUNER)]
+        better: list[list[str]] = [[], []]
+        for player, figures in players.items():
+            means = [fmean(values) for values in figures]
+            for i, (mean, our) in enumerate(zip(means, ours, strict=True)):
+                if mean < our:
+                    better[i].append(f"{player} ({_number(means[0])}, {_number(means[1])} %)")
+        cost, limit = (", ".join(each) or "no rival" for each in better)
+        here = f"**{import_module(f'evidence.{name}').TITLE}**, {problem}"
+        lines.append(
+            f"- {here}: the tuner {_number(ours[0])}, {_number(ours[1])} %. "
+            f"Cheaper: {cost}. Fewer broken: {limit}."
+        )
+    return lines
 
 
 def least_of_all(found: Orderings) -> int:
@@ -166,7 +197,7 @@ def _number(value: float) -> str:
 def _interval(ratio: Ratio) -> str:
     if not ratio.high <= WIDEST * ratio.low:  # NaN for a single game
         return f"{_number(ratio.value)} (unknown)"
-    return f"{_number(ratio.value)} ({_number(ratio.low)} to {_number(ratio.high)})"
+    return f"{_number(ratio.value)} ({_number(ratio.low)}\N{EN DASH}{_number(ratio.high)})"
 
 
 def _section(part: Part) -> str:
@@ -177,11 +208,39 @@ def _section(part: Part) -> str:
     if min(len(problems), len(part.lengths)) == 1:
         tables = [_table(part)]
     else:
-        tables = [
-            f"{rounds:,} rounds:\n\n{_table(part.of(lambda t, r=rounds: t.rounds == r))}"  # type: ignore[misc]
-            for rounds in part.lengths
-        ]
+        tables = [f"{rounds:,} rounds:\n\n{_table(part.long(rounds))}" for rounds in part.lengths]
     return "\n\n".join([*tables, f"{_count(part.games)}."])
+
+
+def _figures(name: str, docs: Path) -> dict[str, dict[str, list[list[float]]]]:
+    """Return the costs, and the shares that break the limit, by problem and player."""
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for task, outcome in read_games(name, docs / "games").items():
+        both = found.setdefault(task.problem, {}).setdefault(task.player, [[], []])
+        for values, value in zip(both, outcome, strict=True):
+            values.append(value)
+    return found
+
+
+def _limited(name: str, docs: Path) -> str:
+    """Return a table of the cost and of what breaks the limit: means with 95 % intervals."""
+    part = import_module(f"evidence.{name}")
+    found = _figures(name, docs)
+    if not found:
+        return "Not run yet."
+    several = len(found) > 1
+    heads = [f"{one}: {words}" if several else words for one in found for words in part.FIGURES]
+    lines = [
+        [player, *(_mean_interval(values) for each in found.values() for values in each[player])]
+        for player in _ordered(next(iter(found.values())))
+    ]
+    counted = _count(read_games(name, docs / "games"))
+    return f"{table(' | '.join(['player', *heads]), lines)}\n\n{counted}."
+
+
+def _mean_interval(values: Sequence[float]) -> str:
+    mean, half = fmean(values), float(half_interval(values))
+    return f"{_number(mean)}±{half:.2g}"
 
 
 def _table(part: Part) -> str:
@@ -219,7 +278,7 @@ def _count(games: Games) -> str:
         counts[task[:3]] = counts.get(task[:3], 0) + 1
     least, most = min(counts.values()), max(counts.values())
     numbers = str(most) if least == most else f"{least} to {most}"
-    return f"{numbers} games of each player in each problem, {len(games):,} in all"
+    return f"{numbers} games each, {len(games):,} in all"
 
 
 def _ordered(players: Iterable[str]) -> list[str]:
@@ -240,12 +299,10 @@ GROUPS = {
 def _groups(bbob: Part, measure: str) -> str:
     """Return, for groups of problems, how many times the cost of the tuner: a geometric mean."""
     found = {
-        name: bbob.of(lambda t, r=rounds, w=words: t.rounds == r and w in t.problem).orderings(  # type: ignore[misc]
-            measure
-        )
+        name: bbob.long(rounds, words).orderings(measure)
         for name, (rounds, words) in GROUPS.items()
     }
-    columns = [f"{name} ({len(each.problems)} problems)" for name, each in found.items()]
+    columns = [f"{name} ({len(each.problems)})" for name, each in found.items()]
     lines = [
         [player, *(_overall(each, player) for each in found.values())]
         for player in _ordered(player for each in found.values() for player in each.players)
@@ -340,23 +397,26 @@ def promises_parts(docs: Path) -> dict[str, str]:
         name, problem = task.problem.split(": ")
         players = found.setdefault(name, {}).setdefault(problem, {})
         players.setdefault(task.player, []).append(outcome)
-    tables = {}
+    tables: dict[str, list[list[str]]] = {}
     for name, each in PROMISES.items():
         figures = [figure for figure in each.figures if figure]
-        lines = []
+        several = len(each.players) > 1
+        heads = (f"{one}: {words}" for one in each.players for words in figures)
+        head = ["game", *(heads if several else figures)]
+        if several and len(figures) == 1:
+            head = [figures[0], *each.players]
+        lines = [[*head, *["games"] * (each.games != GAMES)]]
         for problem in each.problems:
             cells = [problem]
             for player in each.players:
                 games = found.get(name, {}).get(problem, {}).get(player, [])
                 cells += [_mean_text([game[i] for game in games]) for i in range(len(figures))]
             lines.append([*cells, *[str(len(games))] * (each.games != GAMES)])
-        several = len(each.players) > 1
-        heads = [
-            f"{one}: {words}" if several else words for one in each.players for words in figures
-        ]
-        heads += ["games"] * (each.games != GAMES)
-        tables[name] = table(" | ".join(["game", *heads]), lines)
-    return tables
+        tables[name] = lines
+    effects = tables.pop("importance")  # of the same runs as the intervals
+    for line, more in zip(tables["intervals"], effects, strict=True):
+        line += more[1:]
+    return {name: table(" | ".join(head), body) for name, (head, *body) in tables.items()}
 
 
 def _mean_text(values: Sequence[float]) -> str:

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import beta, multivariate_normal
 
-from evidence import bbob, faults, oppertune, pendulum, price, pricing, program, rows
+import dikin
+from evidence import (
+    bbob,
+    compression,
+    elo,
+    faults,
+    limited,
+    oppertune,
+    pendulum,
+    price,
+    pricing,
+    rows,
+    serving,
+)
 from evidence.__main__ import PARTS
 from evidence.games import FOLDER, Outcome, Task, read_games
-from evidence.rivals import CMA_ES, TUNER
+from evidence.rivals import CMA_ES, KEEP, TUNER
 
 NOT_HERE = ("traffic", "postgres", "promises")
 """Parts that start servers, or need many rounds."""
+NEEDS = {"bbob": "cocoex", "cats": "vowpalwabbit", "serving": "simpy"}
+RIVALS = {
+    "pricing": ("GP-TS-M",),
+    "elo": ("SPSA (gain 0.02)",),
+    "serving": (limited.CMA_PENALTY, limited.TPE_LIMIT),
+    "compression": (limited.UCB_CODECS, limited.TPE_PENALTY),
+}
 MEASURED = [part for part in PARTS if (FOLDER / f"{part}.csv").exists()]
 
 
 @pytest.mark.parametrize("name", [part for part in PARTS if part not in NOT_HERE])
-def test_a_short_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_game(name: str) -> None:
     """Some rounds of the tuner and of a rival, in three of the problems; costs are not negative."""
-    if name in ("bbob", "cats"):
-        pytest.importorskip("cocoex" if name == "bbob" else "vowpalwabbit")
+    pytest.importorskip(NEEDS.get(name, "numpy"))
     part: Any = import_module(f"evidence.{name}")
-    monkeypatch.setattr(program, "CHECKS", 1)
     tasks = part.tasks(range(1))
     assert len(set(tasks)) == len(tasks)
     problems = [*dict.fromkeys(task.problem for task in tasks)]
     for problem in problems[:: max(len(problems) // 3, 1)]:
-        for player in (TUNER, "GP-TS-M" if name == "pricing" else CMA_ES):
-            task = Task(problem, 5 if name == "program" else 25, player, 1)
+        for player in (TUNER, *RIVALS.get(name, (CMA_ES,))):
+            task = Task(problem, 25, player, 1)
             found = part.run(task)
             found = found[task] if isinstance(found, dict) else found
             assert 0 <= min(found) <= max(found) < 1e6
@@ -147,6 +167,109 @@ def test_falling_curves_fall_and_fit_what_was_sold() -> None:
     assert (np.diff(curves, axis=1) <= 1e-9).all()
     assert curves.mean(axis=0) == pytest.approx(beta.sf(pricing.PRICES, 2, 2), abs=0.12)
     assert policy.best["price"] in (0.3, 0.4)
+
+
+# --- engines, queues, files ----------------------------------------------------------------------
+
+
+def test_games_of_engines_have_the_elo_of_their_settings() -> None:
+    """400 Elo are odds of 10; wins and half of the draws are the score, however one-sided."""
+    assert elo.score(400) / elo.score(-400) == pytest.approx(10)
+    for lead in (-800, -100, 0, 3, 200):
+        assert 0 <= elo.wins(lead) <= 1 - elo.draws(lead)
+        assert elo.wins(lead) + elo.draws(lead) / 2 == pytest.approx(elo.score(lead))
+        assert elo.wins(-lead) == pytest.approx(1 - elo.wins(lead) - elo.draws(lead))
+    assert elo.draws(30) == elo.DRAWS
+    engine = elo.Engine(4, np.random.default_rng(1))
+    assert engine.lost(np.full(4, elo.TODAY)) == pytest.approx(elo.LOST)
+    assert engine.lost(engine.best) == 0
+    mean = np.mean([engine.result(100) for _ in range(20_000)])
+    # Six standard errors: a result has a variance below 0.5.
+    assert mean == pytest.approx(2 * elo.score(100) - 1, abs=6 * (0.5 / 20_000) ** 0.5)
+
+
+def test_spsa_has_the_constants_of_the_frameworks() -> None:
+    """The last step is a twentieth of the range, and a game there moves by gain times step."""
+    rounds, gain = 500, 0.02
+    spsa = elo.SPSA(np.full(3, 100.0), gain, rounds, 1)
+    moves = []
+    for _ in range(rounds):
+        plus, minus = spsa.ask()
+        before = (plus + minus) / 2
+        spsa.tell(1)
+        moves.append((np.abs(plus - minus) / 2, spsa.x - before, plus - before))
+        spsa.x = np.full(3, 100.0)
+    widths, steps, ways = np.array(moves).transpose(1, 0, 2)
+    assert widths[-1] == pytest.approx(10)
+    assert widths[0] == pytest.approx(10 * rounds**0.101)
+    assert steps[-1] == pytest.approx(gain * ways[-1])
+    factor = ((50 + rounds) / 51) ** 0.602 * rounds**-0.101
+    assert np.abs(steps[0]) == pytest.approx(factor * np.abs(steps[-1]))
+
+
+def test_a_batch_of_one_is_a_queue_with_one_server() -> None:
+    """Pollaczek and Khinchine: a third of the time busy, and a mean of 1 + 1/4 (1 + 0.01) services.
+
+    A batch of 1 takes 22 ms, with a spread of a tenth. 24,000 requests, six standard errors.
+    """
+    pytest.importorskip("simpy")
+    chance = np.random.default_rng(3)
+    gaps = chance.exponential(3 * serving.milliseconds(1), 24_000)
+    server = serving.Server({"batch": 1, "wait_ms": 50.0, "replicas": 1}, gaps, chance)
+    server.clock.run()
+    times = np.array(server.times) / serving.milliseconds(1)
+    assert len(times) == len(gaps)
+    error = np.std(times[: 240 * 100].reshape(240, 100).mean(axis=1)) / 240**0.5
+    assert times.mean() == pytest.approx(1 + 0.25 * 1.01, abs=6 * error)
+    assert server.busy / server.clock.now == pytest.approx(1 / 3, rel=0.05)
+
+
+def test_a_batch_is_full_or_has_waited() -> None:
+    """Two requests at once and one far later: the first two together, the third after its wait."""
+    pytest.importorskip("simpy")
+    for size, times in ((2, [24, 24, 72]), (3, [74, 74, 72]), (1, [22, 44, 22])):
+        server = serving.Server(
+            {"batch": size, "wait_ms": 50.0, "replicas": 1},
+            np.array([5.0, 0.0, 1000.0]),
+            np.random.default_rng(1),
+        )
+        server.chance = SimpleNamespace(normal=lambda: 0.0)  # type: ignore[assignment]
+        server.clock.run()
+        assert server.times == pytest.approx(times)
+
+
+def test_runs_of_compression_draw_from_the_table() -> None:
+    """A run is repeated bit for bit, and every setting has been measured on every block."""
+    cases = list(product(compression.CODECS, compression.LEVELS, compression.CHUNKS))
+    assert set(compression.table()) == {(*case, kind) for case in cases
+                                        for kind in compression.KINDS}  # fmt: skip
+    assert {len(found) for found in compression.table().values()} == {compression.BLOCKS}
+    task = Task("p99 below 5 ms", 30, limited.UCB_CODECS, 1)
+    assert compression.run(task) == compression.run(task)
+    size, spent = compression.pack("zlib", 6, 1024, bytes(4096))
+    assert 0 < size < 5
+    assert spent >= 0
+
+
+def test_rivals_hear_of_a_limit_in_their_own_way() -> None:
+    """A penalty of up to ten times the value, constraints, or the metric itself."""
+    kinds, heard = {"x": dikin.Real(0, 1, start=0.5)}, {}
+    for name in (KEEP, limited.TPE_LIMIT, TUNER):
+        player = limited.Limited(name, kinds, 50.0, ["a"], {"g": ["a", "b"]}, 1, 10)
+        trial = player.ask("a", {"g": "a"})
+        assert 0 <= trial.params["x"] <= 1
+        with pytest.MonkeyPatch.context() as patch:
+            told: list[Any] = []
+            patch.setattr(
+                player.each["a"], "tell", lambda *a, told=told, **k: told.append((*a[1:], k))
+            )
+            for p99 in (40.0, 55.0, 500.0):
+                player.tell("a", trial, 2.0, p99)
+        heard[name] = told
+    assert [value for value, _ in heard[KEEP]] == pytest.approx([2, 2 * (1 + 10 * 0.1), 22])
+    excess = [known[0] for _, known, _ in heard[limited.TPE_LIMIT]]
+    assert excess == pytest.approx([-0.2, 0.1, 9])
+    assert [more["metrics"]["p99_ms"] for _, more in heard[TUNER]] == [40, 55, 500]
 
 
 # --- synthetic games -----------------------------------------------------------------------------
