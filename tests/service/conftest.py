@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dikin.service.tokens import RIGHTS, TokenStore
+from service import serving
 from service.browser import Window, browser
-from service.serving import TUNER, Serving
+from service.serving import Serving
 from studies.conftest import file, new_file, server, url
 
 __all__ = ["file", "server", "url"]
@@ -49,12 +49,5 @@ def service() -> Iterator[Serving]:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Serving]:
-    """A service with tokens and two studies."""
-    with new_file() as store:
-        tokens = {right: TokenStore(store).create(right, right) for right in RIGHTS}
-        with Serving(store) as running:
-            running.tokens = tokens
-            for name in ("shop", "prices"):
-                made = running.send("PUT", f"/v1/studies/{name}", TUNER, tokens["admin"])
-                assert made.status == 201
-            yield running
+    with serving.guarded() as running:
+        yield running

@@ -25,10 +25,12 @@ class Account(NamedTuple):
 class Client(threading.Thread):
     """One client: asks and tells until it is told to end."""
 
-    def __init__(self, number: int, url: str, name: str, patience: float, end: Any) -> None:
+    def __init__(
+        self, number: int, url: str, name: str, patience: float, end: Any, opened: Any
+    ) -> None:
         super().__init__(name=f"client {number}")
         self.number, self._end = number, end
-        self._open = lambda: dikin.Study(url, name, client=self.name, patience=patience)
+        self._open = lambda: opened(url, name, client=self.name, patience=patience)
         self.account = Account([], {}, [], [])
 
     def run(self) -> None:
@@ -48,8 +50,10 @@ class Client(threading.Thread):
                     refused.append(f"{type(error).__name__}: {error}")
 
 
-def start(count: int, url: str, name: str, patience: float, end: Any) -> list[Client]:
-    clients = [Client(number, url, name, patience, end) for number in range(count)]
+def start(
+    count: int, url: str, name: str, patience: float, end: Any, opened: Any = dikin.Study
+) -> list[Client]:
+    clients = [Client(number, url, name, patience, end, opened) for number in range(count)]
     for client in clients:
         client.start()
     return clients

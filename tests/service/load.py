@@ -1,6 +1,6 @@
 """Load on a service: 64 clients for a minute, and kill -9 meanwhile.
 
-    python tests/service/load.py                        all of it, about five minutes
+    python tests/service/load.py                        all of it, about six minutes
     python tests/service/load.py --seconds 10 --kills 2
 
 A client asks and tells as fast as it is answered. Every answer that it got is looked for in the
@@ -21,12 +21,14 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
+import dikin
 from marks import into_page
 from service import crowd
 from service.crowd import Account
@@ -50,10 +52,10 @@ TITLES = {
 """Columns of the page; the file has clients and seconds too."""
 
 
-def play_for(seconds: float, count: int, url: str, name: str) -> Account:
+def play_for(seconds: float, count: int, url: str, name: str, opened: Any = dikin.Study) -> Account:
     """Some clients in this process."""
     end = threading.Event()
-    clients = crowd.start(count, url, name, 60.0, end)
+    clients = crowd.start(count, url, name, 60.0, end, opened)
     time.sleep(seconds)
     end.set()
     return crowd.together(clients)
@@ -77,11 +79,19 @@ def serve(
             running.kill()
             running.start()
         account = crowd.sum_of([part.result() for part in parts])
-    faults, taken = crowd.faults(url, name, account), 1000 * np.array(account.seconds or [np.nan])
+    faults = crowd.faults(url, name, account)
+    who = "dikin serve" + (f", {slow} slow and half-open clients besides" if slow else "")
+    return row_of(who, store, clients, seconds, kills, account, faults)
+
+
+def row_of(
+    who: str, store: str, clients: int, seconds: float, kills: int, account: Account, faults: Any
+) -> dict[str, Any]:
     for text in sorted(set(account.refused))[:3]:
         print("   refused:", text)
+    taken = 1000 * np.array(account.seconds or [np.nan])
     return {
-        "who": "dikin serve" + (f", {slow} slow and half-open clients besides" if slow else ""),
+        "who": who,
         "store": store,
         "clients": clients,
         "seconds": round(seconds),
@@ -94,6 +104,45 @@ def serve(
         "twice": faults["twice"] + faults["given twice"],
         "refused": len(account.refused),
     }
+
+
+@contextmanager
+def rival(url: str, name: str, **_: Any) -> Iterator[Any]:
+    """A study of Optuna in a database, with what a client calls of ours."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    wait = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
+    storage = optuna.storages.RDBStorage(url, engine_kwargs=wait)
+    study = optuna.create_study(
+        storage=storage,
+        study_name=name,
+        sampler=optuna.samplers.RandomSampler(),
+        load_if_exists=True,
+    )
+    kinds = {"price": optuna.distributions.FloatDistribution(1, 14)}
+
+    def ask() -> Any:
+        trial = study.ask(kinds)
+        return SimpleNamespace(id=trial.number, point=[trial.params["price"]], trial=trial)
+
+    yield SimpleNamespace(
+        ask=ask, tell=lambda asked, value: study.tell(asked.trial, value), trials=study.get_trials
+    )
+
+
+def measure_rival(store: str, url: str, clients: int, seconds: float) -> dict[str, Any]:
+    """Optuna's storage in the same database, with as many clients, which are not over HTTP."""
+    share = clients // PROCESSES
+    with rival(url, "rival") as study, ProcessPoolExecutor(PROCESSES) as pool:
+        given = (play_for, seconds, share, url, "rival", rival)
+        parts = [pool.submit(*given) for _ in range(PROCESSES)]
+        account = crowd.sum_of([part.result() for part in parts])
+        kept = {each.number: each.value for each in study.trials(deepcopy=False)}
+    lost = sum(kept.get(id) != value for id, value in account.told.items())
+    twice = len(account.asked) - len(set(account.asked))
+    faults = crowd.NOTHING | {"lost": lost, "given twice": twice}
+    return row_of("Optuna's RDBStorage", store, clients, seconds, 0, account, faults)
 
 
 @contextmanager
@@ -162,6 +211,13 @@ def main() -> int:
             for store, url in list(places.items())[: 1 if slow else 2]:
                 rows.append(serve(store, url, given.clients, seconds, kills, slow))
                 print("  ".join(f"{name} {each}" for name, each in rows[-1].items()), flush=True)
+        rivals = {
+            "SQLite": f"sqlite:///{folder}/optuna.db",
+            "PostgreSQL": server.url.replace("postgresql:", "postgresql+psycopg:"),
+        }
+        for store, url in rivals.items():
+            rows.append(measure_rival(store, url, given.clients, given.seconds / 2))
+            print("  ".join(f"{name} {each}" for name, each in rows[-1].items()), flush=True)
     if given.out is not None:
         with given.out.open("w", encoding="utf-8", newline="") as file:
             table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

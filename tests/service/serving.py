@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Self
 
 import urllib3
 
 import dikin
-from dikin.service.tokens import TokenStore
+from dikin.service.tokens import RIGHTS, TokenStore
 from service import template
+from studies.conftest import new_file
 
 TUNER = {"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": True, "seed": 7}
 QUICK = """
@@ -159,3 +164,44 @@ class FreshServing(Serving):
     """A service whose process begins as `dikin serve` does, its imports included."""
 
     begin = staticmethod(template.start)
+
+
+@contextmanager
+def guarded() -> Iterator[Serving]:
+    """A service with two studies and a token of each kind."""
+    with new_file() as store:
+        for name in ("shop", "prices"):
+            shop(store, name, rounds=3).close()
+        tokens = TokenStore(store)
+        made = {right: tokens.create(right, right) for right in RIGHTS}
+        made["foreign"] = tokens.create("another", "admin", ("prices",))
+        made["expired"] = tokens.create("expired", "admin", days=1e-9)
+        made["revoked"] = tokens.create("revoked", "admin")
+        tokens.revoke("revoked")
+        with Serving(store) as running:
+            time.sleep(FRESH)
+            running.tokens = made
+            yield running
+
+
+def exchange(port: int, text: str, seconds: float = 60.0) -> tuple[int, bytes]:
+    """Send a text as it is; return the status of the first answer, and all that came."""
+    answer = b""
+    with socket.create_connection(("127.0.0.1", port), seconds) as client, suppress(OSError):
+        client.sendall(text.encode("latin-1"))
+        while part := client.recv(65536):
+            answer += part
+    return int(answer[9:12] or 0), answer
+
+
+def request(port: int, method: str, path: str, *lines: str, body: str = "") -> tuple[int, bytes]:
+    """Send one request with these header lines, as `exchange`."""
+    head = (
+        f"{method} {path} HTTP/1.1",
+        *lines,
+        "Connection: close",
+        f"Content-Length: {len(body)}",
+        "",
+        body,
+    )
+    return exchange(port, "\r\n".join(head))

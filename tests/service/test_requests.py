@@ -189,10 +189,6 @@ def test_a_study_that_cannot_be(service: Serving, spec: Any, words: str) -> None
 def test_paths_methods_and_queries(service: Serving) -> None:
     assert service.problem("GET", "/v2/studies")[0] == 404
     assert service.problem("GET", "/v1/studies/")[0] == 404
-    with socket.create_connection(("127.0.0.1", service.port)) as client:  # as it stands here
-        client.sendall(b"GET /page/../app.py HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 404")
-    assert service.problem("GET", "/page/__init__.py")[0] == 404
     assert service.problem("PATCH", "/v1/studies/x")[0] == 405
     assert service.send("PATCH", "/v1/studies/x").headers["Allow"] == "DELETE, GET, PUT"
     assert service.send("GET", "/v1/studies/x/ask").headers["Allow"] == "POST"
@@ -213,9 +209,6 @@ def test_paths_methods_and_queries(service: Serving) -> None:
         assert detail.startswith(words)
     status, _, detail = service.problem("PUT", "/v1/studies/x", TUNER, Content_Encoding="gzip")
     assert (status, detail[:34]) == (415, "a body must have no Content-Encodi")
-    with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 400")
     assert service.problem("PUT", "/v1/studies/x", b"a=1", Content_Type="text/plain")[0] == 415
 
 

@@ -168,8 +168,8 @@ class Service:
     async def _answer(self, visit: Visit) -> Response:
         request = visit.request
         headers, method = request.headers, request.method
-        if len(headers.getlist("host")) != 1:
-            raise Problem(400, "a request has one Host")
+        if len(headers.getlist("host")) != 1 or len(headers.getlist("authorization")) > 1:
+            raise Problem(400, "a request has one Host, and Authorization once at most")
         # The undecoded path: the name of a study may contain a slash, which is written as %2F.
         raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
         asked, name = _find(method, raw.partition(b"?")[0].decode("latin-1"))
