@@ -29,6 +29,7 @@ import numpy as np
 
 import dikin
 from dikin.engine.play import compiled_rounds
+from dikin.rng import counted, named_key
 
 SOURCE = str(Path(dikin.__file__).resolve().parent)
 
@@ -74,24 +75,26 @@ def draw(generator: Any, noise: Any, rounds: int) -> None:
 
 
 DOMAINS: dict[str, tuple[dikin.Domain, float]] = {
-    "ball, d=10": (dikin.Ball(10), 3.5),
-    "ball, d=100": (dikin.Ball(100), 1.9),
-    "box, d=100": (dikin.Box(-np.ones(100), np.linspace(1, 3, 100)), 6.0),
-    "simplex, d=100": (dikin.Simplex(101), 6.0),
-    "ellipsoid, d=100": (dikin.Ellipsoid(np.zeros(100), np.diag(np.linspace(1, 9, 100))), 4.0),
+    "ball, d=2": (dikin.Ball(2), 8.0),
+    "ball, d=10": (dikin.Ball(10), 3.0),
+    "ball, d=100": (dikin.Ball(100), 1.6),
+    "ball, d=1000": (dikin.Ball(1000), 1.4),
+    "box, d=100": (dikin.Box(-np.ones(100), np.linspace(1, 3, 100)), 4.0),
+    "simplex, d=100": (dikin.Simplex(101), 4.0),
+    "ellipsoid, d=100": (dikin.Ellipsoid(np.zeros(100), np.diag(np.linspace(1, 9, 100))), 3.0),
 }
-"""Sets, and the largest ratio of a compiled round to drawing its normals."""
+"""Sets, and the largest ratio of a compiled round to drawing its normals by the same generator."""
 
 
 def compiled() -> Iterator[Row]:
     """A compiled round against the price of its random numbers."""
     for name, (domain, limit) in DOMAINS.items():
-        rounds = max(100, 20_000 // domain.dim)
+        rounds = max(20, 20_000 // domain.dim)
         world = dikin.Ridge(domain, 1.0, 0.1, seed=1)
         learner = dikin.AdaptiveSmooth(domain, 1.0, loss_range=world.loss_range, seed=1)
         advance = compiled_rounds(learner, world)
         assert advance is not None
-        generator, noise = np.random.default_rng(0), np.zeros(learner.geometry.size)
+        generator, noise = counted(named_key("", ""), 0), np.zeros(learner.geometry.size)
         advance(1000)
         draw(generator, noise, 1)
         ours, theirs = best_of(
@@ -130,10 +133,10 @@ def ask_and_tell(player: Any, rounds: int, **known: Any) -> None:
 
 def plain() -> Iterator[Row]:
     """Ask and tell in plain Python against a textbook loop, and imports in fresh processes."""
-    rounds, learner = 5000, dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
-    theirs, ours = best_of(12, partial(textbook, rounds), partial(ask_and_tell, learner, rounds))
+    rounds, learner = 100, dikin.AdaptiveSmooth(dikin.Ball(10), 1.0, seed=1)
+    theirs, ours = best_of(400, partial(textbook, rounds), partial(ask_and_tell, learner, rounds))
     loop = f"12-line FKM loop, {pretty(theirs / rounds)}"
-    yield Row("learner, ask + tell, ball, d=10", pretty(ours / rounds), loop, ours / theirs, 2.0)
+    yield Row("learner, ask + tell, ball, d=10", pretty(ours / rounds), loop, ours / theirs, 2.5)
     jobs = {
         "import dikin": ("import dikin", 0.4),
         "first ask of a process": (
@@ -278,8 +281,11 @@ def calls() -> Iterator[Row]:
     for name, stops in found.items():
         files = len({stop.partition(":")[0] for stop in stops})
         yield Row(f"{name}, functions called", f"{files} files", "", len(stops))
+    both = found["learner: ask"] + found["learner: tell"]
+    files = len({stop.partition(":")[0] for stop in both})
+    yield Row("a learner's ask and tell", f"{files} files", "at most 6", len(both), 20.0)
     tell, own = found["study of a tuner, SQLite: tell"], found["tuner: tell"]
-    files = len({stop.partition(":")[0] for stop in Counter(tell) - Counter(own)})
+    files = len({stop.partition(":")[0] for stop in set(tell) - set(own)})
     yield Row("the study's share of its tell", f"{files} files", "", len(tell) - len(own), 60.0)
 
 

@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class OpenQueries(dict[int, Entry]):
     old one.
     """
 
+    forks: ClassVar[int] = 0
+    """The forks between this process and the one that imported the module."""
     noun: str
     """The name of a query in messages."""
     next_id: int
@@ -81,20 +83,18 @@ class OpenQueries(dict[int, Entry]):
 
     def __setstate__(self, state: tuple[str, int]) -> None:
         self.noun, self.next_id = state
-        self.lock, self._process = RLock(), os.getpid()
+        self.lock, self.made_after = RLock(), self.forks
 
-    def acquire(self, owner: str) -> None:
-        """Take the lock for an ask of this class. A `with` block takes twice as long."""
-        if self._process != os.getpid():
-            warnings.warn(
-                f"this process was forked from the one that made the {owner}: both draw the same "
-                "directions from here on, and neither learns from the other. Make a learner in "
-                "each process, with a seed of its own, or share a tuner by dikin.Study",
-                DikinWarning,
-                stacklevel=4,
-            )
-            self.lock, self._process = RLock(), os.getpid()
-        self.lock.acquire()
+    def continue_in_child(self, owner: str) -> None:
+        """Warn of a fork since these queries were made, at the first ask of this class after it."""
+        warnings.warn(
+            f"this process was forked from the one that made the {owner}: both draw the same "
+            "directions from here on, and neither learns from the other. Make a learner in "
+            "each process, with a seed of its own, or share a tuner by dikin.Study",
+            DikinWarning,
+            stacklevel=3,
+        )
+        self.lock, self.made_after = RLock(), self.forks
 
     def find(self, query: Query | int) -> Entry:
         """Return the entry of an open query, or raise an error that says why it is not open."""
@@ -117,3 +117,11 @@ class OpenQueries(dict[int, Entry]):
                 "it belongs to another learner or tuner. Nothing was changed."
             )
         return entry
+
+
+def _count_fork() -> None:
+    OpenQueries.forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_count_fork)

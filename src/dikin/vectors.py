@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dikin.kernel import compilable, looped
+from dikin.kernel import looped
 
 Array = NDArray[np.float64]
 """Vectors, and the points and matrices of a set, in double precision."""
@@ -40,16 +40,40 @@ def dots(a: Array, b: Array) -> tuple[float, float]:
     return float(a.dot(a)), float(a.dot(b))
 
 
-@compilable
-def clear(out: Array) -> None:
-    """Set out to zero."""
-    out[:] = 0.0
+def _stack(a: Array, b: Array, metric: Array) -> tuple[float, float]:
+    for i in range(a.size):
+        metric[0, i], metric[1, i] = a[i], b[i]
+    return dots(a, b)
 
 
-@compilable
-def multiply(x: float, a: Array, out: Array) -> None:
-    """Set out to x a, which may be out itself."""
-    np.multiply(a, x, out)
+@looped(_stack)
+def stack(a: Array, b: Array, metric: Array) -> tuple[float, float]:
+    """Set the first two rows to a and b, and return a.a and a.b."""
+    metric[0], metric[1] = a, b
+    square, product = metric[:2].dot(a).tolist()
+    return square, product
+
+
+def _mix(x: float, y: float, metric: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = x * metric[0, i] + y * metric[1, i]
+
+
+@looped(_mix)
+def mix(x: float, y: float, metric: Array, out: Array) -> None:
+    """Set out to x and y times the first two rows: one call into BLAS, in place of three."""
+    np.array((x, y)).dot(metric[:2], out)
+
+
+def _add_mix(x: float, y: float, metric: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] += x * metric[0, i] + y * metric[1, i]
+
+
+@looped(_add_mix)
+def add_mix(x: float, y: float, metric: Array, out: Array) -> None:
+    """Add x and y times the first two rows to out."""
+    out += np.array((x, y)).dot(metric[:2])
 
 
 def _times(a: Array, b: Array, out: Array) -> None:

@@ -156,8 +156,8 @@ class Clipping(AdaptiveSmooth):
 
 
 class UncheckedQueries(OpenQueries):
-    def find(self, query: Any, again: Any = None) -> Any:
-        return super().find(getattr(query, "id", query), again)
+    def find(self, query: Any) -> Any:
+        return super().find(getattr(query, "id", query))
 
 
 class Trusting(AdaptiveSmooth):
@@ -172,7 +172,7 @@ class FirstComeFirstServed(AdaptiveSmooth):
     """Closes the oldest query, whichever is answered."""
 
     def tell(self, query: Any, loss: Any, curvature: Any = 0.0) -> None:
-        self._learn(self._open.find(query, self._again)[1], self._scaled_answer(loss), 0.0)
+        self._learn(self._open.find(query)[1], self._scaled_answer(loss), 0.0)
         self.rounds += 1
         del self._open[min(self._open)]
 
@@ -197,7 +197,7 @@ class ForgetsAll(AdaptiveSmooth):
 
 class ForgetsNothing(AdaptiveSmooth):
     def forget(self, query: Any) -> None:
-        self._open.find(query, self._again)
+        self._open.find(query)
 
 
 class ForgettingIsARound(AdaptiveSmooth):

@@ -14,7 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dikin.checks.failure import at_most, require
-from dikin.checks.sample_points import EPS, InteriorPoint, ends, finite_inside, magnification
+from dikin.checks.sample_points import (
+    EPS,
+    InteriorPoint,
+    ends,
+    exit_multiple,
+    finite_inside,
+    magnification,
+)
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.rng import Generator
 
@@ -110,18 +117,21 @@ class Direction:
     ) -> None:
         self.geometry, self.iterate = geometry, iterate
         self.array, self.s = np.empty((geometry.metric_size, noise.size)), noise.copy()
-        self.square, self.trace = geometry.explore(iterate, kappa, shift, self.s, self.array)
+        self.seen = geometry.explore(iterate, kappa, shift, self.s, self.array)
+        self.square, self.trace = self.seen[:2]
 
     def point(self, scale: float) -> Array:
         """The vector y + scale H^(-1/2) s."""
         u = np.empty(self.geometry.size)
-        self.geometry.point(self.iterate, self.array, scale, u)
+        self.geometry.point(self.iterate, self.array, self.seen, scale, u)
         return u
 
     def linear_update(self, scale: float, damping: float) -> tuple[Array, float, float]:
         """Return g - damping y with g = scale H^(1/2) s, and the products g.y and |y|^2."""
         linear = np.zeros(self.geometry.size)
-        products = self.geometry.linear_update(self.iterate, self.array, scale, damping, linear)
+        products = self.geometry.linear_update(
+            self.iterate, self.array, self.seen, scale, damping, linear
+        )
         return linear, *products
 
 
@@ -187,7 +197,8 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
     """(w - p).(v - p) <= 0 for every v of the set, if p is the point of the set nearest to w.
 
     The update with the weight e ends at w - p = e grad psi(p), and grad psi(p).(v - p) <= nu. The
-    path ends at e = 1e-10; the rest is rounding. Points v are where rays leave the set.
+    path ends at e = 1e-10; the rest is rounding. Points v are where rays leave the set, among them
+    the ray through p.
     """
     points = list(ends(domain, rng, 12))
     for form in scaled_geometries(domain):
@@ -198,9 +209,10 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
             w = direction.point(length * domain.radius / form.scale / sqrt(direction.square))
             form.geometry.project(-w, iterate)
             p = form.chart(form.geometry.vector(iterate))
-            most = max(float((form.chart(w) - p) @ (v / form.scale - p)) for v in points)
+            ahead = form.scale * p * exit_multiple(domain, form.scale * p)
+            far = (float((form.chart(w) - p) @ (v / form.scale - p)) for v in (ahead, *points))
             limit = 1.01e-10 * domain.nu + 1e-12 * (domain.radius / form.scale) ** 2
-            at_most(domain, "the largest (w - p).(v - p)", most, limit, w=w)
+            at_most(domain, "the largest (w - p).(v - p)", max(far), limit, w=w)
             inside = finite_inside(domain, (1 - DIGITS) * form.scale * p)
             require(inside, domain, f"the projection of {w}", "outside", "inside")
 

@@ -32,7 +32,7 @@ def test_an_unknown_kind_gets_the_nearest_name() -> None:
 
 def test_what_is_known_of_the_symmetry_of_any_set() -> None:
     """The ellipsoid of radius 1 is inside and that of radius nu + 2 sqrt(nu) around: 1/8 for 4."""
-    assert Domain.symmetry.__get__(Simplex(5)) == 1 / 8
+    assert Domain.symmetry.func(Simplex(5)) == 1 / 8
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, np.pi / 2])

@@ -14,9 +14,9 @@ from dikin.domains.box import FEW
 def test_equal_sides_leave_the_radius_as_it_is() -> None:
     """The farthest point has the length 1 in working vectors, the same in every part and side."""
     product = Product(Ball(2, 3.0), Box([0, -1], [10, 0.5]))
-    geometry = product.equal_sided_geometry(product.radius)
+    geometry = product.geometry(product.radius, equal_sides=True)
     farthest = np.array([0.0, 3.0, 10.0, 0.5])
-    u = geometry.preimage((farthest - product.center) / product.radius)
+    u = geometry.inward((farthest - product.center) / product.radius) / geometry.squares
     np.testing.assert_allclose(u, [0.0, 0.5**0.5, 0.5, 0.5], rtol=1e-14)
 
 

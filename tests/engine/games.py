@@ -127,7 +127,7 @@ def playable(game: Game, world: Environment) -> bool:
         return False
     try:
         learner = game.learner()
-        return isinstance(learner, KernelLearner) and learner.compiled_parts() is not None
+        return isinstance(learner, KernelLearner) and learner.compiled_state() is not None
     except (DikinError, TypeError, StopIteration):
         return False  # not on such a domain, or built from other things
 
@@ -149,7 +149,7 @@ def options() -> Iterator[Game]:
 
 def kernel_types(game: Game) -> set[type]:
     """The types of the kernels of a game, those inside others included."""
-    kernel = game.learner().compiled_parts().kernel
+    kernel = game.learner()._kernel
     return types_in(kernel) | types_in(game.environment().kernel)
 
 
@@ -163,13 +163,13 @@ def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int],
     units = loop.UnitConversion.of(learner)
 
     def advance(rounds: int) -> None:
-        parts = learner.compiled_parts()
+        state = learner.compiled_state()
         loop.play_rounds(
-            parts.kernel,
+            learner._kernel,
             environment.kernel,
             units,
-            parts.state,
-            loop.Workspace.of(learner.geometry.size, parts.metric_size, units.center.size),
+            state,
+            loop.Workspace.of(learner),
             environment.sums,
             learner._noise.generator()[0],
             environment.chances,
@@ -177,7 +177,7 @@ def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int],
             rounds,
         )
         learner._noise.skip(rounds)
-        learner._take_over(parts, rounds)
+        learner._take_over(state, rounds)
         environment.rounds += rounds
 
     return advance

@@ -142,7 +142,7 @@ def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.Monke
 
 
 def test_kernels_of_users_are_not_kept() -> None:
-    disc = learner().compiled_parts().kernel
+    disc = learner()._kernel
     kept = [jit._ours(kind) for kind in (disc, world().kernel, Mine(1.0, disc))]
     assert kept == [True, True, False]
     assert not jit._ours(disc._replace(geometry=Mine(1.0, disc)))

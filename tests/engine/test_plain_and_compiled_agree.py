@@ -83,10 +83,10 @@ def call_every_method(geometry: Any, s: Array, linear: Array, parts: Any) -> tup
     """What learners ask of a geometry while they play, one after the other."""
     iterate, metric, u, out, x = parts
     geometry.solve(linear, 0.3, 0.01, iterate)
-    square, trace = geometry.explore(iterate, 1.0, 0.2, s, metric)
-    length = geometry.point(iterate, metric, 0.3, u)
-    along, away = geometry.linear_update(iterate, metric, 0.5, 0.1, out)
-    numbers = square, trace, length, along, away
+    seen = geometry.explore(iterate, 1.0, 0.2, s, metric)
+    length = geometry.point(iterate, metric, seen, 0.3, u)
+    along, away = geometry.linear_update(iterate, metric, seen, 0.5, 0.1, out)
+    numbers = seen[0], seen[1], length, along, away
     geometry.write_point(u, s, 2.0, x)
     barrier = geometry.barrier(iterate)
     geometry.project(linear, iterate)

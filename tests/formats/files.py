@@ -33,6 +33,6 @@ def sqlite_file(folder: Path) -> Path:
     return file
 
 
-def postgres_dump() -> str:
+def postgres_dump() -> bytes:
     """The same studies as SQL, for `psql`."""
-    return gzip.decompress((FOLDER / "postgres.sql.gz").read_bytes()).decode()
+    return gzip.decompress((FOLDER / "postgres.sql.gz").read_bytes())

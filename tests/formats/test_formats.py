@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-import psycopg
 import pytest
 
 import dikin
 from dikin import errors
 from formats import files
-from studies.postgres import Server, unprivileged
+from studies.postgres import Server
 from studies.small import holder
 
 EXPECTED = files.expected()
@@ -45,15 +43,8 @@ LEARNERS = {"a bare learner"}
 def databases(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Iterator[dict[str, str]]:
     """The same studies in both databases; each is converted once, when it is first opened."""
     folder = tmp_path_factory.mktemp("converted")
-    url = server.url.replace("/postgres?", "/state8?")
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE state8")
-    command = [server._home / "bin" / "psql", "-h", server.folder, "-U", "dikin", "-q", "state8"]
-    text = files.postgres_dump().encode()
-    subprocess.run(command, input=text, check=True, cwd="/", capture_output=True, **unprivileged())
-    yield {"sqlite": str(files.sqlite_file(folder)), "postgres": url}
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        admin.execute("DROP DATABASE state8 WITH (FORCE)")
+    with server.database("state8", files.postgres_dump()) as url:
+        yield {"sqlite": str(files.sqlite_file(folder)), "postgres": url}
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])

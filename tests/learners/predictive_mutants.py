@@ -89,9 +89,8 @@ class PullsToTheStart(Mutant):
         assert self.start is not None
         n, y = self.n, self._state.linear[: self.geometry.size]
         lam = n.curvature - n.sigma - (old.curvature - old.sigma)
-        y -= lam * self.geometry.preimage(
-            (np.array(self.start) - self.domain.center) / self.units.radius
-        )
+        start = (np.array(self.start) - self.domain.center) / self.units.radius
+        y -= lam * self.geometry.inward(start) / self.geometry.squares
         self.geometry.solve(y, n.curvature, 1 / n.rate, self._state.iterate)
 
 
@@ -113,7 +112,7 @@ class PaysTheLarger(Mutant):
     """The larger of the prices of smooth and of Lipschitz losses."""
 
     def after(self, memo: Memo, old: Numbers, linear: Any) -> None:
-        plan, tau, d = self._plan, memo.asked[1], self._plan.dim
+        plan, tau, d = self._plan, memo.asked[2][1], self._plan.dim
         smooth = plan.smoothness * (d + 1) / (d * (d + 2)) * tau
         self.n.price = plan.keep * old.price + max(smooth, plan.lipschitz * np.sqrt(tau / d))
 

@@ -13,15 +13,15 @@ import pytest
 import dikin
 from dikin import errors
 from dikin.learners.adaptive import sharp_schedule
-from dikin.theory import schedules
+from dikin.theory import rates
 
 
 def test_without_a_horizon_the_rate_never_rises() -> None:
     """ln t/t has its maximum at e: before, it would rise while nothing has been learnt."""
-    schedule = sharp_schedule(schedules.SMOOTH, 3, 2.0, 1.0, None)._replace(cap=1e9)
-    rates = [schedule.rate(1e3, round) for round in range(1, 50)]
-    assert all(later <= rate for rate, later in pairwise(rates))
-    assert rates[0] == rates[2] > rates[3]
+    schedule = sharp_schedule(rates.SMOOTH, 3, 2.0, 1.0, None)._replace(cap=1e9)
+    found = [schedule.rate(1e3, round) for round in range(1, 50)]
+    assert all(later <= rate for rate, later in pairwise(found))
+    assert found[0] == found[2] > found[3]
 
 
 @pytest.mark.parametrize(("side", "warned"), [(9.9, False), (10.1, True)])
@@ -30,3 +30,13 @@ def test_sides_that_differ_by_more_than_ten_are_warned_of(side: float, warned: b
         warnings.simplefilter("always")
         dikin.AdaptiveSmooth(dikin.Box([0, 0], [1, side]), 1.0)
     assert [each.category for each in caught] == [errors.SlowLearnerWarning] * warned
+
+
+@pytest.mark.parametrize("dim", [1, 7])
+@pytest.mark.parametrize("order", [schedules.SMOOTH, schedules.LIPSCHITZ])
+def test_the_largest_rate_keeps_the_dual_norm_of_a_gradient_below_a_half(
+    order: int, dim: int
+) -> None:
+    """|g_t|* = d |f + lambda |x|^2/2| is at most 3d/2, and the proof needs eta |g_t|* <= 1/2."""
+    right = sharp_schedule(order, dim, 1.0, 2.0, None)
+    assert right.cap * 1.5 * dim == pytest.approx(0.5, rel=1e-12)

@@ -53,21 +53,21 @@ def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ..
     """
     order: list[tuple[Any, ...]] = []
     kind = type(learner)
-    propose, find = kind._propose, OpenQueries.find
+    propose, get = kind._propose, OpenQueries.get
 
     def recorded_propose(self: Any, *given: Any) -> Any:
         order.append(("ask",))
         time.sleep(0)
         return propose(self, *given)
 
-    def recorded_find(self: Any, query: Any, again: Any = None) -> Any:
+    def recorded_get(self: Any, id: int) -> Any:
         order.append(call.made)
         time.sleep(0)
-        return find(self, query, again)
+        return get(self, id)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "_propose", recorded_propose)
-        patch.setattr(OpenQueries, "find", recorded_find)
+        patch.setattr(OpenQueries, "get", recorded_get)
         yield order
 
 

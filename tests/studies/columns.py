@@ -85,10 +85,8 @@ def main() -> None:
     if options.work:
         return work(options.work, options.columns, options.rounds)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-    import psycopg
-
     from formats import files
-    from studies.postgres import Server, unprivileged
+    from studies.postgres import Server
 
     studies: Any = files.expected()["studies"]
     names, wrong = ["new", *sorted(set(studies) - {"a bare learner"})], 0
@@ -98,22 +96,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 file = files.sqlite_file(Path(folder))
                 wrong += compare(list(pair), "SQLite", str(file), names, options.rounds)
-            with psycopg.connect(server.url, autocommit=True) as admin:
-                admin.execute(f"CREATE DATABASE columns{number}")
-            base = f"columns{number}"
-            command = [
-                server._home / "bin" / "psql",
-                "-h",
-                server.folder,
-                "-U",
-                "dikin",
-                "-q",
-                base,
-            ]
-            subprocess.run(command, input=files.postgres_dump().encode(), check=True, cwd="/",
-                           capture_output=True, **unprivileged())  # fmt: skip
-            url = server.url.replace("/postgres?", f"/{base}?")
-            wrong += compare(list(pair), "PostgreSQL", url, names, options.rounds)
+            with server.database(f"columns{number}", files.postgres_dump()) as url:
+                wrong += compare(list(pair), "PostgreSQL", url, names, options.rounds)
     sys.exit(wrong != 0)
 
 

@@ -114,6 +114,27 @@ class Server:
             return False
         return True
 
+    @contextlib.contextmanager
+    def database(self, name: str, sql: bytes = b"") -> Iterator[str]:
+        """A database of that name, made by statements; the address of it."""
+        import psycopg
+
+        with psycopg.connect(self.url, autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {name}")
+            try:
+                self.program("psql", "-v", "ON_ERROR_STOP=1", "-q", name, input=sql)
+                yield self.url.replace("/postgres?", f"/{name}?")
+            finally:
+                admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def program(self, name: str, *arguments: str, input: bytes = b"") -> bytes:
+        """The output of a program of PostgreSQL that talks to this server."""
+        command = [self._home / "bin" / name, "-h", self.folder, "-U", "dikin", *arguments]
+        done = subprocess.run(
+            command, input=input, check=True, cwd="/", capture_output=True, **self._who
+        )
+        return done.stdout
+
     def crash(self, way: signal.Signals = signal.SIGKILL) -> None:
         """End at once: killed, or by SIGQUIT, which is the server's own immediate stop."""
         assert self._process is not None

@@ -89,6 +89,8 @@ def folded(url: str, name: str = "a") -> Fold:
         for group in log.rows(fold.n, fold.seal):
             for row in group:
                 fold.apply(row)
+        fold._complete()
+        fold.log = None  # it would open the database again
         return fold
 
 

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import psycopg
 import pytest
 from click.testing import CliRunner
 
 import dikin
 from dikin import errors
 from dikin.cli import main
-from studies.postgres import Server, unprivileged
+from studies.postgres import Server
 from studies.small import fresh, step
 
 
@@ -71,38 +69,15 @@ def test_how_many_ids_to_leave_out(file: str, count: object) -> None:
 
 
 def test_a_server_is_dumped_while_it_plays_and_read_elsewhere(server: Server) -> None:
-    programs = server._home / "bin"
-    to_it = ["-h", str(server.folder), "-U", "dikin"]
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        for name in ("first", "second"):
-            admin.execute(f"CREATE DATABASE {name}")
-        try:
-            url, other = (server.url.replace("/postgres?", f"/{n}?") for n in ("first", "second"))
-            with dikin.Study(url, "a", fresh()) as study:
-                step(study)
-                dump = subprocess.run(
-                    [programs / "pg_dump", *to_it, "first"],
-                    capture_output=True,
-                    check=True,
-                    cwd="/",
-                    **unprivileged(),
-                ).stdout
-                step(study)
-            subprocess.run(
-                [programs / "psql", *to_it, "-v", "ON_ERROR_STOP=1", "-q", "second"],
-                input=dump,
-                check=True,
-                cwd="/",
-                stdout=subprocess.DEVNULL,
-                **unprivileged(),
-            )
-            with dikin.Study(other, "a") as study:
-                assert (study.rounds, study.verify().rows) == (1, 2)
-                assert study.skip_ids() == 1_000_003
-                step(study)
-                assert study.verify().rows == 5
-            with dikin.Study(other, "b", fresh()) as study:  # the counter of studies goes on
-                step(study)
-        finally:
-            for name in ("first", "second"):
-                admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with server.database("first") as url, dikin.Study(url, "a", fresh()) as study:
+        step(study)
+        dump = server.program("pg_dump", "first")
+        step(study)
+    with server.database("second", dump) as other:
+        with dikin.Study(other, "a") as study:
+            assert (study.rounds, study.verify().rows) == (1, 2)
+            assert study.skip_ids() == 1_000_003
+            step(study)
+            assert study.verify().rows == 5
+        with dikin.Study(other, "b", fresh()) as study:  # the counter of studies goes on
+            step(study)

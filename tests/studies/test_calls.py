@@ -127,16 +127,6 @@ def test_a_client_that_dies_in_a_transaction(url: str) -> None:
         assert process.returncode == -signal.SIGKILL
 
 
-def test_a_client_that_stops_in_a_transaction(file: str) -> None:
-    with dikin.Study(file, "a", fresh(), patience=0.05) as study:
-        with holder(file) as process:
-            for _ in range(2):
-                with pytest.raises(errors.BusyError):
-                    study.ask()
-            process.communicate("\n")
-        assert study.ask().id == 0
-
-
 def test_a_server_cuts_off_who_stops_in_a_transaction(server: Any) -> None:
     dikin.Study(server.url, "cut", fresh()).close()
     try:

@@ -147,7 +147,7 @@ def test_a_disk_that_fills_up(played: str) -> None:
                 limited(pages)
                 step(study)
 
-        with pytest.raises(errors.StoreError, match="the disk is full"):
+        with pytest.raises(errors.StoreError, match="disk is full"):
             fill()
         assert state_of(study) == state_of(other) == state_of(folded(played))
         rounds = study.rounds

@@ -6,7 +6,6 @@ Every test is also a test of the model below, which is what a log is without a d
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -28,7 +27,7 @@ class Model:
         self.n, self.seal, self.epoch = -1, seal, 0
 
     def append(
-        self, rows: list[Row], epoch: int, heads: tuple[int, int], control: bool, jump: int
+        self, rows: list[Row], epoch: int, heads: tuple[int, int], jump: int
     ) -> tuple[int, str] | None:
         if epoch != self.epoch or self.n not in range(heads[0], heads[1] + 1):
             return None
@@ -39,7 +38,7 @@ class Model:
         first = self.n + 1 + jump
         self.seal = seal_after(self.seal, first, digest_of(rows))
         self.rows += [row._replace(n=n, seal=self.seal) for n, row in enumerate(rows, first)]
-        self.n, self.epoch = first + len(rows) - 1, self.epoch + control
+        self.n, self.epoch = first + len(rows) - 1, self.epoch + (rows[0].kind == "pause")
         return first, self.seal
 
 
@@ -81,7 +80,7 @@ def test_what_is_appended_is_read(log: Log) -> None:
         heads = ANY if slack is None else (seen, seen + slack)
         rows = [
             Row(
-                chance.choice(["ask", "tell"]),
+                "pause" if step % 13 == 3 else chance.choice(["ask", "tell"]),
                 f'{{"text": "{step} é \\\\u0000"}}',
                 chance.choice([None, chance.randrange(40)]),
                 chance.choice([None, f"key {chance.randrange(40)}"]),
@@ -92,7 +91,7 @@ def test_what_is_appended_is_read(log: Log) -> None:
         ]
         if len({row.ask for row in rows}) < len(rows) or len({row.key for row in rows}) < len(rows):
             rows = rows[:1]
-        more = model.epoch - (step % 17 == 9), heads, step % 13 == 3, 100 if step % 41 == 5 else 0
+        more = model.epoch - (step % 17 == 9), heads, 100 if step % 41 == 5 else 0
         outcomes = []
         for target in (model.append, partial(log.database.append, log.study)):
             try:
@@ -123,23 +122,6 @@ def test_several_pages_and_parts_of_a_log(log: Log, monkeypatch: pytest.MonkeyPa
     assert [row for group in log.rows(2, rows[2].seal, 6) for row in group] == rows[3:7]
     with pytest.raises(Damage):  # a seal in the middle of a group begins no other
         list(log.rows(4, rows[4].seal))
-
-
-def test_clients_at_once_give_every_number_once(log: Log) -> None:
-    placed: list[Any] = []
-
-    def play(mine: Log) -> None:
-        with closing(mine.database):
-            for i in range(25):
-                placed.append(append(mine, ask(key=f"{id(mine)} {i}")))
-
-    threads = [threading.Thread(target=play, args=(another(log),)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(n for n, _ in placed) == list(range(100))
-    assert {(row.n, row.seal) for row in read(log)} == set(placed)
 
 
 def test_a_transaction_that_fails_leaves_nothing(log: Log) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from studies.small import plain
+from studies.small import command, plain
 
 SECRET = "hunter2sEcret"
 
@@ -52,14 +52,12 @@ def test_absurd_places_in_the_list_of_open_queries(file: str, arguments: Any) ->
 
 @pytest.mark.parametrize("name", ["[/red]", "$x^$", "a/b", "ü ✓", "<b>", "%s {0}"])
 def test_a_name_may_be_any_text(file: str, name: str, tmp_path: Path) -> None:
-    from dikin.studies import commands
-
     with dikin.Study(file, name, plain()) as study:
         for _ in range(3):
             study.tell(study.ask(), 0.5)
-        assert any(name in line for line in commands.text(study))
         study.plot(tmp_path / "a.svg")
         assert "<b>" not in study._repr_html_().replace("&lt;b&gt;", "")
+    assert name in command("show", name, "--url", file).output
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dikin.theory import schedules
+from dikin.learners.adaptive import regularisation
 
 
 def free(sigmas: Any, first: float) -> Any:
@@ -43,5 +43,5 @@ def adaptive(order: int, target: float, sigmas: Any, first: float) -> Any:
     """The lambda_1, ..., lambda_T of the library, each from its own past alone."""
     lambdas: list[float] = []
     for curvature in free(sigmas, first).tolist():
-        lambdas.append(schedules.regularisation(curvature + sum(lambdas), target, order))
+        lambdas.append(regularisation(curvature + sum(lambdas), target, order))
     return np.array(lambdas)

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.theory import rates, schedules
+from dikin.learners import adaptive
+from dikin.theory import rates
 from paper.charts import holds
 from theory import lemmas
 
 OTHER = {"smooth": "lipschitz", "lipschitz": "smooth"}
-ORDER = {"smooth": schedules.SMOOTH, "lipschitz": schedules.LIPSCHITZ}
+ORDER = {"smooth": rates.SMOOTH, "lipschitz": rates.LIPSCHITZ}
 TABLE = {kind: functools.partial(rates.table, order) for kind, order in ORDER.items()}
 EXPONENT = {kind: functools.partial(rates.decaying_exponent, k) for kind, k in ORDER.items()}
 TOLERATED = {"smooth": 3 / 4, "lipschitz": 8 / 9}  # flat rounds T^this cost nothing
@@ -31,7 +32,7 @@ both = pytest.mark.parametrize("kind", OTHER)
 
 def regret(kind: str, sigmas: np.ndarray) -> float:
     """The expression inside O~ of Theorems 7 and 12 in one dimension, with nu = 1."""
-    target = schedules.target(ORDER[kind], 1, 0.5)
+    target = adaptive.target(ORDER[kind], 1, 0.5)
     price, _ = lemmas.minimum(ORDER[kind], target, sigmas[:-1], target)
     return float(len(sigmas) ** (0.5 if kind == "smooth" else 1 / 3)) + price
 

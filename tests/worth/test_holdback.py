@@ -83,6 +83,7 @@ def test_values_that_are_missing_in_one_arm() -> None:
     assert lost_answers(0.1, 90, 10) is None
     assert lost_answers(0.1, 90, 20) is None
     assert lost_answers(0.1, 0, 5) is None
+    assert lost_answers(0.1, 7, 10) is None  # 8.99, and the alarm is at ln 10,000 = 9.21
     notice = lost_answers(0.1, 2, 9)
     assert notice is not None
     assert notice.startswith("of 11 missing values 9 are of the control, where about 1.1 are")

@@ -28,7 +28,6 @@ from dikin.checks.sample_points import (
     margin_inside,
 )
 from dikin.domains.base import Array, Domain
-from dikin.domains.dense import DenseGeometry
 from dikin.errors import DikinError, DomainError
 from dikin.rng import Generator
 
@@ -204,18 +203,6 @@ def check_diameter_fits_between_the_balls(domain: Domain, rng: Generator) -> Non
 # --- the set as a whole: what regret bounds compare with --------------------------------------
 
 
-def check_support_bounds_the_set(domain: Domain, rng: Generator) -> None:
-    """No point goes farther than `support` says, and one comes as far if that is exact."""
-    points = np.array(list(ends(domain, rng)))
-    slopes = rng.standard_normal((3, domain.dim)) * [[1.0], [1.0], [1 / domain.radius]]
-    for c in (np.eye(domain.dim)[0], *slopes):
-        bound, size = domain.support(c), domain.radius * float(np.linalg.norm(c))
-        most = max(float((points @ c).max()), _farthest(domain, c))
-        at_most(domain, "the farthest point", most, bound + DIGITS * size, along=c)
-        if domain.exact_support:
-            at_most(domain, "the exact support", bound, most + 1e-6 * size, along=c)
-
-
 def check_barrier_growth_bounds_the_barrier_of_a_shrunk_set(domain: Domain, rng: Generator) -> None:
     """psi((1 - e) v) - psi(0) <= barrier_growth(e) <= nu ln(1/e), for v in the set, 0 < e <= 1."""
     least, points = domain.barrier(np.zeros(domain.dim)), list(ends(domain, rng))
@@ -234,16 +221,6 @@ def check_symmetry_turns_the_set_into_itself(domain: Domain, rng: Generator) -> 
     require(0 < s <= 1, domain, "the symmetry", s, "a number in (0, 1]")
     for end in ends(domain, rng):
         at_most(domain, "the gauge of -s v", domain.gauge(-s * end), 1 + DIGITS, s=s, v=end)
-
-
-def _farthest(domain: Domain, direction: Array) -> float:
-    """direction.v at the minimiser of -direction.v + w psi(v), nu w from the maximum at most."""
-    dense = DenseGeometry(domain, domain.radius)
-    length = float(np.linalg.norm(direction))
-    iterate = dense.start()
-    for weight in np.geomspace(1.0, 1e-7 / domain.nu, 16).tolist():
-        dense.solve(-direction / length, 0.0, weight, iterate)
-    return domain.radius * float(direction @ dense.vector(iterate))
 
 
 # --- the value ---------------------------------------------------------------------------------

@@ -56,11 +56,11 @@ def of_contexts(
     contexts : array_like
         A row for each loss, as long as a flattened point of the domain.
     weights : array_like, default 1.0
-        One number for all rows, or one for each, not negative: 1/n for the mean of n losses.
+        A number, or a number for each row, not negative: 1/n for the mean of n losses.
     second_derivative : tuple of array_like, default (1.0, 1.0)
-        Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each one number
-        for all rows or one for each. The default is that of the squared loss g(z) = (z - y)^2/2,
-        whatever y. beta may be infinite.
+        Bounds mu <= g_i'' <= beta at every prediction contexts_i.x of the domain, each a number
+        or an array with a number for each row. The default is that of the squared loss
+        g(z) = (z - y)^2/2, whatever y. beta may be infinite.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def context_rows(contexts: Any, entries: int) -> Array:
 
 
 def one_per_row(values: Any, count: int, name: str) -> Array:
-    """One number for each row, finite and not negative. A single number stands for all."""
+    """Return a number for each row, finite and not negative. A single number is used for all."""
     try:
         row_values = np.broadcast_to(np.asarray(values, dtype=float), (count,))
     except (TypeError, ValueError) as reason:

@@ -24,7 +24,7 @@ from dikin.domains.base import Array
 UNIT = 2.0**-53
 """The unit roundoff u."""
 TINY = 2.0**-1022
-"""At least what one operation loses by underflow."""
+"""A bound on the loss of an operation by underflow."""
 SLACK = 1 + 1e-9
 """Covers the rounding of the error bounds themselves."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -53,8 +54,7 @@ class Affine(Domain):
                 f"of shift the matrix must be {shape[0]} x {shape[1]}, got "
                 f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
             )
-        self.dim, self.nu = domain.dim, domain.nu
-        self.exact_support = domain.exact_support
+        self.dim, self.nu, self.symmetry = domain.dim, domain.nu, domain.symmetry
         self.center = self.matrix @ domain.center.ravel() + self.shift
         image = self.matrix @ domain.basis
         singular = np.linalg.svd(image, compute_uv=False)
@@ -65,12 +65,12 @@ class Affine(Domain):
         # The columns of Q are the chart of the image; R takes the domain's chart vectors to it.
         self._Q, self._R = np.linalg.qr(image)
         self._R_inverse = np.linalg.inv(self._R)
-        # Bounds by the largest and least stretch, and by the image's own Dikin ellipsoids.
-        radius, inradius, diameter = self._extent()
+        # Bounds by the largest and least stretch, and by the image's local balls (`symmetry`).
         largest, least = float(singular[0]), float(singular[-1])
-        self.radius = min(largest * domain.radius, radius)
-        self.inradius = max(least * domain.inradius, inradius)
-        self.diameter = max(least * domain.diameter, diameter)
+        inverse = np.sqrt(np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))).tolist()
+        self.radius = min(largest * domain.radius, (self.nu + 2.0 * sqrt(self.nu)) / inverse[0])
+        self.inradius = max(least * domain.inradius, 1.0 / inverse[-1])
+        self.diameter = max(least * domain.diameter, 2.0 / inverse[0])
 
     def outward(self, v: Array) -> Array:
         return np.asarray(self._Q @ v)
@@ -100,15 +100,8 @@ class Affine(Domain):
     def gauge(self, v: Array) -> float:
         return self.domain.gauge(self._R_inverse @ v)
 
-    def support(self, direction: Array) -> float:
-        return self.domain.support(direction @ self._R)
-
     def barrier_growth(self, share: float) -> float:
         return self.domain.barrier_growth(share)
-
-    @property
-    def symmetry(self) -> float:
-        return self.domain.symmetry
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import inf, log, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,18 +13,16 @@ from numpy.typing import ArrayLike
 from dikin.arguments import LARGEST_VECTOR, frozen, positive, size_of_set
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import ClosedForm, Geometry
-from dikin.domains.roots import warm_start_gap
+from dikin.domains.roots import cold_start_gap
 from dikin.errors import DomainError
-from dikin.vectors import combine, dot, dots, multiply
+from dikin.vectors import add_mix, dot, mix, stack
 
 TINY = 1e-300
-"""Negligible when added to any other length."""
+"""Negligible when added to any other number."""
 
 
 class QuadraticDomain(Domain):
     """Sets whose gauge is a Euclidean norm, with the barrier -ln(1 - gauge^2) and nu = 1."""
-
-    exact_support = True
 
     def barrier(self, v: Array) -> float:
         slack = self._slack(v)
@@ -33,12 +32,19 @@ class QuadraticDomain(Domain):
         r = self.gauge(v)
         return (1 - r) * (1 + r)  # keeps its digits near the boundary
 
+    @abstractmethod
+    def _precision(self, v: Array) -> Array:
+        """Return half the gradient of the squared gauge, of a vector or of each row."""
+
+    def gradient(self, v: Array) -> Array:
+        return 2 / self._slack(v) * self._precision(v)
+
+    def hessian(self, v: Array) -> Array:
+        g = self.gradient(v)
+        return 2 / self._slack(v) * self._precision(np.eye(self.dim)) + np.outer(g, g)
+
     def barrier_growth(self, share: float) -> float:
         return -log(share * (2.0 - share))  # everywhere on the boundary
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0
 
 
 class Ball(QuadraticDomain):
@@ -66,22 +72,18 @@ class Ball(QuadraticDomain):
 
     def __init__(self, dim: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         self.dim = size_of_set(dim, "dim", 1, LARGEST_VECTOR, "the ball's dimension")
+        self.nu = self.symmetry = 1.0
         self.radius = positive(radius, "radius", DomainError)
         self.center = frozen(np.zeros(self.dim) if center is None else center, "center", 1)
         if self.center.shape != (self.dim,):
             raise DomainError(
                 f"Ball(dim={self.dim}): center must have {self.dim} entries, got {self.center.size}"
             )
-        self.nu = 1.0
         self.inradius = self.radius
         self.diameter = 2 * self.radius
 
-    def gradient(self, v: Array) -> Array:
-        return 2 * v / (self.radius**2 * self._slack(v))
-
-    def hessian(self, v: Array) -> Array:
-        g = self.gradient(v)
-        return 2 / (self.radius**2 * self._slack(v)) * np.eye(self.dim) + np.outer(g, g)
+    def _precision(self, v: Array) -> Array:
+        return v / self.radius**2
 
     def margin(self, point: Array) -> float:
         v = point - self.center
@@ -90,10 +92,7 @@ class Ball(QuadraticDomain):
     def gauge(self, v: Array) -> float:
         return sqrt(v @ v) / self.radius
 
-    def support(self, direction: Array) -> float:
-        return self.radius * sqrt(direction @ direction)
-
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         return BallGeometry(self.dim, 3, 2, self.radius / scale)
 
     @classmethod
@@ -107,30 +106,59 @@ class BallGeometry(ClosedForm):
     """|u| <= length.   iterate = (y, slack, r), |y| = length r.
 
     H has one eigenvalue across the radius and one along it: `across` and `along` are the inverses
-    of their roots, and `part` y is the part of s along the radius.
+    of their roots. H^(+-1/2) s = across^-+1 s + (along^-+1 - across^-+1) (s.y/|y|^2) y needs no
+    vector but s and y: metric = (s, y).
     """
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        norm, gap = sqrt(dot(linear, linear)), 1.0
-        if norm > 0.0:
-            square = quadratic * self.length * self.length
-            gap = warm_start_gap(self.length * norm, square, weight, 1.0 - float(iterate[2, 0]))
+        # Halley's method for the equation of `roots`, from the last gap: it cubes the error.
+        norm, length, close = sqrt(dot(linear, linear)), self.length, False
+        steep, square, gap = length * norm, quadratic * length * length, 1.0 - float(iterate[2, 0])
+        excess = steep - square
+        for _ in range(3):
+            far = 2.0 - gap
+            value = far * (weight - gap * (excess + square * gap)) - gap * weight
+            fall = far * far * (excess + 2.0 * square * gap) + 2.0 * weight
+            second = square * far * far * far + 2.0 * weight
+            move = far * value * fall / (fall * fall + value * second)
+            gap += move
+            close = 0.0 < gap <= 1.0 and abs(move) <= 1e-5 * gap and fall > 0.0
+            if close or not 0.0 < gap <= 1.0:
+                break
+        if not close:
+            gap = cold_start_gap(steep, square, weight)
         iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
-        multiply(self.length * (gap - 1.0) / (norm + TINY), linear, iterate[0])
+        np.multiply(linear, length * (gap - 1.0) / (norm + TINY), iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float, float, float, float, float]:
         slack, r = float(iterate[1, 0]), float(iterate[2, 0])
         factor = 2.0 * kappa / (self.length * self.length)
-        square, radial = dots(s, iterate[0])
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
-        away = self.length * r
-        part = radial / (away * away) if r > 0.0 else 0.0
-        combine(across, s, (along - across) * part, iterate[0], metric[0])
-        combine(1.0 / across, s, (1.0 / along - 1.0 / across) * part, iterate[0], metric[1])
-        return square, (self.size - 1) * across * across + along * along
+        square, radial = stack(s, iterate[0], metric)
+        trace = (self.size - 1) * across * across + along * along
+        return square, trace, radial, (self.length * r) ** 2, across, along
+
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
+        square, _, radial, away, across, along = seen
+        x, y = scale * across, 1.0
+        if away > 0.0:
+            y += scale * (along - across) * radial / away
+        mix(x, y, metric, u)
+        length: float = x * x * square + 2.0 * x * y * radial + y * y * away
+        return length
+
+    def linear_update(
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        _, _, radial, away, across, along = seen
+        y = -damping
+        if away > 0.0:
+            y += scale * (1.0 / along - 1.0 / across) * radial / away
+        add_mix(scale / across, y, metric, out)
+        return scale * radial / along, away
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[1, 0])

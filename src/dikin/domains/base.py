@@ -51,8 +51,8 @@ class Domain(ABC):
         At most the distance from the centre to the nearest boundary point.
     diameter : float
         At most the largest distance between two points.
-    exact_support : bool
-        Whether `support` is the maximum itself, and not only a bound.
+    symmetry : float
+        Symmetry about the centre: an s in (0, 1] with -s v in the set for all of its v.
 
     See Also
     --------
@@ -73,7 +73,6 @@ class Domain(ABC):
     radius: float
     inradius: float
     diameter: float
-    exact_support: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -123,16 +122,13 @@ class Domain(ABC):
         """Return the chart vector of a displacement: the nearest, for a set in a plane."""
         return displacement
 
-    def geometry(self, scale: float) -> Geometry:
-        """Return the working form of (X - center)/scale, for learners."""
-        return DenseGeometry(self, scale)
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
+        """Return the working form of (X - center)/scale, for learners.
 
-    def equal_sided_geometry(self, scale: float) -> Geometry:
-        """Return the working form after a linear map that makes unequal sides equal.
-
-        The radius stays the same. Only sets that have sides or axes are changed.
+        With equal sides it is that of the image under a linear map that makes unequal sides or axes
+        equal and leaves the radius as it is. Sets that have none are not changed.
         """
-        return self.geometry(scale)
+        return DenseGeometry(self, scale)
 
     def contains(self, point: ArrayLike) -> bool:
         """Return whether a point is finite and in the set, boundary included."""
@@ -191,28 +187,18 @@ class Domain(ABC):
                     low = middle
         return high
 
-    def support(self, direction: Array) -> float:
-        """Return at least the maximum of direction.v in the set: it, if `exact_support`."""
-        return sqrt(direction @ direction) * self.radius
-
     def barrier_growth(self, share: float) -> float:
         """Return at least the maximum of psi((1 - share) v) - psi(0) in the set, 0 < share <= 1."""
         return self.nu * log(1.0 / share)  # docs/mathematics.md, 5.1
 
-    @property
+    @cached_property
     def symmetry(self) -> float:
-        """Symmetry about the centre: an s in (0, 1] with -s v in the set for all of its v."""
-        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))  # by the ellipsoids of `_extent`
+        """Symmetry about the centre, from the local balls that lie in the set and around it.
 
-    def _extent(self) -> tuple[float, float, float]:
-        """Radius, inradius and diameter by the Hessian at the analytic centre.
-
-        The set lies inside the local ball of radius nu + 2 sqrt(nu) and contains the one of radius
-        1 (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
+        Their radii are 1 and nu + 2 sqrt(nu) in the norm of the Hessian at the analytic centre
+        (Nesterov, Introductory Lectures on Convex Optimization, Theorem 4.2.6).
         """
-        values = np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))
-        least, largest = sqrt(float(values[0])), sqrt(float(values[-1]))
-        return (self.nu + 2.0 * sqrt(self.nu)) / least, 1.0 / largest, 2.0 / least
+        return 1.0 / (self.nu + 2.0 * sqrt(self.nu))
 
     def spec(self) -> dict[str, Any]:
         """The domain as plain numbers, from which `dikin.load` builds an equal one."""

@@ -49,8 +49,6 @@ class Box(Domain):
     array([5., 1.])
     """
 
-    exact_support = True
-
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = frozen(lower, "lower", 1), frozen(upper, "upper", 1)
         if self.lower.shape != self.upper.shape:
@@ -58,15 +56,12 @@ class Box(Domain):
                 f"lower has {self.lower.size} entries and upper {self.upper.size}; they must agree"
             )
         self.dim = self.lower.size
-        self.nu = float(self.dim)
+        self.nu, self.symmetry = float(self.dim), 1.0
         self.half = self.upper / 2 - self.lower / 2
-        self._refuse_degenerate()
         self.center = self.lower + self.half
         self.radius = float(np.linalg.norm(self.half))
         self.inradius = float(self.half.min())
         self.diameter = 2 * self.radius
-
-    def _refuse_degenerate(self) -> None:
         for i in np.flatnonzero(self.lower > self.upper):
             raise DomainError(
                 f"Box: lower[{i}] = {self.lower[i]:g} exceeds upper[{i}] = {self.upper[i]:g}"
@@ -98,23 +93,13 @@ class Box(Domain):
     def gauge(self, v: Array) -> float:
         return float((np.abs(v) / self.half).max())
 
-    def support(self, direction: Array) -> float:
-        return float(self.half @ np.abs(direction))
-
     def barrier_growth(self, share: float) -> float:
         return -self.dim * log(share * (2.0 - share))  # in the corners
 
-    @property
-    def symmetry(self) -> float:
-        return 1.0
-
-    def geometry(self, scale: float) -> Geometry:
-        return BoxGeometry(self.dim, 3, 4, 1.0, self.half / scale)
-
-    def equal_sided_geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
+        if not equal_sides or self.half.max() == self.half.min():
+            return BoxGeometry(self.dim, 3, 4, 1.0, self.half / scale)
         side = self.radius / sqrt(self.dim)  # of the cube with the same radius
-        if self.half.max() == self.half.min():
-            return self.geometry(scale)
         cube = np.full(self.dim, side / scale)
         return StretchedBox(self.dim, 3, 4, 1.0, cube, self.half / side)
 

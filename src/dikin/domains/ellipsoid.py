@@ -57,7 +57,7 @@ class Ellipsoid(QuadraticDomain):
     def __init__(self, center: ArrayLike, shape: ArrayLike) -> None:
         self.center, self.shape = frozen(center, "center", 1), frozen(shape, "shape", 2)
         self.dim = self.center.size
-        self.nu = 1.0
+        self.nu = self.symmetry = 1.0
         if self.shape.shape != (self.dim, self.dim):
             raise DomainError(
                 f"shape must be {self.dim} x {self.dim} to go with the center, "
@@ -88,39 +88,23 @@ class Ellipsoid(QuadraticDomain):
         squares, axes = np.linalg.eigh(self.shape)
         return np.asarray(squares, dtype=float), np.ascontiguousarray(axes, dtype=float)
 
-    def gradient(self, v: Array) -> Array:
-        gradient: Array = 2 / self._slack(v) * self._precision(v)
-        return gradient
-
-    def hessian(self, v: Array) -> Array:
-        g = self.gradient(v)
-        precision = (self.axes / self.semi**2) @ self.axes.T
-        hessian: Array = 2 / self._slack(v) * precision + np.outer(g, g)
-        return hessian
-
     def _precision(self, v: Array) -> Array:
-        return np.asarray(self.axes @ ((v @ self.axes) / self.semi**2), dtype=float)
+        return np.asarray(((v @ self.axes) / self.semi**2) @ self.axes.T)
 
     def margin(self, point: Array) -> float:
-        return 1.0 - float(np.linalg.norm(((point - self.center) @ self.axes) / self.semi))
+        return 1.0 - self.gauge(point - self.center)
 
     def gauge(self, v: Array) -> float:
         return float(np.linalg.norm((v @ self.axes) / self.semi))
 
-    def support(self, direction: Array) -> float:
-        return float(np.linalg.norm((direction @ self.axes) * self.semi))
-
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
+        if equal_sides and self.inradius < self.radius:
+            axes = np.ascontiguousarray(self.axes * (self.semi / self.radius))
+            return RotatedBall(self.dim, 3, 2, self.radius / scale, axes=axes)
         numbers = self.dim, 3, 5, 1.0, (scale / self.semi) ** 2
         if self._diagonal:
             return EllipsoidGeometry(*numbers)
         return RotatedEllipsoid(*numbers, self.axes)
-
-    def equal_sided_geometry(self, scale: float) -> Geometry:
-        if self.inradius == self.radius:
-            return self.geometry(scale)
-        axes = np.ascontiguousarray(self.axes * (self.semi / self.radius))
-        return RotatedBall(self.dim, 3, 2, self.radius / scale, axes=axes)
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
@@ -156,7 +140,7 @@ class EllipsoidGeometry(ClosedForm):
                 break
             m = max(m + move, 2.0 * weight)
         iterate[1, 0], iterate[2, 0] = 2.0 * weight / m, m
-        write_minimiser(self.sides, linear, quadratic, m, iterate)
+        write_minimiser(self.sides, linear, quadratic, m, iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
@@ -190,10 +174,6 @@ class RotatedEllipsoid(Rotated, EllipsoidGeometry):
 class RotatedBall(Rotated, BallGeometry):
     """An ellipsoid with unequal axes as a ball."""
 
-    @property
-    def squares(self) -> Array:
-        return np.asarray(np.sum(self.axes**2, axis=0))
-
 
 def _secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[float, float]:
     inside = slope = 0.0
@@ -215,12 +195,12 @@ def secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[f
     return float(terms.sum()), float((terms * p).dot(inverse))
 
 
-def _write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterate: Array) -> None:
+def _write_minimiser(p: Array, linear: Array, quadratic: float, m: float, y: Array) -> None:
     for i in range(p.size):
-        iterate[0, i] = -linear[i] / (quadratic + m * p[i])
+        y[i] = -linear[i] / (quadratic + m * p[i])
 
 
 @looped(_write_minimiser)
-def write_minimiser(p: Array, linear: Array, quadratic: float, m: float, iterate: Array) -> None:
-    """Write y for the multiplier m."""
-    np.divide(linear, -(quadratic + m * p), iterate[0])
+def write_minimiser(p: Array, linear: Array, quadratic: float, m: float, y: Array) -> None:
+    """Set y to the minimiser for the multiplier m."""
+    np.divide(linear, -(quadratic + m * p), y)

@@ -2,8 +2,9 @@
 
 A `Geometry` is (X - center)/scale, in the coordinates in which a learner computes. It describes the
 current point y as an *iterate*, a table whose first row is y, and H = kappa Hessian(psi)(y) + shift
-I at a direction s as a *metric*, a table whose first rows are z = H^(-1/2) s and g = H^(1/2) s. The
-other rows are the geometry's own. A single number is the first entry of its row. A round is
+I at a direction s as a *metric*, a table whose first rows are z = H^(-1/2) s and g = H^(1/2) s, or
+s and y for a ball. The other rows are the geometry's own. A single number is the first entry of its
+row. A round is
 
     explore        turn noise into a direction s of the set's plane, and write the metric
     point          the vector to play, y + scale z
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,8 +58,12 @@ class Geometry(ABC):
     @abstractmethod
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
-        """Turn noise s into a direction s of the set's plane, in place: |s|^2 and tr(H^-1)."""
+    ) -> tuple[Any, ...]:
+        """Turn noise s into a direction of the set's plane, in place, and write the metric.
+
+        Returns what `point` and `linear_update` have `seen`: |s|^2, tr(H^-1), and numbers of the
+        set's own.
+        """
 
     @abstractmethod
     def barrier(self, iterate: Array) -> float:
@@ -85,13 +90,13 @@ class Geometry(ABC):
 
     # --- the same for every set ----------------------------------------------------------------
 
-    def point(self, iterate: Array, metric: Array, scale: float, u: Array) -> float:
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
         """Set u to y + scale z and return |u|^2."""
         combine(1.0, iterate[0], scale, metric[0], u)
         return dot(u, u)
 
     def linear_update(
-        self, iterate: Array, metric: Array, scale: float, damping: float, out: Array
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
         """Add scale g - damping y to the linear term and return scale g.y and |y|^2."""
         square, along = dots(iterate[0], metric[1])
@@ -110,14 +115,10 @@ class Geometry(ABC):
 
     # --- the user's coordinates ----------------------------------------------------------------
 
-    def preimage(self, displacement: Array) -> Array:
-        """The working vector that `outward` carries to a displacement."""
-        return self.inward(displacement) / self.squares
-
     def outward(self, u: Array) -> Array:
         """The flattened displacement in the user's coordinates of a working vector.
 
-        An isometry, unless the sides of the set were made equal (`Domain.equal_sided_geometry`).
+        An isometry, unless the sides of the set were made equal (`Domain.geometry`).
         """
         x = np.empty(self.entries)
         self.write_point(u, np.zeros(self.entries), 1.0, x)
@@ -212,6 +213,10 @@ class Rotated(Geometry):
 
     def inward(self, displacement: Array) -> Array:
         return np.asarray(displacement @ self.axes)
+
+    @property
+    def squares(self) -> Array:
+        return np.asarray(np.sum(self.axes**2, axis=0))
 
 
 def _rotated(axes: Array, u: Array, center: Array, radius: float, x: Array) -> None:

@@ -59,8 +59,6 @@ class Polytope(Domain):
     array([0.333333, 0.333333])
     """
 
-    exact_support = True
-
     def __init__(self, A: ArrayLike, b: ArrayLike) -> None:
         self.A, self.b = frozen(A, "A", 2), frozen(b, "b", 1)
         rows, self.dim = self.A.shape
@@ -71,6 +69,8 @@ class Polytope(Domain):
             raise DomainError(f"Polytope: row {i} of A is zero and bounds nothing; leave it out")
         self.nu = rows - 1.0
         inner, low, high = _inner_point_and_box(self.A / norms[:, None], self.b / norms)
+        # The ratios t_i of slacks to those of the centre add up to m. At -s v: 1 - s (t_i - 1).
+        self.symmetry = 1.0 / self.nu
         self.slack = self.b.copy()  # that of the origin, until the centre is known
         center, decrement = minimise(self.barrier, self.gradient, self.hessian, inner)
         if not decrement <= 1e-4:
@@ -109,28 +109,6 @@ class Polytope(Domain):
     def gauge(self, v: Array) -> float:
         return float((self.A @ v / self.slack).max())
 
-    def support(self, direction: Array) -> float:
-        # By the dual of a linear program, any solution of which bounds the maximum: for y >= 0 and
-        # v in the set, direction.v <= y.slack + |direction - A'y| |v|. The program gets the set
-        # of size one, as the solver's tolerances are absolute.
-        length = float(np.linalg.norm(direction))
-        norms = np.linalg.norm(self.A, axis=1)
-        rows, slack = self.A / norms[:, None], self.slack / (norms * self.radius)
-        if length == 0.0:
-            return 0.0
-        result = _linprog(-direction / length, A_ub=rows, b_ub=slack, bounds=(None, None))
-        if result.status != 0:
-            return super().support(direction)
-        weights = np.maximum(-result.ineqlin.marginals, 0.0)
-        missed = float(np.linalg.norm(direction / length - weights @ rows))
-        return length * self.radius * (float(weights @ slack) + missed)
-
-    @property
-    def symmetry(self) -> float:
-        # The ratios t_i of slacks to those of the centre add up to m, so that t_i - 1 <= m - 1. At
-        # -s v the i-th ratio is 1 - s (t_i - 1).
-        return 1.0 / (self.b.size - 1)
-
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
@@ -139,10 +117,13 @@ class Polytope(Domain):
         yield cls(np.vstack([rows, -rows]), [1, 2, 3, 1, 2, 5, 1, 0.1, 2, 1])
 
 
-def _linprog(cost: Array, **constraints: Any) -> Any:
+def _linprog(cost: Array, A: Array, b: Array, bounds: Any = (None, None)) -> Any:
     """SciPy's solver of linear programs, which comes with an extra."""
     optimize = extras.require("scipy.optimize", "lab", "a polytope")
-    return optimize.linprog(cost, **constraints)
+    found = optimize.linprog(cost, A_ub=A, b_ub=b, bounds=bounds)
+    if found.status not in (0, 2, 3):  # solved, infeasible, unbounded
+        raise DomainError(f"Polytope: a linear program failed: {found.message}")
+    return found
 
 
 def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -154,24 +135,17 @@ def _inner_point_and_box(A: Array, b: Array) -> tuple[Array, Array, Array]:
     slack = b - A @ anchor
     size = float(np.abs(slack).max()) or 1.0
     inner = _deepest_point(A, slack / size)
-    low, high = _bounding_box(A, slack / size)
-    return anchor + size * inner, anchor + size * low, anchor + size * high
+    coordinates = range(anchor.size)
+    low, high = (np.array([_least(A, slack / size, i, s) for i in coordinates]) for s in (1, -1))
+    return anchor + size * inner, anchor + size * low, anchor - size * high
 
 
 def _deepest_point(A: Array, b: Array) -> Array:
     """Return the centre of the largest inscribed ball, whose depth shows an empty or flat set."""
     dim = A.shape[1]
-    result = _linprog(
-        np.append(np.zeros(dim), -1.0),
-        A_ub=np.column_stack([A, np.ones(b.size)]),
-        b_ub=b,
-        # Depth is capped: an unbounded set still has an answer here and is named as such later.
-        bounds=[(None, None)] * dim + [(None, 2.0)],
-    )
-    if result.status != 0 or result.x is None:
-        raise DomainError(
-            f"Polytope: the linear program for an inner point failed: {result.message}"
-        )
+    # Depth is capped: an unbounded set still has an answer here and is named as such later.
+    bounds = [(None, None)] * dim + [(None, 2.0)]
+    result = _linprog(-np.eye(dim + 1)[-1], np.column_stack([A, np.ones(b.size)]), b, bounds)
     depth = float(result.x[-1])
     rows = np.flatnonzero(np.abs(result.ineqlin.marginals) > 1e-9).tolist()
     if depth < -1e-12:
@@ -186,21 +160,12 @@ def _deepest_point(A: Array, b: Array) -> Array:
     return np.asarray(result.x[:-1])
 
 
-def _bounding_box(A: Array, b: Array) -> tuple[Array, Array]:
-    """Least and largest value of every coordinate, by 2d linear programs."""
-    dim = A.shape[1]
-    ends = np.zeros((2, dim))
-    for i in range(dim):
-        for row, sign in enumerate((1.0, -1.0)):
-            cost = np.zeros(dim)
-            cost[i] = sign
-            result = _linprog(cost, A_ub=A, b_ub=b, bounds=(None, None))
-            if result.status in (2, 3):  # HiGHS may call an unbounded problem "infeasible"
-                way = "fall" if sign > 0 else "grow"
-                raise DomainError(
-                    f"Polytope: coordinate {i} can {way} without limit; add a row that bounds it"
-                )
-            if result.fun is None:
-                raise DomainError(f"Polytope: a linear program failed: {result.message}")
-            ends[row, i] = sign * result.fun
-    return ends[0], ends[1]
+def _least(A: Array, b: Array, i: int, sign: int) -> float:
+    """Return the least value of a coordinate, or of its opposite."""
+    result = _linprog(sign * np.eye(A.shape[1])[i], A, b)
+    if result.status != 0:  # HiGHS may call an unbounded problem "infeasible"
+        way = "fall" if sign > 0 else "grow"
+        raise DomainError(
+            f"Polytope: coordinate {i} can {way} without limit; add a row that bounds it"
+        )
+    return float(result.fun)

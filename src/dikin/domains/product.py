@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import sqrt
 from typing import Any, NamedTuple, Self
 
@@ -51,7 +51,7 @@ class Product(Domain):
         self.parts = parts
         self.dim = sum(part.dim for part in parts)
         self.nu = sum(part.nu for part in parts)
-        self.exact_support = all(part.exact_support for part in parts)
+        self.symmetry = min(part.symmetry for part in parts)
         self.center = np.concatenate([part.center.ravel() for part in parts])
         self.radius = sqrt(sum(part.radius**2 for part in parts))
         self.inradius = min(part.inradius for part in parts)
@@ -105,50 +105,34 @@ class Product(Domain):
     def gauge(self, v: Array) -> float:
         return max(part.gauge(w) for part, w in self._chart_parts(v))
 
-    def support(self, direction: Array) -> float:
-        return sum(part.support(w) for part, w in self._chart_parts(direction))
-
     def barrier_growth(self, share: float) -> float:
         return sum(part.barrier_growth(share) for part in self.parts)
 
-    @property
-    def symmetry(self) -> float:
-        return min(part.symmetry for part in self.parts)
-
-    def geometry(self, scale: float) -> Geometry:
-        parts = [part.geometry(scale) for part in self.parts]
-        return _product(parts, [1.0] * len(parts))
-
-    def equal_sided_geometry(self, scale: float) -> Geometry:
-        # Every part equal-sided, and all of them of the same radius.
-        radius = self.radius / sqrt(len(self.parts))
-        factors = [part.radius / radius for part in self.parts]
-        pairs = zip(self.parts, factors, strict=True)
-        return _product(
-            [part.equal_sided_geometry(scale * factor) for part, factor in pairs], factors
-        )
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
+        # With equal sides all parts have the same radius. Longer products nest to the right.
+        shares = [part.radius * sqrt(len(self.parts)) / self.radius for part in self.parts]
+        factors = shares if equal_sides else [1.0] * len(self.parts)
+        *pairs, (last, factor) = zip(self.parts, factors, strict=True)
+        product = last.geometry(scale * factor, equal_sides)
+        for domain, left_factor in reversed(pairs):
+            left = domain.geometry(scale * left_factor, equal_sides)
+            product = PairGeometry(
+                left.size + product.size,
+                left,
+                product,
+                left_factor,
+                factor,
+                left.entries,
+                max(left.iterate_size, product.iterate_size),
+                max(left.metric_size, product.metric_size),
+            )
+            factor = 1.0
+        return product
 
     @classmethod
     def examples(cls) -> Iterator[Self]:
         yield cls(Box([0], [10]), Simplex(3))
         yield cls(Ball(2, 0.1, [3, 3]), cls(Simplex(2), Polytope([[1.0], [-1.0]], [2.0, 5.0])))
-
-
-def _product(parts: Sequence[Geometry], factors: Sequence[float]) -> Geometry:
-    product, factor = parts[-1], factors[-1]
-    for part, left_factor in zip(reversed(parts[:-1]), reversed(factors[:-1]), strict=True):
-        product = PairGeometry(
-            part.size + product.size,
-            part,
-            product,
-            left_factor,
-            factor,
-            part.entries,
-            max(part.iterate_size, product.iterate_size),
-            max(part.metric_size, product.metric_size),
-        )
-        factor = 1.0
-    return product
 
 
 class PairNumbers(NamedTuple):
@@ -167,7 +151,7 @@ class PairNumbers(NamedTuple):
 
 
 class PairGeometry(PairNumbers, Geometry):
-    """Block by block, as the quadratic is isotropic. Longer products nest to the right.
+    """Block by block, as the quadratic is isotropic.
 
     H is block-diagonal: only the length of s couples the blocks. The first columns of an iterate
     and of a metric are those of the left part.
@@ -208,10 +192,26 @@ class PairGeometry(PairNumbers, Geometry):
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float, Any, Any]:
         n = self.left.size
-        a, b = self.left.explore(iterate[:, :n], kappa, shift, s[:n], metric[:, :n])
-        c, d = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
+        left = self.left.explore(iterate[:, :n], kappa, shift, s[:n], metric[:, :n])
+        right = self.right.explore(iterate[:, n:], kappa, shift, s[n:], metric[:, n:])
+        return left[0] + right[0], left[1] + right[1], left, right
+
+    def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
+        n, (_, _, left, right) = self.left.size, seen
+        a: float = self.left.point(iterate[:, :n], metric[:, :n], left, scale, u[:n])
+        b: float = self.right.point(iterate[:, n:], metric[:, n:], right, scale, u[n:])
+        return a + b
+
+    def linear_update(
+        self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
+    ) -> tuple[float, float]:
+        n, (_, _, left, right) = self.left.size, seen
+        a, b = self.left.linear_update(iterate[:, :n], metric[:, :n], left, scale, damping, out[:n])
+        c, d = self.right.linear_update(
+            iterate[:, n:], metric[:, n:], right, scale, damping, out[n:]
+        )
         return a + c, b + d
 
     def barrier(self, iterate: Array) -> float:

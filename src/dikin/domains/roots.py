@@ -13,9 +13,6 @@ and F is concave. Newton's method from a point right of the root therefore falls
 it. Replacing the convex w/(2-gap) by its tangent at 2/3, w (3/8 + 9/16 gap), gives a quadratic
 whose root is such a point, and so close a one that four steps always reach full precision, for
 every g, S and w.
-
-Where the last round's gap is at hand, Halley's method starts from that and cubes the error in each
-step. Should it leave (0, 1] or be slow, the method above takes over.
 """
 
 from __future__ import annotations
@@ -23,25 +20,6 @@ from __future__ import annotations
 import numpy as np
 
 from dikin.kernel import choose, compilable
-
-
-@compilable
-def warm_start_gap(linear: float, quadratic: float, weight: float, near: float) -> float:
-    """The gap 1 - r in (0, 1] of the root, starting near a known one."""
-    excess = linear - quadratic
-    gap = near
-    for _ in range(3):
-        far = 2.0 - gap
-        value = far * (weight - gap * (excess + quadratic * gap)) - gap * weight
-        fall = far * far * (excess + 2.0 * quadratic * gap) + 2.0 * weight
-        second = quadratic * far * far * far + 2.0 * weight
-        move = far * value * fall / (fall * fall + value * second)
-        gap += move
-        if not 0.0 < gap <= 1.0:
-            break
-        if abs(move) <= 1e-5 * gap and fall > 0.0:  # the error is of the order of its cube
-            return gap
-    return cold_start_gap(linear, quadratic, weight)
 
 
 @compilable

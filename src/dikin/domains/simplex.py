@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from math import inf, log, sqrt
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from dikin.arguments import LARGEST_VECTOR, size_of_set
+from dikin.domains.ball import TINY
 from dikin.domains.base import Array, Domain
 from dikin.domains.geometry import (
     ClosedForm,
@@ -23,9 +24,6 @@ from dikin.domains.geometry import (
 )
 from dikin.kernel import choose, compilable, looped
 from dikin.vectors import combine, dot
-
-TINY = 1e-300
-"""Negligible when added to any other number."""
 
 PLANE_TOLERANCE = 1e-9
 """The largest distance from 1 of the sum of a probability vector's entries."""
@@ -44,11 +42,10 @@ class ProbabilityDomain(Domain):
         The number of entries or eigenvalues.
     """
 
-    exact_support = True
-
     def __init__(self, n: int) -> None:
         self.n = n
         self.nu = n - 1.0
+        self.symmetry = 1.0 / self.nu  # from a corner to the middle of the face opposite
         self.radius = sqrt(1 - 1 / n)
         self.inradius = 1 / sqrt(n * (n - 1))
         self.diameter = sqrt(2)
@@ -56,10 +53,6 @@ class ProbabilityDomain(Domain):
     def barrier_growth(self, share: float) -> float:
         # In the corners, where all entries but one are share/n.
         return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
-
-    @property
-    def symmetry(self) -> float:
-        return 1.0 / (self.n - 1)  # from a corner to the middle of the face opposite
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n})"
@@ -112,10 +105,7 @@ class Simplex(ProbabilityDomain):
     def gauge(self, v: Array) -> float:
         return -self.n * float(self.outward(v).min())
 
-    def support(self, direction: Array) -> float:
-        return float(self.outward(direction).max())  # whose entries add up to zero
-
-    def geometry(self, scale: float) -> Geometry:
+    def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         return SimplexGeometry(self.n, 4, 4, scale)
 
     @classmethod
@@ -141,14 +131,14 @@ class SimplexGeometry(ClosedForm):
 
     Stationarity under the constraint, with the `multiplier` m, is one quadratic per coordinate:
 
-        S x^2 + (g_i + m) x - w = 0,   S, g in the units of x,
+        (S/length) x^2 + (G_i + m) x - w length = 0,
 
     whose positive root falls in m and is convex in it. So does the sum of the roots, and
     Newton's method for sum x = 1 rises monotonically from any m at which the sum is over one;
     from any other its first step lands on such an m. The last round's m is close.
 
-    A constant in g changes nothing, as the entries of u sum to 0. `solve` makes it so that min g is
-    0: near a corner some g_i are enormous, and a constant of that size would round the others away.
+    A constant in G changes nothing, as the entries of u sum to 0. `solve` makes it so that min G is
+    0: near a corner some G_i are enormous, and a constant of that size would round the others away.
 
     H is a diagonal D restricted to the plane sum z = 0: z = D^(-1/2) s stays in the plane when s is
     orthogonal to w = D^(-1/2) 1.
@@ -160,11 +150,11 @@ class SimplexGeometry(ClosedForm):
         return iterate
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        square = quadratic / (self.length * self.length)
-        spread = subtract_least(linear) / self.length
+        square, n = quadratic / self.length, self.size
+        weight *= self.length
+        spread = subtract_least(linear)
         # The root lies above a multiplier at which the sum is at least one: at the first bound the
         # largest entry alone is one, at the second every entry is at least 1/n.
-        n = self.size
         least = max(weight - square, n * weight - square / n - spread)
         simplex_solve(linear, self.length, square, weight, least, iterate)
 
@@ -204,11 +194,13 @@ def last_step(move: float, multiplier: float, step: int, weight: float) -> bool:
 
 
 @compilable
-def positive_root(b: float, square: float, weight: float) -> float:
-    """The root x > 0 of square x^2 + b x = weight."""
-    total = abs(b) + np.sqrt(b * b + 4.0 * square * weight)
+def positive_root(b: float, square: float, weight: float) -> tuple[float, float]:
+    """The root x > 0 of square x^2 + b x = weight, and 2 square x + b."""
+    slope = np.sqrt(b * b + 4.0 * square * weight)
+    total = abs(b) + slope
     # Without a square the other form counts, and this one must only stay finite.
-    return choose(b > 0.0, 2.0 * weight / total, total / (2.0 * square + TINY * (1.0 + total)))
+    other = total / (2.0 * square + TINY * (1.0 + total))
+    return choose(b > 0.0, 2.0 * weight / total, other), slope
 
 
 def _subtract_least(linear: Array) -> float:
@@ -232,22 +224,23 @@ def _simplex_solve(
 ) -> None:
     n, multiplier, total = linear.size, max(float(iterate[3, 0]), least), 1.0
     for step in range(100):
-        total = slope = 0.0
+        total = fall = 0.0
         for i in range(n):
-            b = linear[i] / length + multiplier
-            x = positive_root(b, square, weight)
+            x, slope = positive_root(linear[i] + multiplier, square, weight)
             total += x
-            slope += x / (2.0 * square * x + b)  # the equation's discriminant
-        move = (total - 1.0) / slope
+            fall += x / slope
+        move = (total - 1.0) / fall
         if last_step(move, multiplier, step, weight):
             break
         multiplier = max(multiplier + move, least)
     iterate[3, 0] = multiplier
     for i in range(n):
-        x = positive_root(linear[i] / length + multiplier, square, weight) / total
-        iterate[0, i] = (x - 1.0 / n) / length
-        iterate[1, i] = n * x
-        iterate[2, i] = (length / x) ** 2
+        x = positive_root(linear[i] + multiplier, square, weight)[0] / total
+        iterate[0, i], iterate[1, i], iterate[2, i] = (
+            (x - 1.0 / n) / length,
+            n * x,
+            (length / x) ** 2,
+        )
 
 
 @looped(_simplex_solve, order_free=True)
@@ -258,17 +251,14 @@ def simplex_solve(
 
     No function in its loop takes an array: Numba would count references in every step.
     """
-    scaled, multiplier = linear / length, max(float(iterate[3, 0]), least)
+    multiplier, x, total = max(float(iterate[3, 0]), least), linear, 1.0
     for step in range(100):
-        b = scaled + multiplier
-        x: Any = positive_root(b, square, weight)  # type: ignore[arg-type]
-        total, slope = float(x.sum()), float((x / (2.0 * square * x + b)).sum())
-        move = (total - 1.0) / slope
+        x, slope = positive_root(linear + multiplier, square, weight)  # type: ignore[arg-type,assignment]
+        total = float(x.sum())
+        move = (total - 1.0) / float((x / slope).sum())
         if last_step(move, multiplier, step, weight):
             break
         multiplier = max(multiplier + move, least)
     iterate[3, 0] = multiplier
-    x /= total
-    np.divide(x - 1.0 / x.size, length, iterate[0])
-    np.multiply(x, x.size, iterate[1])
-    np.square(length / x, iterate[2])
+    x = x / total
+    iterate[:3] = (x - 1.0 / x.size) / length, x.size * x, (length / x) ** 2

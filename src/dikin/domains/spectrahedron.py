@@ -46,19 +46,14 @@ class Spectrahedron(ProbabilityDomain):
         self.center = np.eye(self.n) / self.n
 
     @cached_property
-    def _matrices(self) -> Array:
-        """An orthonormal basis of the symmetric matrices of trace zero, one per block of rows."""
+    def _rows(self) -> Array:
+        """An orthonormal basis of the symmetric matrices of trace zero, flattened."""
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
         off[index, rows, columns] = off[index, columns, rows] = sqrt(0.5)
         diagonal = helmert(self.n)[:, :, None] * np.eye(self.n)
-        return np.concatenate([diagonal, off])
-
-    @cached_property
-    def _rows(self) -> Array:
-        """The same, one per row."""
-        return self._matrices.reshape(self.dim, self.n**2)
+        return np.concatenate([diagonal, off]).reshape(self.dim, self.n**2)
 
     def outward(self, v: Array) -> Array:
         return np.asarray(v @ self._rows).reshape(self.point_shape)
@@ -75,7 +70,7 @@ class Spectrahedron(ProbabilityDomain):
 
     def hessian(self, v: Array) -> Array:
         inverse = self._inverse(v)
-        images = inverse @ self._matrices @ inverse
+        images = inverse @ self._rows.reshape(-1, self.n, self.n) @ inverse
         return np.asarray(self._rows @ images.reshape(self._rows.shape).T)
 
     def _inverse(self, v: Array) -> Array:
@@ -89,9 +84,6 @@ class Spectrahedron(ProbabilityDomain):
 
     def gauge(self, v: Array) -> float:
         return -self.n * float(np.linalg.eigvalsh(self.outward(v))[0])
-
-    def support(self, direction: Array) -> float:
-        return float(np.linalg.eigvalsh(self.outward(direction))[-1])  # whose trace is zero
 
     @classmethod
     def examples(cls) -> Iterator[Self]:

@@ -14,7 +14,7 @@ from dikin.domains.base import Array
 from dikin.environments.base import add
 from dikin.kernel import compilable
 from dikin.learners.base import Learner
-from dikin.learners.kernel_learner import LearnerState, Memo
+from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo
 
 
 class Workspace(NamedTuple):
@@ -28,9 +28,9 @@ class Workspace(NamedTuple):
     """The point of u."""
 
     @classmethod
-    def of(cls, size: int, metric_size: int, entries: int) -> Workspace:
-        table = np.zeros((metric_size, size))
-        return cls(np.zeros(size), table, np.zeros(size), np.zeros(entries))
+    def of(cls, learner: KernelLearner) -> Workspace:
+        s, u = np.zeros((2, learner.geometry.size))
+        return cls(s, np.zeros(learner._metric_form), u, np.zeros(learner.units.center.size))
 
 
 class UnitConversion(NamedTuple):
@@ -43,7 +43,7 @@ class UnitConversion(NamedTuple):
     curvature_scale: float
     """A strong convexity of 1 in working units."""
     curvature_limit: float
-    """The largest curvature that is told in a round: understating is safe."""
+    """The largest curvature that is reported in a round: understating is safe."""
 
     @classmethod
     def of(cls, learner: Learner) -> UnitConversion:

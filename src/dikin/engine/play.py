@@ -28,13 +28,13 @@ from dikin.learners.base import Learner
 from dikin.learners.kernel_learner import KernelLearner
 
 Advance = Callable[[int], None]
-"""Plays that many rounds."""
+"""Run that many rounds."""
 
 
 def plain_rounds(learner: Learner, environment: Environment) -> Advance:
     """Any learner against any environment, one number and one curvature at a time.
 
-    No more curvature is told than a learner's assumptions admit: understating is safe.
+    Curvature is reported up to a learner's assumptions: understating is safe.
     """
     needs_context = learner.feedback is Feedback.CONTEXT
 
@@ -198,19 +198,17 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
     losses = environment.kernel
     if not isinstance(learner, KernelLearner) or not compiles(losses) or learner.may_restart:
         return None
-    parts = learner.compiled_parts()
-    if parts is None:
+    if learner.compiled_state() is None:
         return None
-    units, size = UnitConversion.of(learner), learner.geometry.size
-    loop = compiled_loop(parts.kernel, losses)
-    space = Workspace.of(size, parts.metric_size, units.center.size)
+    kernel, units, space = learner._kernel, UnitConversion.of(learner), Workspace.of(learner)
+    loop = compiled_loop(kernel, losses)
 
     def advance(rounds: int) -> None:
         with learner._open.lock:  # other threads ask and tell before or after these rounds
-            parts, sums = learner.compiled_parts(), environment.sums.copy()
-            assert parts is not None
+            state, sums = learner.compiled_state(), environment.sums.copy()
+            assert state is not None
             drawn, before = learner._noise.drawn, environment.chances.bit_generator.state
-            players = parts.kernel, losses, units, parts.state, space, sums
+            players = kernel, losses, units, state, space, sums
             try:
                 while learner._noise.drawn < drawn + rounds:
                     played = learner._noise.drawn - drawn
@@ -224,7 +222,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
                 environment.chances.bit_generator.state = before
                 learner._noise.seek(drawn)
                 raise
-            learner._take_over(parts, rounds)
+            learner._take_over(state, rounds)
             environment.sums[:] = sums
             environment.rounds += rounds
 

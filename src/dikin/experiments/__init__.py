@@ -1,4 +1,4 @@
-"""Parts of `dikin reproduce`: the runner of games, fits of slopes, and tables as text."""
+"""Parts of `dikin reproduce`: the runner, fits of slopes, and tables as text."""
 
 from dikin import extras
 

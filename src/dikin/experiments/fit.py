@@ -1,4 +1,4 @@
-"""Growth of regret: slopes with intervals, and means of games."""
+"""Growth of regret: slopes with intervals, and means over runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERVAL = 0.95
 
 
 def half_interval(values: ArrayLike) -> Any:
-    """Half of Student's 95% interval for the mean over games, the first axis. NaN for one game."""
+    """Half of Student's 95% interval for the mean over runs, the first axis. NaN for one run."""
     from scipy.stats import t as student
 
     games = np.asarray(values, dtype=float)
@@ -49,7 +49,7 @@ class Curve:
 
     sizes: Array
     regrets: Array
-    """A row per size, a column per game."""
+    """A row per size, a column per run."""
     fitted: int | None = None
     """Number of the largest sizes to which the power is fitted, None for all."""
     proved: float = nan
@@ -81,7 +81,7 @@ class Curve:
 
     @property
     def band(self) -> tuple[Array, Array, Array]:
-        """Sizes, means and half of the 95% interval of each mean, 0 for one game."""
+        """Sizes, means and half of the 95% interval of each mean, 0 for a single run."""
         return self.sizes, self.means, np.nan_to_num(half_interval(self.regrets.T))
 
     @property
@@ -96,7 +96,7 @@ class Curve:
 
 
 def fit_power(sizes: Array, regrets: Array) -> PowerFit:
-    """Return the slope of log mean regret, to first order a mean over games, by least squares."""
+    """Return the slope of log mean regret, to first order a mean over runs, by least squares."""
     logs, means = np.log(sizes), np.maximum(regrets.mean(axis=1), 1e-12)
     slope, intercept = np.polyfit(logs, np.log(means), 1)
     away = logs - logs.mean()

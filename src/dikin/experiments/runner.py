@@ -1,4 +1,4 @@
-"""Play the cells that are not in a store yet, on local processes, with a bar.
+"""Run the cells that are not in a store yet, on local processes, with a bar.
 
 Finished cells are in an SQLite file, from which an interrupted run continues.
 """
@@ -29,7 +29,7 @@ Results = dict[str, list[Result]]
 
 
 def run(cells: Sequence[PaperCell], request: Request, out: Path, console: Console) -> Results:
-    """Return the results of all cells, after playing those that are missing, large ones first."""
+    """Return the results of all cells, after running those that are missing, large ones first."""
     from joblib import Parallel, delayed
 
     try:

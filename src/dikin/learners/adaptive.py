@@ -37,12 +37,12 @@ import numpy as np
 from dikin.arguments import nonnegative, one_of
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateWarning, ParameterError, SlowLearnerWarning, shown
+from dikin.kernel import compilable
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
 from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, optional_horizon, parameter
 from dikin.silence import warn
-from dikin.theory import schedules
+from dikin.theory import rates
 from dikin.theory.certificate import RANGE, Account, Part
-from dikin.theory.schedules import SMOOTH
 
 TOTAL, RATE, SPENT, HELD = range(4)
 """The numbers of the state: S_t, eta_{t+1}, and two sums of the certificate."""
@@ -52,6 +52,42 @@ EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
 
 
+def target(order: int, dim: int, constant: float) -> float:
+    """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
+    found: float = dim**2 * (constant + 1.0) ** (order - 1)
+    return found
+
+
+def uncurved(first: float, target: float, rounds: int, order: int) -> float:
+    """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
+    power = 1 + 1 / order
+    total: float = (first**power + power * target ** (1 / order) * rounds) ** (1 / power)
+    return total
+
+
+@compilable
+def regularisation(total: float, target: float, order: int) -> float:
+    """Return lambda_t > 0 of lambda^k (total + lambda) = target, the equation of line 4.
+
+    (target/total)^(1/k) and target^(1/(k+1)) are at or above it. The smaller one is close, and
+    Halley's method cubes the error: a step that moves by less than 1e-6 is the last.
+    """
+    k, share = float(order), target / total
+    root: float = sqrt(share) if order == 2 else share ** (1.0 / 3.0)
+    if root > total:  # exactly when target^(1/(k+1)) is the smaller of the two
+        root = target ** (1.0 / (k + 1.0))
+    for _ in range(60):  # three are enough, but not for NaN, which an altered state may have
+        low = 1.0 if order == 2 else root  # root^(k-2)
+        value = low * root * root * (total + root) - target
+        slope = low * root * (k * total + (k + 1.0) * root)
+        bend = 0.5 * k * low * ((k - 1.0) * total + (k + 1.0) * root)
+        fall = value * slope / (slope * slope - value * bend)
+        root -= fall
+        if abs(fall) < 1e-6 * root:
+            break
+    return root
+
+
 class Schedule(NamedTuple):
     """The constants of lines 1 to 7 and of a_t. Without a target lambda_t = 0 and eta_t = cap."""
 
@@ -59,7 +95,7 @@ class Schedule(NamedTuple):
     cap: float  # the largest rate: sharp constants keep eta_t |g_t|* at most 1/2 by it
     smoothness: float = 0.0  # beta
     lipschitz: float = 0.0  # L
-    order: int = SMOOTH  # k
+    order: int = rates.SMOOTH  # k
     target: float = 0.0
     first: float = 0.0  # lambda_0
     coefficient: float = 0.0
@@ -74,9 +110,7 @@ class Schedule(NamedTuple):
 
     def regularisation(self, total: float) -> float:
         """lambda_t from S_{t-1} + sigma_t = total: line 4."""
-        if self.target == 0.0:
-            return 0.0
-        return schedules.regularisation(total, self.target, self.order)
+        return regularisation(total, self.target, self.order) if self.target > 0.0 else 0.0
 
     def rate(self, total: float, round: int) -> float:
         """eta_t from S_{t-1} = total: line 6."""
@@ -87,7 +121,7 @@ class Schedule(NamedTuple):
             rounds = float(round) if round > EARLIEST else EARLIEST
             floor = self.anytime * log(rounds) / rounds
         inside = self.coefficient / total + floor
-        root: float = sqrt(inside) if self.order == SMOOTH else inside ** (1.0 / 3.0)
+        root: float = sqrt(inside) if self.order == rates.SMOOTH else inside ** (1.0 / 3.0)
         rate = self.scale * root
         return rate if rate < self.cap else self.cap
 
@@ -95,7 +129,7 @@ class Schedule(NamedTuple):
         """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
         if self.target == 0.0:
             return self.cap
-        total = schedules.uncurved(self.first, self.target, rounds, self.order)
+        total = uncurved(self.first, self.target, rounds, self.order)
         return self.rate(total, rounds + 1)
 
 
@@ -109,16 +143,15 @@ class BarrierKernel(NamedTuple):
         right, geometry, numbers = self.schedule, self.geometry, state.numbers
         shift = numbers[RATE] * (numbers[TOTAL] + right.assumed)
         # Lines 1 and 2: normal noise becomes a direction, and s_t = unit s.
-        square, trace = geometry.explore(state.iterate, right.kappa, shift, s, metric)
-        unit = 1.0 / sqrt(square)
+        seen = geometry.explore(state.iterate, right.kappa, shift, s, metric)
+        unit = 1.0 / sqrt(seen[0])
         # Line 3.
-        played_square = geometry.point(state.iterate, metric, right.reach * unit, u)
-        return played_square, trace, unit
+        return geometry.point(state.iterate, metric, seen, right.reach * unit, u), unit, seen
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        right, numbers, (played_square, trace, unit) = self.schedule, state.numbers, memo.asked
+        right, numbers, (played_square, unit, seen) = self.schedule, state.numbers, memo.asked
         d, beta, lipschitz, reach = right.dim, right.smoothness, right.lipschitz, right.reach
         # A round that is thrown away adds zero: a branch here would cost time in every round.
         counts = 1.0 if curvature >= right.least else 0.0
@@ -127,16 +160,18 @@ class BarrierKernel(NamedTuple):
         slope = d / reach * (loss + 0.5 * lam * played_square)  # line 5
         added, scale = counts * (sigma + lam), counts * slope * unit
         along, square = self.geometry.linear_update(
-            memo.iterate, memo.metric, scale, added, state.linear
+            memo.iterate, memo.metric, seen, scale, added, state.linear
         )  # g_t.y_t and |y_t|^2
         # The certificate.
-        tau = reach * reach * trace
+        tau = reach * reach * seen[1]
         price = 0.5 * tau * (beta / d + (beta - sigma) / (d + 2.0)) + lipschitz * sqrt(tau / d)
         numbers[SPENT] += counts * price + (1.0 - counts) * RANGE
         numbers[SPENT] += along - 0.5 * (added + counts * lam) * square
         numbers[HELD] += counts * lam
         numbers[TOTAL] += added
-        numbers[RATE] = min(numbers[RATE], right.rate(numbers[TOTAL], round + 1))  # line 6
+        rate = right.rate(numbers[TOTAL], round + 1)  # line 6
+        if rate < numbers[RATE]:
+            numbers[RATE] = rate
         weight = right.kappa / numbers[RATE]
         self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)  # line 7
 
@@ -178,9 +213,9 @@ def sharp_schedule(
 ) -> Schedule:
     """The constants of docs/mathematics.md, from beta or L in the paper's units."""
     d, coefficient = float(dim), (constant + 1.0) ** (order - 1)
-    target, cap = schedules.target(order, dim, constant), 1.0 / (3.0 * dim)
-    common = Schedule(d, cap, order=order, target=target, first=target, coefficient=coefficient)
-    if order == schedules.LIPSCHITZ:
+    goal, cap = target(order, dim, constant), 1.0 / (3.0 * dim)
+    common = Schedule(d, cap, order=order, target=goal, first=goal, coefficient=coefficient)
+    if order == rates.LIPSCHITZ:
         return common._replace(lipschitz=constant, scale=d ** (-4.0 / 3.0))
     right = common._replace(smoothness=constant, scale=0.5 / d)
     if horizon is None:
@@ -191,7 +226,7 @@ def sharp_schedule(
 def paper_schedule(sharp: Schedule, nu: float, horizon: int) -> tuple[Schedule, float]:
     """The constants of the paper's algorithm boxes, and the round from which its theorem holds."""
     d, beta, lipschitz = sharp.dim, sharp.smoothness, sharp.lipschitz
-    if sharp.order == SMOOTH:
+    if sharp.order == rates.SMOOTH:
         rho = 512.0 * nu * (1.0 + 32.0 * sqrt(nu)) ** 2
         lambda_0, floor = (beta + 1.0) * rho / nu, nu / (horizon * log(horizon))
     else:  # rho'
@@ -215,7 +250,7 @@ class Adaptive(BarrierFTRL):
     )
 
     def _begin(self) -> None:
-        rounded = self.domain.equal_sided_geometry(self.units.radius)
+        rounded = self.domain.geometry(self.units.radius, equal_sides=True)
         ratio = rounded.longest / rounded.shortest
         if ratio > UNEQUAL:
             warn(
@@ -226,7 +261,7 @@ class Adaptive(BarrierFTRL):
                 SlowLearnerWarning,
                 stacklevel=3,
             )
-        constant = self._in_units("smoothness" if self.order == SMOOTH else "lipschitz")
+        constant = self._in_units("smoothness" if self.order == rates.SMOOTH else "lipschitz")
         dim, nu, horizon = self.domain.dim, self.domain.nu, self.horizon
         right = sharp_schedule(self.order, dim, nu, constant, horizon)
         if self.constants == "paper":
@@ -250,9 +285,9 @@ class Adaptive(BarrierFTRL):
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
         make: Any = cls
         # beta or L is 1 in the paper's units, for losses in [-1, 1].
-        unit = domain.radius**-2 if cls.order == SMOOTH else 1.0 / domain.radius
+        unit = domain.radius**-2 if cls.order == rates.SMOOTH else 1.0 / domain.radius
         yield make(domain, unit, seed=seed)
-        yield make(domain, (20 if cls.order == SMOOTH else 5) * unit, horizon=1000, seed=seed)
+        yield make(domain, (20 if cls.order == rates.SMOOTH else 5) * unit, horizon=1000, seed=seed)
         yield make(domain, unit, loss_range=(3, 11), seed=seed)
 
 
@@ -276,7 +311,7 @@ class AdaptiveSmooth(Adaptive):
     1
     """
 
-    order = schedules.SMOOTH
+    order = rates.SMOOTH
     smoothness: float = parameter(SMOOTHNESS, nonnegative)
 
 
@@ -300,5 +335,5 @@ class AdaptiveLipschitz(Adaptive):
     1
     """
 
-    order = schedules.LIPSCHITZ
+    order = rates.LIPSCHITZ
     lipschitz: float = parameter(LIPSCHITZ, nonnegative)

@@ -149,7 +149,9 @@ class Learner(Declared, Player[Query]):
             count = whole(n, "n", 1, "how many to ask for")
             return [self.ask(context, forecast=forecast) for _ in range(count)]
         queries = self._open
-        queries.acquire(type(self).__name__)
+        if queries.made_after != queries.forks:
+            queries.continue_in_child(type(self).__name__)
+        queries.lock.acquire()  # `with` takes twice as long
         try:
             if context is None and forecast is None:
                 u, square, memo = self._propose()
@@ -158,7 +160,7 @@ class Learner(Declared, Player[Query]):
             id, point = queries.next_id, u if self._same_units else self._point(u)
             if square > self._surely_inside:
                 point = self._inside(u, point)
-            point.setflags(write=False)
+            point.setflags(False)
             query = Query(id, point)
             queries[id], queries.next_id = (query, memo), id + 1
             return query
@@ -190,9 +192,12 @@ class Learner(Declared, Player[Query]):
             If the curvature is negative or not finite, or more than any such loss can have.
         """
         queries = self._open
-        queries.lock.acquire()  # `with` takes twice as long
+        queries.lock.acquire()
         try:
-            asked, memo = queries.find(query)
+            entry = queries.get(query.id) if isinstance(query, Query) else None
+            if entry is None or entry[0] is not query:
+                entry = queries.find(query)
+            asked, memo = entry
             if self._search is None:
                 self._learn(memo, self._scaled_answer(loss), self._scaled_curvature(curvature))
                 self.rounds += 1

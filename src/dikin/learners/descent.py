@@ -37,7 +37,6 @@ from dikin.learners.parameters import (
     parameter,
     two_parts,
 )
-from dikin.vectors import multiply
 
 FIRST_REACH = 0.1
 """delta_1 of OneMeasurementSPSA, in units of the inradius."""
@@ -75,12 +74,12 @@ class DescentKernel(NamedTuple):
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         geometry, shrink = self.geometry, self.pace.shrink
-        square, trace = geometry.explore(state.iterate, 0.0, 1.0, s, metric)
-        unit = 1.0 / sqrt(square) if square > 0.0 else 0.0  # else there is nothing to explore
+        seen = geometry.explore(state.iterate, 0.0, 1.0, s, metric)
+        unit = 1.0 / sqrt(seen[0]) if seen[0] > 0.0 else 0.0  # else there is nothing to explore
         far = reach_of(self.pace, state.numbers) / shrink * unit
-        norm = geometry.point(state.iterate, metric, far, u)
-        multiply(shrink, u, u)
-        return shrink * shrink * norm, trace, unit
+        norm = geometry.point(state.iterate, metric, seen, far, u)
+        np.multiply(u, shrink, u)
+        return shrink * shrink * norm, unit, seen
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
@@ -93,8 +92,9 @@ class DescentKernel(NamedTuple):
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
         slope = eta * pace.dim * value / (reach_of(pace, memo.numbers) * pace.shrink)
         n[ANSWERS] = float(round)
-        multiply(-1.0, state.iterate[0], state.linear)
-        geometry.linear_update(memo.iterate, memo.metric, slope * memo.asked[2], 0.0, state.linear)
+        np.multiply(state.iterate[0], -1.0, state.linear)
+        _, unit, seen = memo.asked
+        geometry.linear_update(memo.iterate, memo.metric, seen, slope * unit, 0.0, state.linear)
         geometry.project(state.linear, state.iterate)
 
 
@@ -270,9 +270,9 @@ class TwoPoint(Descent):
     def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
         """Propose two vectors, one in each row, with the larger of their squares."""
         one, square, memo = super()._propose()
-        pace, two = self._pace, np.empty_like(one)
-        far = -pace.reach / pace.shrink * memo.asked[2]
-        other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, far, two)
+        pace, two, (_, unit, seen) = self._pace, np.empty_like(one), memo.asked
+        far = -pace.reach / pace.shrink * unit
+        other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, seen, far, two)
         return np.stack([one, pace.shrink * two]), max(square, other), memo
 
     def _point(self, u: Array) -> Array:

@@ -20,8 +20,8 @@ from dikin.learners.base import Learner
 from dikin.players import locked
 from dikin.vectors import Array
 
-Proposal = tuple[float, float, float]
-"""Results of `ask`: |u|^2 of the vector to play, tr(H^-1) and 1/|s|."""
+Proposal = tuple[float, float, Any]
+"""Results of `ask`: |u|^2 of the vector to play, 1/|s|, and the result of the set's `explore`."""
 
 
 class LearnerState(NamedTuple):
@@ -39,14 +39,6 @@ class Memo(NamedTuple):
     iterate: Array
     metric: Array  # rows of the learner's own, then H as the geometry describes it
     asked: Proposal
-
-
-class CompiledParts(NamedTuple):
-    """A learner taken apart for the compiled loop."""
-
-    kernel: Any
-    state: LearnerState
-    metric_size: int
 
 
 class KernelLearner(Learner):
@@ -83,19 +75,18 @@ class KernelLearner(Learner):
 
     # --- the compiled loop ---------------------------------------------------------------------
 
-    def compiled_parts(self) -> CompiledParts | None:
-        """The parts for the compiled loop. None if it cannot be compiled or queries are open."""
+    def compiled_state(self) -> LearnerState | None:
+        """The state for the compiled loop. None if it cannot be compiled or queries are open."""
         answers = self.feedback is Feedback.VALUE  # the compiled loop answers with one loss
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
         numbers, linear, iterate = self._state
-        state = LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
-        return CompiledParts(self._kernel, state, self._metric_form[0])
+        return LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
 
-    def _take_over(self, parts: CompiledParts, rounds: int) -> None:
-        """Continue from the state of `compiled_parts` after so many rounds."""
-        numbers = from_values(self._state.numbers, parts.state.numbers)
-        self._state = parts.state._replace(numbers=numbers)
+    def _take_over(self, state: LearnerState, rounds: int) -> None:
+        """Continue from a `compiled_state` after so many rounds."""
+        numbers = from_values(self._state.numbers, state.numbers)
+        self._state = state._replace(numbers=numbers)
         self.rounds += rounds
         self._open.next_id += rounds
 

@@ -45,7 +45,7 @@ from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip,
 from dikin.players import locked
 from dikin.silence import warn
 from dikin.units import LossRange, checked_range
-from dikin.vectors import add_combination, clear, combine, dot, multiply
+from dikin.vectors import add_combination, combine, dot
 
 LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
 """Rounds that the mean remembers, and gains of the level and of its trend."""
@@ -66,15 +66,15 @@ class Round(NamedTuple):
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
         shift = n.rate * n.curvature
-        square, trace = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
-        unit = (REACH if measuring(n) else 1.0) / sqrt(square)
-        return self.geometry.point(state.iterate, metric[2:], unit, u), trace, unit
+        seen = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
+        unit = (REACH if measuring(n) else 1.0) / sqrt(seen[0])
+        return self.geometry.point(state.iterate, metric[2:], seen, unit, u), unit, seen
 
     def tell(
         self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
     ) -> None:
         then = memo.numbers  # which may be the numbers that are discounted now
-        stiff = self.plan.dim / memo.asked[1] - then.rate * then.curvature
+        stiff = self.plan.dim / memo.asked[2][1] - then.rate * then.curvature
         discount(self.plan, round, state)
         if not measuring(state.numbers):
             learn(self, round, memo, loss, curvature, stiff, state)
@@ -96,7 +96,8 @@ def learn(
 ) -> None:
     """Take in an answer."""
     plan, n, then, size = k.plan, state.numbers, memo.numbers, k.geometry.size
-    _, trace, unit = memo.asked
+    _, unit, seen = memo.asked
+    trace = seen[1]
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / (REACH * REACH)
@@ -125,13 +126,14 @@ def learn(
 def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerState) -> None:
     """Take in an answer that shows how large losses are. Only the certificate counts it."""
     n, size = state.numbers, k.geometry.size
-    _, trace, unit = memo.asked
+    _, unit, seen = memo.asked
+    trace = seen[1]
     surprise = 1.0
     if round > 1:
         last = min(round - 1, schedule.MEASURED) - 1
         surprise = loss - 0.5 * (n.samples[last // 2] + n.samples[(last + 1) // 2])
     if round == 2:  # the surprise of the first answer is known now
-        multiply(-surprise, state.linear[size:], state.linear[size:])
+        np.multiply(state.linear[size:], -surprise, state.linear[size:])
         n.g_y *= -surprise
     square = REACH * REACH
     certify(k, memo, k.plan.dim * unit / square, surprise, square * trace, 0.0, state)
@@ -144,7 +146,7 @@ def discount(plan: Plan, round: int, state: LearnerState) -> None:
     """Discount all sums where the memory is finite. The first answers weigh the same."""
     n, keep = state.numbers, plan.keep
     if keep < 1.0 and (round > schedule.MEASURED or not measuring(n)):
-        multiply(keep, state.linear, state.linear)
+        np.multiply(state.linear, keep, state.linear)
         n.curvature *= keep
         n.exploring *= keep
         n.rate_changes *= keep
@@ -214,9 +216,11 @@ def certify(
     """
     n, size, iterate = state.numbers, k.geometry.size, memo.iterate
     gradient, centre = memo.metric[0], memo.metric[1]
-    clear(gradient)
-    g_y, y_square = k.geometry.linear_update(iterate, memo.metric[2:], slope, 0.0, gradient)
-    multiply(1.0, iterate[0], centre)
+    gradient[:] = 0.0
+    g_y, y_square = k.geometry.linear_update(
+        iterate, memo.metric[2:], memo.asked[2], slope, 0.0, gradient
+    )
+    np.multiply(iterate[0], 1.0, centre)
     d = k.plan.dim
     smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
     price = min(smooth, k.plan.lipschitz * sqrt(tau / d))
@@ -254,7 +258,7 @@ def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> fl
 @compilable
 def begin_at_start(k: Round, state: LearnerState) -> None:
     """Put the centre at the start, with the rate that has just been chosen."""
-    clear(state.linear[: k.geometry.size])
+    state.linear[: k.geometry.size] = 0.0
     solve_centre(k, state, -1.0 / state.numbers.rate)
 
 
@@ -364,7 +368,7 @@ class Predictive(KernelLearner):
         self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
-        return self.domain.equal_sided_geometry(self.units.radius)
+        return self.domain.geometry(self.units.radius, equal_sides=True)
 
     def _planned(self) -> Plan:
         d, memory = float(self.domain.dim), self.memory or inf
@@ -373,8 +377,8 @@ class Predictive(KernelLearner):
             chart = self.domain.locate(self._first)
             outward = self.domain.outward(self.domain.gradient(chart))
             slope = self.units.radius * self.geometry.inward(outward)
-            u_0 = self.geometry.preimage((self._first - self.domain.center) / self.units.radius)
-            lift = float(slope @ u_0)
+            u_0 = self.geometry.inward((self._first - self.domain.center) / self.units.radius)
+            lift = float(slope @ (u_0 / self.geometry.squares))
             lift += self.domain.barrier(0.0 * chart) - self.domain.barrier(chart)
         beta, scaled = -1.0, inf
         if self.lipschitz is not None:

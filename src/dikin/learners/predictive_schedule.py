@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dikin.arguments import LARGEST
 from dikin.domains.base import Array
 from dikin.kernel import Record, compilable
-from dikin.theory import schedules
+from dikin.learners import adaptive
 
 MEASURED, REACH = 8, 0.5
 """Without a range so many losses, so far out in the ellipsoid, show how large they are."""
@@ -147,7 +147,7 @@ def regularisation(
     if cost == 0.0:
         return 0.0
     doubled = 2.0 * STEEP_CURVED * cost
-    return schedules.regularisation(total + sigma, doubled * doubled * total, 2)
+    return adaptive.regularisation(total + sigma, doubled * doubled * total, 2)
 
 
 @compilable

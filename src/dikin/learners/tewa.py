@@ -24,7 +24,7 @@ from dikin.domains.base import Array, Domain
 from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.vectors import add_combination, clear, combine, dot, dots, multiply
+from dikin.vectors import add_combination, combine, dot, dots
 
 
 class TewaKernel(NamedTuple):
@@ -41,12 +41,12 @@ class TewaKernel(NamedTuple):
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         geometry = self.geometry
-        middle, unit, seen = metric[0], metric[1], metric[3:]
+        middle, unit = metric[0], metric[1]
         average_experts(self, state, middle, u)
         first = state.iterate[: geometry.iterate_size]
-        square, _ = geometry.explore(first, 0.0, 1.0, s, seen)
-        clear(unit)
-        geometry.linear_update(first, seen, 1.0 / sqrt(square), 0.0, unit)
+        seen = geometry.explore(first, 0.0, 1.0, s, metric[3:])
+        unit[:] = 0.0
+        geometry.linear_update(first, metric[3:], seen, 1.0 / sqrt(seen[0]), 0.0, unit)
         combine(1.0, middle, self.reach, unit, u)
         return dot(u, u), 0.0, 0.0
 
@@ -64,7 +64,7 @@ class TewaKernel(NamedTuple):
             slope = self.gradient_bound * loss  # the estimate is slope s_t
             state.numbers[i] += rate * slope * along + 0.5 * second * square
             step = 1.0 / (second * round * self.shrink)
-            multiply(-1.0 / self.shrink, linear, linear)
+            np.multiply(linear, -1.0 / self.shrink, linear)
             add_combination(step * rate * slope, unit, step * second, away, linear)
             geometry.project(linear, state.iterate[i * held : (i + 1) * held])
 
@@ -73,7 +73,7 @@ class TewaKernel(NamedTuple):
 def copy_expert(kernel: Any, i: int, state: LearnerState, u: Array) -> None:
     """Set u to x_{t,i}."""
     held = kernel.geometry.iterate_size
-    multiply(kernel.shrink, state.iterate[i * held], u)
+    np.multiply(state.iterate[i * held], kernel.shrink, u)
 
 
 @compilable
@@ -82,13 +82,13 @@ def average_experts(kernel: Any, state: LearnerState, middle: Array, u: Array) -
     least, total = state.numbers[0], 0.0
     for i in range(kernel.rates.size):  # only ratios count: the best expert's exponential is one
         least = min(least, state.numbers[i])
-    clear(middle)
+    middle[:] = 0.0
     for i in range(kernel.rates.size):
         copy_expert(kernel, i, state, u)
         weight = kernel.rates[i] * exp(least - state.numbers[i])
         total += weight
         combine(weight, u, 1.0, middle, middle)
-    multiply(1.0 / total, middle, middle)
+    np.multiply(middle, 1.0 / total, middle)
 
 
 class Tewa(KernelLearner):

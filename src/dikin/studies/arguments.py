@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import unicodedata
@@ -64,13 +63,6 @@ def answer_of(value: Any, metrics: Any, covariates: Any, failed: Any) -> dict[st
     if covariates:
         answer["covariates"] = as_read(covariates)
     return answer | ({"failed": True} if true_or_false(failed, "failed") else {})
-
-
-def same_answer(row: dict[str, Any], answer: dict[str, Any]) -> bool:
-    """Return whether a row that tells has this answer."""
-    told = {part: row[part] for part in ANSWER if part in row}
-    # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-    return json.dumps(told, sort_keys=True) == json.dumps(answer, sort_keys=True, default=str)
 
 
 def query_or_id(query: Any) -> Query | int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,6 @@ from dikin.studies.tuner_options import (
     tuner_options,
 )
 
-MARGIN = 14
-"""The least width of the column of names."""
 SHOWN: dict[str, Callable[[Any], str]] = {
     "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
     "tell": lambda _: "told",
@@ -181,34 +179,18 @@ def list_(url: str) -> None:
 @command()
 @out_option("Draw the curves to this file.")
 def show(name: str, url: str, out: Path | None) -> None:
-    """Print a summary, and the first and last setting and value.
+    """Print a summary.
 
-    With --out they are drawn over the rounds, to a file: .png, .svg or .pdf.
+    With --out the rounds are drawn to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
-        for line in text(study):
-            click.echo(line)
+        lines = [("study", name), *study.status().lines()]
+        width = max(len(part) for part, _ in lines) + 2
+        for part, fact in lines:
+            click.echo(f"{part:<{width}}{fact}")
         if out is not None:
             study.plot(out)
             click.echo(f"drawn into {out}")
-
-
-def text(study: Study) -> Iterator[str]:
-    """Yield the lines of the summary, and of the first and last round, for a terminal."""
-    rounds = study.history()
-    lines = list(study.status().lines())
-    if len(rounds):
-        lines.append(("history", f"rounds {rounds['round'][0]:,} to {rounds['round'][-1]:,}"))
-    shown = (*study.space.columns, "value") if len(rounds) else ()
-    over = {name: rounds[name] for name in shown}
-    margin = max(MARGIN, *(len(name) + 1 for name in [*over, *(name for name, _ in lines)]))
-    yield f"study {study.name}"
-    for name, fact in lines:
-        yield f"{name:<{margin}}{fact}"
-    if over:
-        yield f"{'':<{margin}}{'first':>11}{'last':>11}"
-    for name, values in over.items():
-        yield f"{name:<{margin}}{values[0]:>11,.5g}{values[-1]:>11,.5g}"
 
 
 @command("open")

@@ -87,11 +87,11 @@ def _convert(database: Database, id: int, log: Log) -> None:
     log.create(content, begin)
     each = iter(records)
     while some := list(islice(each, AT_ONCE)):
-        database.append(log.study, some, 0)
+        database.append(log.study, some, log.head()[1])
     ids = [row[2] for row in rows if row[1] == "ask"] + [int(ask) for ask in open_asks]
     last = max([int(learner.get("next", 0)) - 1, *ids])
     skip = Row("skip", json.dumps({"converted": len(rows)}))
-    database.append(log.study, [skip], 0, jump=last + 1)
+    database.append(log.study, [skip], log.head()[1], jump=last + 1)
 
 
 def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterator[OldRow]:

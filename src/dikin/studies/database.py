@@ -65,8 +65,11 @@ class Row(NamedTuple):
     seal: str = ""
 
 
-ANY = (-(2**62), 2**62)
-"""The bounds of the number of the last row if it may be any."""
+CONTROL = ("parameters", "pause", "resume", "skip")
+"""Kinds of rows that raise the epoch: an ask or answer from before them must not follow."""
+Heads = tuple[int, int]
+"""Bounds of the number of the last row."""
+ANY: Heads = (-(2**62), 2**62)
 
 
 class Database(ABC):
@@ -231,19 +234,12 @@ class Database(ABC):
 
     @abstractmethod
     def append(
-        self,
-        study: int,
-        rows: Sequence[Row],
-        epoch: int,
-        heads: tuple[int, int] = ANY,
-        control: bool = False,
-        jump: int = 0,
+        self, study: int, rows: Sequence[Row], epoch: int, heads: Heads = ANY, jump: int = 0
     ) -> tuple[int, str] | None:
         """Append rows with one seal. Return the number of the first row, and the seal.
 
-        None if the epoch has changed, the last row is not within bounds, or the study is gone. With
-        `control` they raise the epoch. `jump` numbers are left out before them. A key or trial in
-        use raises `Taken`.
+        None if the epoch has changed, the last row is not within bounds, or the study is gone.
+        `jump` numbers are left out before them. A key or trial in use raises `Taken`.
         """
 
     @abstractmethod

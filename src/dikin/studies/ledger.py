@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from dikin.errors import DikinError, StateError, StoreError
 from dikin.silence import silence
-from dikin.studies.database import ANY, Database, LostConnection, Row, Taken
+from dikin.studies.database import ANY, CONTROL, Database, LostConnection, Row, Taken
 from dikin.studies.fold import Fold
 from dikin.studies.log import Damage, Log, Snapshot
 from dikin.tuning.space import Space
@@ -166,7 +166,7 @@ class Ledger:
         self._reset(Exception())
         skip = Row("skip", json.dumps({"seen": seen}), who=self.client, at=now())
         _, epoch = self.log.head()
-        self.database.append(self.log.study, [skip], epoch, (head, head), True, seen - head)
+        self.database.append(self.log.study, [skip], epoch, (head, head), seen - head)
         raise StateError(
             f"study {self.log.name!r} in {self.database.name} has gone back from row {seen} to row "
             f"{head}: an older copy was put in its place, or a server has lost what it had "
@@ -186,7 +186,6 @@ class Ledger:
         rows: Sequence[Row],
         *,
         slack: int | None = None,
-        control: bool = False,
         jump: int = 0,
     ) -> int | None:
         """Append rows. Return the number of the first, None if too many came before them."""
@@ -194,8 +193,7 @@ class Ledger:
         if self.damage is not None:
             raise self.damage
         heads = ANY if slack is None else (fold.n, fold.n + slack)
-        study, epoch = self.log.study, self._epoch
-        placed = self.database.append(study, rows, epoch, heads, control, jump)
+        placed = self.database.append(self.log.study, rows, self._epoch, heads, jump)
         if placed is None:
             return None
         first, seal = placed
@@ -204,7 +202,7 @@ class Ledger:
             for n, row in enumerate(rows, first):
                 fold.apply(row._replace(n=n, seal=seal))
             fold.mark()
-            self._epoch += control
+            self._epoch += rows[0].kind in CONTROL
             self._fold, self.space = fold, fold.tuner.space
         else:
             self.others = max(self.others, 1)
@@ -212,6 +210,7 @@ class Ledger:
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
         """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
+        # No partial: with a handler inside its call CPython 3.11 gives it other arguments.
         return self.call(lambda: self._written(act, alone))
 
     def _written(self, act: Callable[[], T | None], alone: bool) -> T:

@@ -6,7 +6,7 @@
 
 Rows are numbered from 0, and the number of an ask is the trial's id. The beginning is the tuner and
 the rounds that were trimmed. The database refuses a second answer to a trial and a second row of a
-key. A control row, after which an ask from before it must not follow, raises the epoch.
+key.
 """
 
 from __future__ import annotations
@@ -259,8 +259,7 @@ class Log:
                 sql = "UPDATE dikin_study SET head = ?, seal = ? WHERE id = ?"
                 self.database.run(sql, (n, seal, self.study))
                 skip = Row("skip", json.dumps({"removed": count}))
-                jump = max(0, head - n)
-                self.database.append(self.study, [skip], epoch, control=True, jump=jump)
+                self.database.append(self.study, [skip], epoch, jump=max(0, head - n))
             return count
         return 0
 

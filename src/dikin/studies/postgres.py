@@ -14,8 +14,10 @@ from dikin.errors import ParameterError, StoreError
 from dikin.studies.database import (
     ANY,
     CHARACTERS,
+    CONTROL,
     Again,
     Database,
+    Heads,
     LostConnection,
     Row,
     Taken,
@@ -127,16 +129,10 @@ class Postgres(Database):
         self.inside = True
 
     def append(
-        self,
-        study: int,
-        rows: Sequence[Row],
-        epoch: int,
-        heads: tuple[int, int] = ANY,
-        control: bool = False,
-        jump: int = 0,
+        self, study: int, rows: Sequence[Row], epoch: int, heads: Heads = ANY, jump: int = 0
     ) -> tuple[int, str] | None:
-        count, digest = len(rows), digest_of(rows)
-        values = [str(self._limit), jump, count, int(control), jump, digest]
+        count, control = len(rows), int(rows[0].kind in CONTROL)
+        values = [str(self._limit), jump, count, control, jump, digest_of(rows)]
         columns = [list(each) for each in zip(*(row[:6] for row in rows), strict=True)]
         placed = self._run(APPEND, (*values, study, epoch, *heads, count, *columns))
         return min(placed, default=None)  # all have one seal

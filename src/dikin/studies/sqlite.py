@@ -14,8 +14,10 @@ from dikin.files import OWNERS_ALONE
 from dikin.studies import guard
 from dikin.studies.database import (
     ANY,
+    CONTROL,
     Again,
     Database,
+    Heads,
     LostConnection,
     ReplacedFileError,
     Row,
@@ -127,10 +129,6 @@ class Sqlite(Database):
             return StateError(f"{self.name} is not an SQLite database; it was left as it is")
         if "malformed" in text or "decode" in text:
             return StateError(f"{self.name} is damaged ({text}); restore it from a copy")
-        if "full" in text:
-            return StoreError(f"{self.name}: the disk is full ({text}). Nothing was changed")
-        if "readonly" in text or "read-only" in text:
-            return StoreError(f"{self.name} may not be written to ({text}). Nothing was changed")
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
 
     # --- transactions --------------------------------------------------------------------------
@@ -145,18 +143,12 @@ class Sqlite(Database):
         self._refuse_exchanged()
 
     def append(
-        self,
-        study: int,
-        rows: Sequence[Row],
-        epoch: int,
-        heads: tuple[int, int] = ANY,
-        control: bool = False,
-        jump: int = 0,
+        self, study: int, rows: Sequence[Row], epoch: int, heads: Heads = ANY, jump: int = 0
     ) -> tuple[int, str] | None:
         if not self.inside:
             self.begin()
             try:
-                placed = self.append(study, rows, epoch, heads, control, jump)
+                placed = self.append(study, rows, epoch, heads, jump)
                 if placed is not None:
                     self.commit()
                 return placed
@@ -177,7 +169,7 @@ class Sqlite(Database):
             )
         self._run(
             "UPDATE dikin_study SET head = ?, seal = ?, epoch = epoch + ? WHERE id = ?",
-            (first + len(rows) - 1, after, int(control), study),
+            (first + len(rows) - 1, after, int(rows[0].kind in CONTROL), study),
         )
         return first, after
 

@@ -41,7 +41,6 @@ from dikin.studies.arguments import (
     own_name,
     printable,
     query_or_id,
-    same_answer,
     seconds,
 )
 from dikin.studies.database import PATIENCE, Database, Row, open_database
@@ -562,7 +561,7 @@ class Study:
             if body is None:
                 return 0
             row = Row(kind, json.dumps(body), None, key, ledger.client, now())
-            return ledger.append([row], control=kind != "add", jump=jump)
+            return ledger.append([row], jump=jump)
 
         ledger.write(act, alone=True)
 
@@ -798,11 +797,13 @@ def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> Non
             f"trial {row.ask} of this study asked about {body['point']}, got one about "
             f"{trial.point}: it belongs to another study. Nothing was changed."
         )
-    if not same_answer(body, answer):
-        told = {part: body[part] for part in ANSWER if part in body}
+    told = {part: body[part] for part in ANSWER if part in body}
+    # As text: as values 1.0 and true would be equal, and JSON has no NaN.
+    as_text = json.dumps(answer, sort_keys=True, default=str)
+    if json.dumps(told, sort_keys=True) != as_text:
         raise AnsweredError(
             f"trial {row.ask} was already answered with {json.dumps(told)}, got "
-            f"{json.dumps(answer, default=str)}. Nothing was changed."
+            f"{as_text}. Nothing was changed."
         )
 
 

@@ -1,8 +1,8 @@
 """The two tables: the rates that the theorems give under particular curvature patterns.
 
-With k as in `schedules`, T rounds without curvature cost T^(k/(k+1)) and as many of constant
-curvature T^((k-1)/k), logarithms and constants dropped and nu = O(d) as in the paper. For smooth
-losses the price of the barrier, d^(3/2) T^(1/2), is added.
+With k = 2 for smooth losses and 3 for Lipschitz ones, T rounds without curvature cost T^(k/(k+1))
+and as many of constant curvature T^((k-1)/k), logarithms and constants dropped and nu = O(d) as in
+the paper. For smooth losses the price of the barrier, d^(3/2) T^(1/2), is added.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dikin.errors import ParameterError
-from dikin.theory.schedules import LIPSCHITZ, SMOOTH
+
+SMOOTH, LIPSCHITZ = 2, 3  # k
 
 STATEMENTS = {
     SMOOTH: (

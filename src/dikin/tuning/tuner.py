@@ -285,14 +285,13 @@ class Tuner(Player[Trial]):
         values, known = self.contexts.checked(context), self.covariates.checked(covariates)
         count = 1 if n is None else whole(n, "n", 1, "how many to ask for")
         trials = []
-        self._open.acquire("Tuner")
-        try:
+        if self._open.made_after != self._open.forks:
+            self._open.continue_in_child("Tuner")
+        with self._open.lock:
             for _ in range(count):
                 trial, kept = self._drawn(self._open.next_id, values, known)
                 self._enter(trial, kept)
                 trials.append(trial)
-        finally:
-            self._open.lock.release()
         return trials[0] if n is None else trials
 
     def _drawn(

@@ -1,4 +1,4 @@
-"""`dikin reproduce`: run the missing games, then write tables, figures and the report."""
+"""`dikin reproduce`: run the missing cells, then write tables, figures and the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost of exploring for the paper's learners over a game, computed before any game.
+"""Cost of exploring for the paper's learners, computed before any run.
 
 lambda_t and eta_t follow from the curvature alone, and with them how far a learner explores. Once
 its centre is at the minimum, a round costs as much as exploring.
@@ -32,7 +32,7 @@ def slope(number: int, row: str, horizons: tuple[int, ...]) -> float:
 
 @cache
 def whole_prices(number: int, row: str, horizons: tuple[int, ...]) -> Array:
-    """Return the cost of exploring in games of these lengths, in half ranges of losses."""
+    """Return the cost of exploring in runs of these lengths, in half ranges of losses."""
     found = []
     for horizon in horizons:
         rounds = np.unique(np.geomspace(1, horizon, POINTS).round())

@@ -1,7 +1,7 @@
 """Plan of `dikin reproduce`: the rows of both tables, cell by cell.
 
 Cells are independent of each other and of their order. If neither the learner nor the pattern knows
-the horizon, a game is the beginning of the longer game with the same seed.
+the horizon, a run is the beginning of the longer run with the same seed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dikin.environments.patterns import Pattern
 from dikin.errors import SlowLearnerWarning
 from dikin.experiments.fit import Result
 from dikin.learners.base import Learner
-from dikin.theory import rates, schedules
+from dikin.theory import rates
 from dikin.theory.rates import Rate
 
 LearnerName = Literal["sharp", "paper", "predictive"]
@@ -45,16 +45,16 @@ class Effort:
     predictive_horizons: tuple[int, ...] = ()
     """A round of `Predictive` takes eight times as long as one of the paper's learners."""
     seeds: int
-    """Games of the paper's learners in each row of the two tables."""
+    """Runs of the paper's learners in each row of the two tables."""
     predictive_seeds: int = 0
     steady_seeds: int = 0
-    """At most so many where one game is nearly like the next."""
+    """At most so many where runs are nearly alike."""
     tail: int
     """Number of the largest horizons to which the exponent is fitted."""
     dims: tuple[int, ...] = ()
     dim_horizon: int = 0
     other_seeds: int = 0
-    """Games a cell of everything but the two tables."""
+    """Runs of a cell of everything but the two tables."""
 
     def games(self, row: Row, player: LearnerName) -> int:
         games = self.predictive_seeds if player == "predictive" else self.seeds
@@ -109,7 +109,7 @@ class Request:
 # --- the tables ---------------------------------------------------------------------------------
 
 FOREVER = 2**62
-"""More rounds than any game has."""
+"""More rounds than any run has."""
 
 
 class RowPattern(NamedTuple):
@@ -140,7 +140,7 @@ class Row:
     alpha: float | None = None
     """Exponent of a curvature sigma t^-alpha. Constant curvature has 0."""
     steady: bool = False
-    """Nearly all regret is the cost of exploring, and few games are enough."""
+    """Nearly all regret is the cost of exploring, and few runs are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ class Table:
 
     losses: str
     order: int
-    """The k of `dikin.theory.schedules`."""
+    """The k of `dikin.theory.rates`."""
     environment_kind: type[dikin.Ridge] | type[dikin.Kink]
     learner_kind: type[dikin.AdaptiveSmooth] | type[dikin.AdaptiveLipschitz]
     constant_name: str
@@ -207,7 +207,7 @@ class Table:
 TABLES = {
     1: Table(
         losses="smooth",
-        order=schedules.SMOOTH,
+        order=rates.SMOOTH,
         environment_kind=dikin.Ridge,
         learner_kind=dikin.AdaptiveSmooth,
         constant_name="smoothness",
@@ -221,7 +221,7 @@ TABLES = {
     ),
     2: Table(
         losses="Lipschitz",
-        order=schedules.LIPSCHITZ,
+        order=rates.LIPSCHITZ,
         environment_kind=dikin.Kink,
         learner_kind=dikin.AdaptiveLipschitz,
         constant_name="lipschitz",
@@ -237,15 +237,15 @@ TABLES = {
 # --- the cells ----------------------------------------------------------------------------------
 
 BLOCK = 4
-"""Games of a cell."""
+"""Runs of a cell."""
 ASSUMED_GAMES = 20
-"""Number of games that decides whether they are compiled: from 1,000 rounds on. The real number
+"""Number of runs that decides whether they are compiled: from 1,000 rounds on. The real number
 does not count, so that a result depends on its cell alone."""
 SEED_STEP = 1_000_003
 
 
 def experiment_seeds(seed: int, games: int) -> range:
-    """Return the seeds of the games of a run, other ones for each seed of a run."""
+    """Return the seeds of a cell, different for each seed of the command."""
     return range(seed * SEED_STEP, seed * SEED_STEP + games)
 
 
@@ -256,7 +256,7 @@ def blocks(seeds: range) -> Iterator[range]:
 
 @dataclass(frozen=True)
 class PaperCell:
-    """Games of a row. The results depend on these values alone."""
+    """Runs of a row. The results depend on these values alone."""
 
     horizon: int
     seeds: range

@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from another_solver import least_value
-from dikin.theory import schedules
+from dikin.learners import adaptive
+from dikin.theory import rates
 from paper.charts import holds
 from theory import lemmas
 
@@ -27,7 +28,7 @@ NUMERATOR = {
     3: lambda d, lip: d ** (2 / 3) * (lip + 1) ** (2 / 3),
 }
 """As the paper writes (target)^(1/k)."""
-both = pytest.mark.parametrize("k", [schedules.SMOOTH, schedules.LIPSCHITZ])
+both = pytest.mark.parametrize("k", [rates.SMOOTH, rates.LIPSCHITZ])
 
 
 @both
@@ -36,7 +37,7 @@ def test_target_is_the_numerator_to_the_power_k(k: int) -> None:
         for dim, constant in ((1, 0.0), (3, 0.7), (40, 25.0)):
             assert target(dim, constant) == pytest.approx(NUMERATOR[k](dim, constant) ** k)
 
-    holds(check, partial(schedules.target, k), partial(schedules.target, 5 - k))
+    holds(check, partial(adaptive.target, k), partial(adaptive.target, 5 - k))
 
 
 def patterns(rounds: int) -> list[np.ndarray]:
@@ -78,7 +79,7 @@ def check_root(k: int, root: Callable[[float, float], float], total, target) -> 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(total=st.floats(-3, 15), target=st.floats(-2, 12))
 def test_eqn_oracle_tuning_root_is_within_two_ulps(k: int, total, target) -> None:
-    root = partial(schedules.regularisation, order=k)
+    root = partial(adaptive.regularisation, order=k)
     check_root(k, root, 10.0**total, 10.0**target)
     assert 0 < root(10.0**target + 10.0**total, 10.0**target) < 1
 
@@ -90,14 +91,14 @@ def test_eqn_oracle_tuning_root_check_bites(k: int) -> None:
             for target in (0.03, 1.0, 8.0, 5e4):
                 check_root(k, root, total, target)
 
-    root = partial(schedules.regularisation, order=k)
+    root = partial(adaptive.regularisation, order=k)
     holds(
         check,
         root,
         lambda total, target: min(1.0, root(total, target)),  # right only for total >= target
         lambda total, target: (target / total) ** (1 / k),  # the start, and no step
         lambda total, target: root(total, target) * (1 + 1e-15),
-        partial(schedules.regularisation, order=5 - k),
+        partial(adaptive.regularisation, order=5 - k),
     )
 
 
@@ -145,4 +146,4 @@ def test_the_sum_without_curvature_is_that_of_its_steps(k: int) -> None:
     total = first
     for _ in range(rounds):
         total += (target / total) ** (1 / k)
-    assert schedules.uncurved(first, target, rounds, k) == pytest.approx(total, rel=1e-3)
+    assert adaptive.uncurved(first, target, rounds, k) == pytest.approx(total, rel=1e-3)
