@@ -46,6 +46,20 @@ def test_a_limit_is_kept(sign: float) -> None:
     assert limit in str(found)
 
 
+def test_whole_numbers_keep_a_limit() -> None:
+    """The best setting that is allowed has a better neighbour, which is beyond the limit."""
+    sizes = {"log2": Integer(3, 8, start=4)}
+    tuner, rng, broken = Tuner(sizes, limits="ms <= 4", seed=1), np.random.default_rng(1), 0
+    for t in range(150):
+        trial = tuner.ask()
+        ms = 0.1 * 2 ** trial["log2"]
+        broken += ms > 4 and t >= 50
+        value = 0.3 * rng.standard_normal() - trial["log2"]
+        tuner.tell(trial, value, metrics={"ms": ms * (1 + 0.1 * rng.standard_normal())})
+    assert broken <= 5
+    assert tuner.best["log2"] <= 5
+
+
 def test_a_limit_that_cannot_be_kept_is_said() -> None:
     tuner = Tuner(POOL, limits="ms <= 10", seed=1)
     for _ in range(100):

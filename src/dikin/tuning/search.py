@@ -266,7 +266,11 @@ class Search(Stateful):
             rows = np.array(list(product(*(around for _, around in some))))
             points = np.tile(x, (len(rows), 1))
             points[:, [i for i, _ in some]] = rows
-            x = points[np.argmin(self._drawn([self._at(p, place.e) for p in points], draws))]
+            values = self._drawn([self._at(p, place.e) for p in points], draws)
+            if self.limited:  # a neighbour beyond a limit is none, unless all are
+                over = np.array([self._excess(p, place.e).max() for p in points])
+                values = np.where(over <= max(0.0, over.min()), values, np.inf)
+            x = points[np.argmin(values)]
         return x
 
     def _drawn(self, rows: list[Array], draws: Array | None) -> Array:
