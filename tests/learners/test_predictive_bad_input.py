@@ -85,12 +85,12 @@ def test_other_learners_refuse_a_forecast() -> None:
 @pytest.mark.parametrize("loss", [nan, inf, -inf, 10**400, "1", None, [1.0], True])
 def test_a_loss_is_one_finite_number(loss: Any) -> None:
     for options in ({}, {"loss_range": (-1, 2)}):
-        refuses(learner(**options), lambda m: m.tell(12, loss), errors.LossError, "Nothing was")
+        refuses(learner(**options), lambda m: m.tell(12, loss), errors.LossError, "must be")
 
 
 @pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
 def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
-    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "Nothing was")
+    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "must be")
 
 
 # --- the constructor -----------------------------------------------------------------------------

@@ -125,8 +125,18 @@ class Domain(ABC):
     def geometry(self, scale: float, equal_sides: bool = False) -> Geometry:
         """Return the working form of (X - center)/scale, for learners.
 
-        With equal sides it is that of the image under a linear map that makes unequal sides or axes
-        equal and leaves the radius as it is. Sets that have none are not changed.
+        Parameters
+        ----------
+        scale : float
+            The length that becomes 1.
+        equal_sides : bool, optional
+            Map unequal sides or axes linearly to equal ones, with the same radius. Sets without
+            sides or axes are not changed.
+
+        Returns
+        -------
+        Geometry
+            Closed forms, or dense matrices.
         """
         return DenseGeometry(self, scale)
 
