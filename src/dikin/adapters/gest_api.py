@@ -52,13 +52,12 @@ class TunerGenerator(Generator):  # type: ignore[misc]
     def __init__(self, vocs: kinds.VOCS, **options: Any) -> None:
         super().__init__(vocs)
         self.vocs = vocs
-        every = vocs.variables.items()
-        self._observed = [
-            name for name, each in every if isinstance(each, kinds.ContextualVariable)
-        ]
         ((self._objective, kind),) = vocs.objectives.items()
+        asked = dict(vocs.variables)
+        seen = [name for name, each in asked.items() if isinstance(each, kinds.ContextualVariable)]
+        self._observed = {name: asked.pop(name) for name in seen}
         self.tuner = Tuner(
-            {name: _parameter(name, each) for name, each in every if name not in self._observed},
+            {name: _parameter(name, each) for name, each in asked.items()},
             maximize=isinstance(kind, kinds.MaximizeObjective),
             limits=[text for item in vocs.constraints.items() for text in _limits(*item)],
             covariates=dict.fromkeys(self._observed, float) | options.pop("covariates", {}),
@@ -135,13 +134,12 @@ def _parameter(name: str, variable: Any) -> ParameterKind:
             return Levels(levels, start)
         if type(variable) is not kinds.ContinuousVariable:
             raise ParameterError(f"a tuner cannot choose a {type(variable).__name__}")
-        low, high = variable.domain
-        dtype = np.dtype(float if variable.dtype is None else variable.dtype)
-        if dtype.shape or dtype.kind not in "fiu":
-            raise ParameterError(f"a tuner chooses single numbers, got dtype={variable.dtype!r}")
-        if dtype.kind == "f":
+        (low, high), kind = variable.domain, np.dtype(variable.dtype or float).kind
+        if kind == "f":
             return Real(low, high, start)
-        whole_start = int(start) if start is not None and start == int(start) else start
-        return Integer(ceil(low), floor(high), whole_start)
+        if kind not in "iu":
+            raise ParameterError(f"a tuner chooses single numbers, got dtype={variable.dtype!r}")
+        is_whole = start is not None and start == int(start)
+        return Integer(ceil(low), floor(high), int(start) if is_whole else start)
     except ParameterError as reason:
         raise ParameterError(f"the variable {name!r}: {reason}") from reason

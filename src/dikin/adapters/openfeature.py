@@ -141,26 +141,25 @@ class TunerProvider(AbstractProvider):
         The attribute "trial", the id from a flag's metadata, answers that trial alone. With a study
         it may be a trial of another process.
         """
-        if tracking_event_name == self.event:
-            details = tracking_event_details or TrackingEventDetails()
-            try:
-                self._tell(_key_of(evaluation_context), details.value, details.attributes)
-            except Exception as error:  # the SDK catches nothing here
-                logger.warning("the event %r was not reported: %s", self.event, error)
-
-    def _tell(self, key: str, value: float | None, known: Any) -> None:
-        id = known.get(TRIAL, getattr(self._open.get(key), "id", None))
-        if id is None:
-            raise ParameterError(
-                f"no trial is open under the key {shown(key)}: it was never evaluated, was already "
-                "tracked, or has waited for too long"
-            )
-        if failed := known.get(FAILED) is True:
-            value = None
-        try:
+        if tracking_event_name != self.event:
+            return
+        details = tracking_event_details or TrackingEventDetails()
+        key, id, known = None, None, details.attributes
+        try:  # the SDK catches nothing here
+            key = _key_of(evaluation_context)
+            id = known.get(TRIAL, getattr(self._open.get(key), "id", None))
+            if id is None:
+                raise ParameterError(
+                    f"no trial is open under the key {shown(key)}: it was never evaluated, was "
+                    "already tracked, or has waited for too long"
+                )
+            failed = known.get(FAILED) is True
+            value = None if failed else details.value
             self.tuner.tell(id, value, failed=failed, **self._attributes.of("tell", known))
-        except QueryError as error:  # answered elsewhere
+        except Exception as error:
             logger.warning("the event %r was not reported: %s", self.event, error)
+            if not isinstance(error, QueryError):  # another client has answered
+                return
         with self._lock:
             if key in self._open and self._open[key].id == id:
                 del self._open[key]
