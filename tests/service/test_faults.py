@@ -15,7 +15,7 @@ from dikin import errors
 from in_memory import in_memory
 from service import crowd
 from service.proxy import Proxy
-from service.serving import FreshServing, Serving, shop
+from service.serving import Serving, shop
 from studies.postgres import Server
 
 
@@ -30,22 +30,6 @@ def test_an_end_finishes_what_was_begun(file: str) -> None:
         account = crowd.together(clients)
         assert "Application shutdown complete" in running.logged()
         assert "Traceback" not in running.logged()
-    assert crowd.faults(file, "shop", account) == crowd.NOTHING
-
-
-def test_kill_nine(file: str) -> None:
-    """On PostgreSQL: the next test, and `make load`."""
-    shop(file).close()
-    end = threading.Event()
-    with FreshServing(file) as running:
-        clients = crowd.start(8, running.url, "shop", 600.0, end)
-        crowd.wait_for_rounds(clients, 20)
-        running.kill()  # `make load` does it ten times
-        running.start()
-        crowd.wait_for_rounds(clients, 20)
-        end.set()
-        account = crowd.together(clients)
-    assert account.refused == []
     assert crowd.faults(file, "shop", account) == crowd.NOTHING
 
 

@@ -14,7 +14,6 @@ from dikin import errors
 from dikin.service import app
 from dikin.service.app import Service
 from dikin.service.limits import DEEPEST_REQUEST, MOST_KEYS, READ_AT_ONCE
-from dikin.studies.operations import FAULTS
 from service.adversity import keys
 from service.serving import TUNER, Serving, ask_asgi
 
@@ -67,18 +66,6 @@ def test_large_requests_are_refused_in_few_words(
     assert len(json.dumps(answer.content)) < LONGEST_ANSWER
     assert service.send("GET", study + "/state").content == before
     assert service.send("GET", "/v1/studies/none").status == 404
-
-
-def test_an_error_lists_the_first_faults_and_counts_the_others(service: Serving) -> None:
-    service.send("PUT", "/v1/studies/faults", TUNER)
-    given = {f"u{n}": 0 for n in range(FAULTS + 2)}
-    detail = service.problem("POST", "/v1/studies/faults/ask", given)[2]
-    assert detail.count("is not known in the body") == FAULTS
-    assert detail.endswith("; and 2 more")
-    del given["u0"], given["u1"]
-    detail = service.problem("POST", "/v1/studies/faults/ask", given)[2]
-    assert detail.count("is not known in the body") == FAULTS
-    assert "more" not in detail
 
 
 def test_a_large_study_is_played(service: Serving) -> None:

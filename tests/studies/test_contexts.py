@@ -71,32 +71,6 @@ def test_commands(file: str) -> None:
     assert json.loads(command("best", "one", "--url", file).output) == {"price": 4}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--context", "region"), "--context wants NAME="),
-        (("--context", "=eu,us"), "--context wants NAME="),
-        (("--context", "region=eu"), "at least two different words"),
-        (("--context", "load=0.."), "the high end of load must be a number"),
-        (("--context", "load=1..0"), "two ends"),
-        (("--context", "hour=cycle:day"), "the period of hour"),
-        (("--context", "a=x,y", "--context", "a=1..2"), "'a' is given twice"),
-        (("--limit", "p99_ms < 200"), "must compare with <= or >="),
-    ],
-    ids=str,
-)
-def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words: str) -> None:
-    done = command("create", "x", "--param", "p=0:1", *arguments, "--url", file)
-    assert done.exit_code == 2
-    assert words in done.output
-
-
-def test_contexts_without_parameters_are_refused(file: str) -> None:
-    done = command("create", "x", "--context", "region=eu,us", "--url", file)
-    assert done.exit_code == 2
-    assert "--context needs --param" in done.output
-
-
 def test_the_best_setting_is_one_for_each_context(file: str) -> None:
     with dikin.Study(file, "a", tuner()) as study:
         play(study, 0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
 
-import numpy as np
 import pytest
 
 import dikin
@@ -20,50 +18,6 @@ PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, star
 def tuner() -> dikin.Tuner:
     kinds = {"hour": dikin.Cycle(24)}
     return dikin.Tuner(PARAMETERS, maximize=True, covariates=kinds, seed=3)
-
-
-# --- keys and repetitions ------------------------------------------------------------------------
-
-
-def test_the_same_answer_counts_once_and_another_is_refused(file: str) -> None:
-    with dikin.Study(file, "a", tuner()) as study:
-        trial = study.ask()
-        told: dict[str, Any] = {"value": 4, "covariates": {"users": 8, "kind": "a"}}
-        told["metrics"] = {"p99_ms": 187, "cpu": 0.5}
-        study.tell(trial, **told)
-        study.tell(
-            trial.id,
-            4.0,
-            metrics={"cpu": 0.5, "p99_ms": np.float64(187)},
-            covariates={"kind": "a", "users": 8.0},
-        )
-        for other in (
-            told | {"covariates": {"users": 9}},
-            told | {"metrics": {"p99_ms": 188}},
-            {"value": 4.0},
-            {"failed": True},
-        ):
-            with pytest.raises(errors.AnsweredError, match=r"already answered.*users"):
-                study.tell(trial, **other)
-        assert study.rounds == 1
-        (record,) = study.records()
-        assert record["covariates"] == {"kind": "a", "users": 8.0}
-        assert (record["value"], record["metrics"]) == (4.0, {"cpu": 0.5, "p99_ms": 187.0})
-
-
-def test_a_failure_counts_once(url: str) -> None:
-    with dikin.Study(url, "a", tuner()) as study, dikin.Study(url, "a") as other:
-        trial = study.ask()
-        for player in (study, other, study):
-            player.tell(trial, failed=True, covariates={"users": 8})
-        for wrong in ({"value": 3.0}, {"failed": True}):
-            with pytest.raises(errors.AnsweredError, match="failed"):
-                other.tell(trial, **wrong)
-        assert (study.rounds, study.status().failed) == (1, 1)
-        (record,) = other.records()
-        assert (record["value"], record["failed"]) == (None, True)
-        assert np.isnan(study.history()["value"][0])
-        assert study.verify().rows == 2
 
 
 def test_what_is_refused_changes_nothing(file: str) -> None:
@@ -79,13 +33,6 @@ def test_what_is_refused_changes_nothing(file: str) -> None:
             study.tell(0, 1.0, covariates={"load": 2.0})
         with pytest.raises(errors.ContextError, match="context"):
             study.ask({"region": "eu"})
-        for wrong in ({"p99_ms": float("nan")}, {"p99_ms": "fast"}, {"failed": 1}, {3: 1}, [1.0]):
-            with pytest.raises(errors.LossError):
-                study.tell(0, 1.0, metrics=wrong)  # type: ignore[arg-type]
-        with pytest.raises(errors.LossError, match="a failed trial has no value"):
-            study.tell(0, 1.0, failed=True)
-        with pytest.raises(errors.ParameterError, match="failed must be True or False"):
-            study.tell(0, failed=1)  # type: ignore[arg-type]
         assert (state_of(study), study.verify().rows) == (state_of(twin), 1)
 
 
@@ -148,9 +95,6 @@ def test_commands(file: str) -> None:
         (("tell", "shop", "0", "1", "--metric", "p99_ms"), "NAME=VALUE"),
         (("tell", "shop", "0", "1", "--metric", "p99_ms=fast"), "'p99_ms' must be a finite number"),
         (("tell", "shop", "9", "1"), "never asked"),
-        (("create", "x", "--param", "p=0:1", "--covariate", "hour=cycle:no"), "a number"),
-        (("create", "x", "--covariate", "load"), "needs --param"),
-        (("create", "x", "--param", "p=0:1", "--covariate", "kind=a,,b"), "--covariate wants"),
     ],
 )
 def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words: str) -> None:

@@ -344,15 +344,6 @@ def test_a_database_that_has_lost_rows_is_noticed_and_gives_no_id_again(
         assert state_of(study) == state_of(folded(url))
 
 
-def test_ids_are_left_out_after_a_backup(url: str) -> None:
-    with dikin.Study(url, "a", prices()) as study, dikin.Study(url, "a") as other:
-        step(study)
-        first = study.skip_ids(1000)
-        assert first > 1000
-        assert other.ask().id == first
-        assert study.verify().rows == 4
-
-
 # --- damage --------------------------------------------------------------------------------------
 
 

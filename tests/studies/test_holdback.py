@@ -86,21 +86,3 @@ def test_commands(tmp_path: Path) -> None:
         for _ in range(3):
             study.tell(study.ask(), 3.0)
     assert "uplift" in command("show", "a", "--url", url).output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--param", "price=1:14:4", "--guard", "0.02"], "needs a holdback"),
-        (["--param", "price=1:14:4", "--holdback", "5"], "write 0.05"),
-        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "price"], "NAME=VALUE"),
-        (["--param", "price=1:14:4", "--holdback", "0.1", "--control", "prise=4"], "price"),
-        (["--holdback", "0.1"], "--holdback needs --param"),
-        (["--control", "price=4"], "--control needs --param"),
-    ],
-)
-def test_commands_that_are_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
-    url = str(tmp_path / "a.db")
-    result = command("create", "a", "--url", url, *arguments)
-    assert result.exit_code != 0
-    assert words in f"{result.output}{result.exception}"

@@ -8,7 +8,6 @@ import pytest
 
 import dikin
 from dikin import errors, serialization
-from dikin.studies.tuner_options import TUNER_EXAMPLE, tuner_from_text
 
 
 class Counted(str):
@@ -43,37 +42,12 @@ def test_parameters_are_told_apart_with_few_comparisons() -> None:
     assert Counted.compared < 100 * MANY
 
 
-TWICE = '{"tuner": {"x": {"low": 0, "high": 1}, "x": {"low": 0, "high": 9}}}'
-
-
-def test_the_command_line_takes_no_key_twice() -> None:
-    with pytest.raises(errors.ParameterError, match="'x' occurs twice"):
-        tuner_from_text(TWICE)
-    with pytest.raises(errors.ParameterError, match="NaN is not JSON"):
-        tuner_from_text('{"tuner": {"x": {"low": NaN, "high": 1}}}')
-    assert tuner_from_text(TUNER_EXAMPLE).rounds == 0
-
-
 def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "saved"
     dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7).save(path)
     path.write_text(path.read_text().replace('"version":', '"version": 5, "version":', 1))
     with pytest.raises(errors.StateError, match="'version' occurs twice"):
         dikin.load(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"id": -' + b"9" * 900_000 + b"}", "digits"),
-        (b"\xff", "utf-8"),
-        (b'{"a": Infinity}', "Infinity is not JSON"),
-    ],
-)
-def test_strange_json(text: bytes, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        serialization.strict_json(text)
 
 
 def test_a_message_is_cut() -> None:

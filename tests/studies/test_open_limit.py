@@ -11,7 +11,7 @@ import dikin
 from dikin import errors
 from dikin.cli import main
 from dikin.studies import study as studies
-from studies.small import folded, fresh, sharing, state_of, step
+from studies.small import folded, fresh, sharing, state_of
 
 HOUR = 3600 * 10**6
 """Microseconds."""
@@ -40,24 +40,6 @@ def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(errors.QueryError):
             study.ask(key="key 3")
         assert study.verify().rows == 5
-
-
-def test_more_than_that_can_still_be_read_and_answered(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A study that an earlier version filled."""
-    with dikin.Study(file, "a", fresh()) as study:
-        for _ in range(6):
-            study.ask()
-    monkeypatch.setattr(studies, "MOST_OPEN", 3)
-    with dikin.Study(file, "a") as study:
-        assert len(study.open_queries) == 6
-        with pytest.raises(errors.QueryError):
-            study.ask()
-        for query in study.open_queries[:4]:
-            study.tell(query, 0.5)
-        step(study)
-        assert study.verify().rows == 12
 
 
 def test_all_that_are_too_old_are_forgotten(

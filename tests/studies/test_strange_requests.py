@@ -39,17 +39,6 @@ def test_an_absurd_name_is_refused(file: str, name: Any) -> None:
     assert dikin.Study.names(file) == ["a"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [("x",), (None,), (1.5,), (-2,), (-1, "x"), (-1, -1), (0, 1.0)]
-)
-def test_absurd_places_in_the_list_of_open_queries(file: str, arguments: Any) -> None:
-    with dikin.Study(file, "a", plain()) as study:
-        query = study.ask()
-        with pytest.raises(errors.ParameterError):
-            study._waiting(*arguments)
-        assert study._waiting(-1, 1)[0].id == query.id
-
-
 @pytest.mark.parametrize("name", ["[/red]", "$x^$", "a/b", "ü ✓", "<b>", "%s {0}"])
 def test_a_name_may_be_any_text(file: str, name: str, tmp_path: Path) -> None:
     with dikin.Study(file, name, plain()) as study:

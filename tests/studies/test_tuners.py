@@ -11,7 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from studies.small import alone, prices, rows_of, state_of
+from studies.small import alone, rows_of, state_of
 
 PARAMETERS: dict[str, Any] = {
     "price": dikin.Real(1, 14, start=4),
@@ -110,12 +110,6 @@ def test_several_trials_at_once(url: str) -> None:
             study.tell(trial, float(trial.id))
             twin.tell(trial.id, float(trial.id))
         assert state_of(study) == state_of(twin)
-        for n in (0, -1, 2.5, "3", True):
-            with pytest.raises(errors.ParameterError, match="n must be"):
-                study.ask(n=n)
-        with pytest.raises(errors.ContextError, match="declared without contexts"):
-            study.ask([3.0])  # type: ignore[call-overload]
-        assert state_of(study) == state_of(twin)
 
 
 def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> None:
@@ -131,75 +125,50 @@ def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> Non
         study.tell(0, 3.0)
 
 
-def test_a_value_counts_once(url: str) -> None:
+METRICS, COVARIATES = {"p99_ms": 187.0, "cpu": 0.5}, {"users": 8.0, "kind": "a"}
+ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"value": 512}, {"value": np.float64(512)}),
+    (
+        {"value": 4, "metrics": METRICS, "covariates": COVARIATES},
+        {
+            "value": 4.0,
+            "metrics": {"cpu": 0.5, "p99_ms": np.float64(187)},
+            "covariates": {"kind": "a", "users": 8},
+        },
+    ),
+    ({"failed": True, "covariates": COVARIATES}, {"failed": True, "covariates": COVARIATES}),
+]
+"""An answer, and the same in other types and another order."""
+
+
+def test_an_answer_counts_once_and_another_is_refused(url: str) -> None:
     with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
-        trial, foreign = study.ask(), shop(seed=6).ask()
-        study.tell(trial, value=512)
-        before = state_of(study)
-        for again in (study, other):
-            again.tell(trial, 512.0)
-            again.tell(trial.id, np.float64(512))
-            with pytest.raises(errors.AnsweredError, match=r"trial 0 .* 512\.0.* 513\.0"):
-                again.tell(trial, 513)
-            with pytest.raises(errors.QueryError, match="another study"):
-                again.tell(foreign, 512.0)
-            with pytest.raises(errors.ClosedQueryError):
-                again.forget(trial)
+        foreign = shop(seed=6).ask()
+        for told, again in ANSWERS:
+            trial = study.ask()
+            study.tell(trial, **told)
+            others = [each for each, _ in ANSWERS if each is not told]
+            others += [told | {"covariates": {"users": 9}}, told | {"metrics": {"p99_ms": 188}}]
+            for player in (study, other):
+                player.tell(trial, **again)
+                player.tell(trial.id, **told)
+                for wrong in others:
+                    with pytest.raises(errors.AnsweredError, match=f"trial {trial.id} .*already"):
+                        player.tell(trial, **wrong)
+                with pytest.raises(errors.QueryError, match="another study"):
+                    player.tell(foreign, 512.0)
+                with pytest.raises(errors.ClosedQueryError):
+                    player.forget(trial)
         lost = other.ask()
         other.forget(lost)
         study.forget(lost.id)
         with pytest.raises(errors.ClosedQueryError):
             study.tell(lost, 3.0)
-        assert (study.rounds, study.verify().rows) == (1, 4)
-        assert study.history()["value"].tolist() == [512.0]
-        assert before["rounds"] == state_of(study)["rounds"] == 1
-
-
-REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
-    (0, {"value": nan}, errors.LossError),
-    (0, {"value": "512"}, errors.LossError),
-    (0, {}, errors.LossError),
-    (0, {"value": [1.0, 2.0]}, errors.LossError),
-    (0, {"value": 10**400}, errors.LossError),
-    (0, {"value": {"price": 3}}, errors.LossError),
-    (0, {"value": 1.0, "failed": True}, errors.LossError),
-    (0, {"failed": "yes"}, errors.ParameterError),
-    (0, {"value": 1.0, "metrics": {"p99_ms": nan}}, errors.LossError),
-    (7, {"value": 1.0}, errors.UnknownQueryError),
-    ("0", {"value": 1.0}, errors.UnknownQueryError),
-    (True, {"value": 1.0}, errors.UnknownQueryError),
-    (None, {"value": 1.0}, errors.UnknownQueryError),
-    ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
-    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.QueryError),
-    (shop(seed=6).ask(), {"value": 1.0}, errors.QueryError),
-    (one().ask(), {"value": 1.0}, errors.QueryError),
-]
-
-
-@pytest.mark.parametrize("paused", [False, True])
-@pytest.mark.parametrize(("key", "told", "error"), REFUSED, ids=lambda part: repr(part)[:20])
-def test_a_refused_value_changes_nothing(
-    file: str, key: Any, told: dict[str, Any], error: type[Exception], paused: bool
-) -> None:
-    with dikin.Study(file, "a", shop()) as study:
-        study.ask()
-        if paused:
-            study.pause()
-        before, rows = state_of(study), rows_of(file)
-        with pytest.raises(error):
-            study.tell(key, **told)
-        assert (state_of(study), rows_of(file)) == (before, rows)
-        study.tell(0, 3.0)
-
-
-def test_a_trial_of_another_tuner_is_foreign(file: str) -> None:
-    with dikin.Study(file, "a", prices()) as study:
-        study.ask()
-        with pytest.raises(errors.QueryError, match=r"trial 0 asked about .*'price'"):
-            study.tell(shop().ask(), 3.0)
-        with pytest.raises(errors.UnknownQueryError, match="pass the trial or its id"):
-            study.tell("0", 3.0)  # type: ignore[arg-type]
-        assert study.verify().rows == 1
+        assert (study.rounds, study.status().failed, study.verify().rows) == (3, 1, 8)
+        assert np.array_equal(study.history()["value"], [512.0, 4.0, nan], equal_nan=True)
+        _, measured, failed = other.records()
+        assert (measured["metrics"], measured["covariates"]) == (METRICS, COVARIATES)
+        assert (failed["value"], failed["failed"]) == (None, True)
 
 
 # --- history -------------------------------------------------------------------------------------
@@ -324,17 +293,6 @@ def test_two_studies_of_one_seed_draw_differently_and_each_the_same_again(file: 
     a, b, again = prices_of("a"), prices_of("b"), prices_of("a", f"{file}.other")
     assert a == again
     assert sum(x == y for x, y in zip(a, b, strict=True)) < 5  # a few first ones are by plan
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "1.0", None, 10**400])
-def test_a_told_trial_is_not_told_again_by_something_strange(file: str, value: Any) -> None:
-    with dikin.Study(file, "a", shop()) as study:
-        trial = study.ask()
-        study.tell(trial, 1.0)
-        with pytest.raises(errors.DikinError):
-            study.tell(trial, value)
-        study.tell(trial, 1.0)  # a repetition
-        assert study.rounds == 1
 
 
 def test_another_start_opens_the_same_study(file: str) -> None:
