@@ -12,10 +12,11 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.service import limits
 from in_memory import in_memory
-from service import crowd
+from service import adversity, crowd
 from service.proxy import Proxy
-from service.serving import Serving, shop
+from service.serving import QUICK, Serving, shop
 from studies.postgres import Server
 
 
@@ -128,3 +129,30 @@ def test_a_file_that_is_replaced_under_the_service(file: str) -> None:
             assert running.send("POST", "/v1/studies/shop/tell", told).status == 200
     with dikin.Study(file, "shop") as study:
         assert study.rounds == 5
+
+
+# --- make torture, in small ----------------------------------------------------------------------
+
+
+def test_silent_connections() -> None:
+    assert adversity.silent_connections(300).rounds >= adversity.ROUNDS
+
+
+def test_enormous_requests() -> None:
+    assert 0.98 < len(adversity.ENORMOUS) / limits.LARGEST_REQUEST < 1.0
+    assert adversity.enormous_requests(4).rounds > 0
+
+
+def test_a_service_that_loses_answers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: every fifth answer is acknowledged and not written."""
+    loses = """
+from dikin.studies.study import Study
+tell = Study.tell
+def loses(self, query, *given, **named):
+    if getattr(query, "id", query) % 5:
+        tell(self, query, *given, **named)
+Study.tell = loses
+"""
+    monkeypatch.setattr(Serving, "program", loses + QUICK)
+    with pytest.raises(AssertionError, match=r"'lost': [1-9]"):
+        adversity.enormous_requests(2)

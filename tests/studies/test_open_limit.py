@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import errors
-from dikin.cli import main
 from dikin.studies import study as studies
-from studies.small import folded, fresh, sharing, state_of
+from studies.small import command, folded, fresh, sharing, state_of
 
 HOUR = 3600 * 10**6
 """Microseconds."""
@@ -75,9 +73,9 @@ def test_on_the_command_line(file: str, clock: list[int]) -> None:
         study.ask()
         study.ask()
     clock[0] += 2 * HOUR
-    call = ["study", "forget", "a", "--url", file]
-    assert CliRunner().invoke(main, [*call, "--older-than", "3600"]).output == "2 forgotten\n"
-    refused = CliRunner().invoke(main, [*call, "0", "--older-than", "3600"])
+    call = ("forget", "a", "--url", file)
+    assert command(*call, "--older-than", "3600").output == "2 forgotten\n"
+    refused = command(*call, "0", "--older-than", "3600")
     assert refused.exit_code == 2
     assert "got both" in refused.output
-    assert "the trial or its id, got None" in CliRunner().invoke(main, call).output
+    assert "the trial or its id, got None" in command(*call).output
