@@ -30,6 +30,7 @@ def crowd(url: str, clients: int, seconds: float) -> Crowd:
         parts = [pool.submit(*given) for _ in range(clients)]
         played = [part.result() for part in parts]
     account = accounts.sum_of(played)
+    assert all(text.startswith("BusyError") for text in account.refused), account.refused
     faults = accounts.faults(url, "kills", account)
     rounds = [len(each.told) for each in played]
     return Crowd(

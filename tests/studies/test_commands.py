@@ -50,6 +50,8 @@ def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.Monke
         (["t=-5:5:-1.5"], {"t": dikin.Real(-5, 5, start=-1.5)}),
         (["level=1:9:6:int"], {"level": dikin.Integer(1, 9, start=6)}),
         (["level=1:9:int"], {"level": dikin.Integer(1, 9)}),
+        (["n=1:512:32:int:log"], {"n": dikin.Integer(1, 512, start=32, log=True)}),
+        (["codec=Choice(['a', 'b'])"], {"codec": dikin.Choice(["a", "b"])}),
         (["batch=Levels([16, 32], start=32)"], {"batch": dikin.Levels([16, 32], start=32)}),
         (["size = dikin.levels(['s', 'l'])"], {"size": dikin.Levels(["s", "l"])}),
         (["t=Real(-5, 5, -1.5)"], {"t": dikin.Real(-5, 5, start=-1.5)}),
@@ -177,24 +179,6 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
     assert made.output.startswith("dikin: ")
     assert "Traceback" not in made.output
     assert not Path(file).exists()
-
-
-def test_limits_and_choices_by_flags_or_by_json(file: str) -> None:
-    limits = ("--limit", "p99_ms <= 200", "--limit", "failed <= 0.01")
-    flags = ("--param", "codec=Choice(['a', 'b'])", "--param", "n=1:512:32:int:log", *limits)
-    assert command("create", "store", *flags, "--url", file).exit_code == 0
-    kinds = {
-        "codec": {"kind": "choice", "values": ["a", "b"]},
-        "n": {"kind": "integer", "low": 1, "high": 512, "log": True},
-    }
-    text = json.dumps({"tuner": kinds, "limits": ["p99_ms <= 200", "failed <= 0.01"]})
-    assert "existed" in command("create", "store", text, "--url", file).output
-    with dikin.Study(file, "store") as study:
-        assert study.space.parameters == {
-            "codec": dikin.Choice(["a", "b"]),
-            "n": dikin.Integer(1, 512, start=32, log=True),
-        }
-        assert study.status().limits == ["p99_ms <= 200", "failed <= 0.01"]
 
 
 # --- other commands ------------------------------------------------------------------------------

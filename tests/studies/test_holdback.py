@@ -9,7 +9,6 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.worth.holdback import is_held_back
 from studies.small import command, sharing
 
 PARAMETERS = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
@@ -22,19 +21,6 @@ def tuner(**more: Any) -> dikin.Tuner:
 
 def value_of(trial: Any, t: int) -> float:
     return (500.0 if trial.held_back else 350.0) + (7.0 * t) % 5
-
-
-def test_the_coins_of_a_study_are_those_of_its_key(tmp_path: Path) -> None:
-    made = dikin.Tuner(PARAMETERS, maximize=True, seed=11, holdback=0.3)
-    with dikin.Study(tmp_path / "a.db", "a", made) as study:
-        key = study.state()["key"]
-        first = [study.ask(key=f"request {id}") for id in range(20)]
-    with dikin.Study(tmp_path / "a.db", "a") as study:
-        again = [study.ask(key=f"request {id}") for id in range(20)]
-        assert [trial.held_back for trial in first] == [
-            is_held_back(key, trial.id, 0.3) for trial in first
-        ]
-        assert [trial.held_back for trial in again] == [trial.held_back for trial in first]
 
 
 def test_a_guard_holds_for_all_clients_until_somebody_resumes(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
 import dikin
 from dikin import errors
+from studies.adversity import insist
 from studies.postgres import Server, unprivileged
 from studies.small import fresh, rows_of, step
 
@@ -30,15 +30,6 @@ def study(server: Server) -> Iterator[dikin.Study]:
     url = f"{server.url}&options=-csearch_path%3Dsilent"
     with dikin.Study(url, "a", fresh(), patience=PATIENCE) as opened:
         yield opened
-
-
-def insist(call: Any) -> Any:
-    """As a client does, until the server is itself again."""
-    while True:
-        try:
-            return call()
-        except (errors.StoreError, errors.BusyError):
-            time.sleep(0.01)
 
 
 # --- silence -------------------------------------------------------------------------------------
