@@ -16,14 +16,14 @@ from dikin.service import limits
 from in_memory import in_memory
 from service import adversity, crowd
 from service.proxy import Proxy
-from service.serving import QUICK, Serving, shop
+from service.serving import QUICK, FreshServing, Serving, shop
 from studies.postgres import Server
 
 
 def test_an_end_finishes_what_was_begun(file: str) -> None:
     shop(file).close()
     end = threading.Event()
-    with Serving(file) as running:
+    with FreshServing(file) as running:
         clients = crowd.start(8, running.url, "shop", 0.3, end)
         crowd.wait_for_rounds(clients, 40)
         assert running.stop() == -signal.SIGTERM  # after its own end, as uvicorn does

@@ -177,14 +177,6 @@ def test_a_connection_that_breaks_while_rows_wait(server: Any) -> None:
 # --- servers and drivers -------------------------------------------------------------------------
 
 
-def test_a_server_that_is_away() -> None:
-    url = "postgresql://dikin@/postgres?host=/nowhere/at/all"
-    with pytest.raises(errors.StoreError, match="is unavailable"):
-        dikin.Study(url, "a", fresh(), patience=0.05)
-    with pytest.raises(errors.StoreError, match="is unavailable"):
-        dikin.Study.names(url)
-
-
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(errors.MissingExtraError, match=r'pip install "dikin\[postgres\]"'):

@@ -1,4 +1,4 @@
-"""Contexts, covariates, metrics and failures of a study; test_facts.py has what is learnt."""
+"""Contexts, covariates, failures and rounds held back; test_facts.py has what is learnt from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from studies.small import alone, command, state_of
+from studies.small import alone, command, sharing, state_of
 
 PRICE = {"price": dikin.Real(1, 14, start=4)}
 CONTEXT = {"region": ["eu", "us"], "hour": dikin.Cycle(24), "load": (0, 1)}
@@ -109,9 +109,17 @@ def test_commands(file: str) -> None:
     shown = command("show", "fleet", *where).output
     assert "\neu, 12, 1" in shown
     assert len([line for line in shown.splitlines() if line.startswith(("eu, ", "us, "))]) == 16
-    command("create", "one", "--param", "price=1:14:4", *where)
+    worth = ("--holdback", "0.2", "--control", "price=5", "--guard", "0.02", "--maximize")
+    command("create", "one", "--param", "price=1:14:4", *worth, *where)
     assert json.loads(command("best", "one", *where).output) == {"price": 4}
     assert command("recommend", "one", *where).output.startswith("expected value")
+    with dikin.Study(file, "one") as study:
+        status = study.status()
+        assert (status.holdback, status.guard) == (0.2, 0.02)
+        assert status.control == {"price": 5.0}
+        for _ in range(3):
+            study.tell(study.ask(), 3.0)
+    assert "uplift" in command("show", "one", *where).output
 
 
 @pytest.mark.parametrize(
@@ -134,3 +142,40 @@ def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words:
     done = command(*arguments, "--url", file)
     assert done.exit_code == 2
     assert words in done.output
+
+
+# --- rounds held back ----------------------------------------------------------------------------
+
+
+def compared(**more: Any) -> dikin.Tuner:
+    arguments: dict[str, Any] = {"holdback": 0.3, "guard": 0.02, "seed": 3}
+    return dikin.Tuner(PRICE, maximize=True, **arguments | more)
+
+
+def test_a_guard_holds_for_all_clients_until_somebody_resumes(file: str) -> None:
+    with sharing(file, "a", compared()) as study:
+        for t in range(200):
+            trial = study.ask()
+            study.tell(trial, (500.0 if trial.held_back else 350.0) + (7.0 * t) % 5)
+        assert study.paused
+        status = study.status()
+        assert status.guard_reason
+        assert status.guard_reason in status.warnings[0]
+    with dikin.Study(file, "a", compared()) as other:
+        assert other.paused
+        assert other.ask().params == {"price": 4.0}
+        assert other.status().guard_reason == status.guard_reason
+        other.resume()
+        assert not other.paused
+        assert other.status().guard_reason is None
+    with dikin.Study(file, "a") as again:
+        assert not again.paused
+        assert again.verify().rows == 402
+        assert again.status().from_json(again.status().to_json()).uplift == again.uplift
+
+
+def test_another_holdback_is_another_study(file: str) -> None:
+    dikin.Study(file, "a", compared()).close()
+    for more in ({"holdback": 0.2}, {"guard": None}, {"control": {"price": 5}}):
+        with pytest.raises(errors.StudyExistsError, match=f"the {next(iter(more))} "):
+            dikin.Study(file, "a", compared(**more))

@@ -61,13 +61,13 @@ def play(player: Any, t: int, waiting: list[Any], kind: str) -> Any:
     return trial
 
 
-@pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_does_what_the_tuner_alone_would_do(
     url: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opened anew for every ask, with another client beside it, snapshots and trials open."""
     monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 7)
+    monkeypatch.setattr(Ledger, "exact", True)  # they draw by the numbers of rows alone
     twin, other = alone(made(kind)), dikin.Study(url, "a", made(kind))
     waiting: list[list[Any]] = [[], []]
     for t in range(30):

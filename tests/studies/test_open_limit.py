@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import dikin
@@ -57,15 +55,6 @@ def test_all_that_are_too_old_are_forgotten(
     with dikin.Study(url, "a") as study:
         assert study.open_queries == []
         assert state_of(study) == state_of(folded(url))
-
-
-@pytest.mark.parametrize("arguments", [{}, {"trial": 0, "older_than": 1}, {"older_than": -1}])
-def test_what_to_forget_must_be_said(file: str, arguments: dict[str, Any]) -> None:
-    with dikin.Study(file, "a", fresh()) as study:
-        study.ask()
-        with pytest.raises((errors.ParameterError, errors.UnknownQueryError)):
-            study.forget(**arguments)
-        assert len(study.open_queries) == 1
 
 
 def test_on_the_command_line(file: str, clock: list[int]) -> None:
