@@ -1,4 +1,4 @@
-"""Contexts, covariates, failures and rounds held back; test_facts.py has what is learnt from them."""
+"""Contexts, covariates, failures and rounds held back; test_facts.py has what is learnt."""
 
 from __future__ import annotations
 
