@@ -151,13 +151,17 @@ def test_an_answer_counts_once_and_another_is_refused(url: str) -> None:
 def test_the_history_has_names(file: str) -> None:
     with dikin.Study(file, "a", shop()) as study:
         assert len(study.history()) == 0
+        centers = []
         for t in range(6):
-            study.tell(study.ask(), None if t == 3 else 7.0 + t, failed=t == 3)
+            trial = study.ask()
+            centers.append(study.center)
+            study.tell(trial, None if t == 3 else 7.0 + t, failed=t == 3)
         table = study.history()
         names = ("price", "rate", "level", "traffic.old", "traffic.new")
         columns = ("round", *names, "value", "expected", "paused", "failed")
         best = [f"best.{name}" for name in names]
         assert table.dtype.names == (*columns, *best, "time", "client")
+        assert np.array_equal(np.transpose([table[name] for name in best]), centers)
         assert set(table["client"]) == {study.client}
         assert (np.diff(table["time"]) >= np.timedelta64(0)).all()
         assert isnan(table["expected"][0])
