@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.studies import guard
 from studies.forked import WAYS
 from studies.small import fresh, sharing, step
 from studies.test_kills import run
@@ -166,3 +167,34 @@ def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
         thread.join()
         assert heard == "the call ends and the child begins"
         assert study.ask().id == 0
+
+
+def test_where_what_waits_cannot_be_written_the_next_flush_says_so(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sharing(file, "a", fresh(), patience=60) as study:
+        step(study)
+
+        def fails(*_: Any, **__: Any) -> None:
+            raise errors.StoreError("the disk went away")
+
+        monkeypatch.setattr(study._ledger.database, "commit", fails)
+        assert in_child(lambda: "goes on") == "goes on"
+        monkeypatch.undo()
+        with pytest.raises(errors.StoreError, match="the disk went away"):
+            study._flush()
+        assert study.ask().id == 0
+
+
+def test_a_client_that_another_thread_makes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service has a thousand of them, and looks through all whenever it connects."""
+
+    class Growing(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            self.append(None)
+            if len(self) < 3:
+                raise RuntimeError("Set changed size during iteration")
+            return iter(())
+
+    monkeypatch.setattr(guard, "_clients", Growing())
+    assert not guard.has_inherited(object)
