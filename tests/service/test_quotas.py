@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -79,7 +80,10 @@ def test_requests_of_a_token_are_limited() -> None:
 def test_a_large_request_counts_as_many_calls() -> None:
     """It is answered, and its token waits for as long as so many calls take."""
     large = b'{"id": 0, "value": "%s"}' % (b"1" * 900_000)
-    with serving("", "--rate", "1", tokens=True) as running:
+    with serving("", "--rate", "10", tokens=True) as running:
+        for n in (-(10**9), 10**9):  # neither a credit nor a debt
+            wrong = running.send("POST", "/v1/studies/shop/ask", {"n": n}, running.tokens["two"])
+            assert wrong.status == 422
         for token, verb, body, status, calls in (
             ("one", "ask", {"n": 1000}, 200, 1000),
             ("two", "tell", large, 422, 900),
@@ -88,11 +92,11 @@ def test_a_large_request_counts_as_many_calls() -> None:
             assert running.send(*sent).status == status
             refused = running.send(*sent[:2], {}, sent[3])
             assert refused.status == 429
-            assert calls / 2 < int(refused.headers["Retry-After"]) <= calls + 2
+            assert calls / 20 < int(refused.headers["Retry-After"]) <= calls / 10 + 2
 
 
 @in_a_loop
-async def test_requests_under_way_are_limited() -> None:
+async def test_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = Quotas(1e9)
     async with AsyncExitStack() as stack:
         for _ in range(limits.IN_FLIGHT_EACH):
@@ -102,7 +106,13 @@ async def test_requests_under_way_are_limited() -> None:
         async with allowed.request("two"), allowed.request(None):
             pass
     async with allowed.request("one"):  # they are given back
-        pass
+        allowed.charge("one", 2e9)
+    slept = AsyncMock()
+    monkeypatch.setattr(access.asyncio, "sleep", slept)
+    with pytest.raises(Problem, match="calls a second"):
+        async with allowed.request("one"):
+            pass
+    slept.assert_awaited_once_with(limits.REFUSAL_SECONDS)
 
 
 def test_calls_of_a_token_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
