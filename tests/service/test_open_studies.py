@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
@@ -37,11 +38,12 @@ def long_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_a_loop(test: Callable[..., Any]) -> Callable[..., None]:
-    """Run a test in an event loop."""
+    """Run a test in an event loop, in a thread: tests of the page leave one in theirs."""
 
     @wraps(test)
     def run(*given: Any, **named: Any) -> None:
-        asyncio.run(test(*given, **named))
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, test(*given, **named)).result()
 
     return run
 

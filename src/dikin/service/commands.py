@@ -54,7 +54,7 @@ from dikin.studies.study import Study
     "--rate",
     type=click.FloatRange(1.0),
     default=REQUESTS_A_SECOND,
-    help="Requests of one token in a second; more are answered with 429.",
+    help="Calls of one token in a second, ask with n counting n; more are answered with 429.",
 )
 @click.option(
     "--largest-request",
