@@ -2,10 +2,8 @@
 
 import json
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,44 +33,7 @@ def points(learner: Learner, rounds: int) -> Iterator[list[float]]:
         yield query.point.tolist()
 
 
-FIVE_LINES = """
-import dikin
-learner = dikin.AdaptiveSmooth(dikin.Box([0, 0], [10, 2]), smoothness=0.5, loss_range=(0, 40), seed=7)
-query = learner.ask()
-learner.tell(query, loss=12.3, curvature=0.1)
-learner.center; learner.certificate; learner.rounds
-learner.save("tuner.json"); learner = dikin.load("tuner.json")
-"""  # noqa: E501
-
-
-def test_the_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    exec(FIVE_LINES, names)
-    learner, query = names["learner"], names["query"]
-    assert isinstance(learner, dikin.AdaptiveSmooth)
-    assert (query.id, query.point.dtype, query.point.shape) == (0, np.float64, (2,))
-    assert (learner.rounds, learner.open_queries) == (1, [])
-    assert learner.domain.contains(learner.center)
-    assert 0 < learner.certificate < math.inf
-    assert os.listdir() == ["tuner.json"]
-    units = learner.units
-    assert (units.center.tolist(), units.loss_scale, units.loss_offset) == ([5.0, 1.0], 20.0, 20.0)
-    assert units.radius == pytest.approx(math.hypot(5, 1), rel=1e-15)
-
-
 # --- order ---------------------------------------------------------------------------------------
-
-
-def test_open_queries_are_the_oldest_first_and_whole() -> None:
-    learner = learner_on_disc()
-    asked = [learner.ask() for _ in range(5)]
-    learner.forget(asked[1])
-    learner.forget(3)
-    assert [q.id for q in learner.open_queries] == [0, 2, 4]
-    assert learner.open_queries == [asked[0], asked[2], asked[4]]
-    learner.open_queries.clear()
-    assert len(learner.open_queries) == 3
 
 
 # --- the certificate -----------------------------------------------------------------------------
@@ -99,20 +60,6 @@ def test_the_certificate_is_nan_where_rounding_decides_the_centre(
     assert "until it is farther inside" in str(caught[0].message)
     monkeypatch.undo()
     assert learner.certificate == sure.certificate  # nothing was forgotten meanwhile
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_forgotten_queries_are_no_rounds(make: Callable[..., Learner]) -> None:
-    """As if they had never been asked, except that they used up their noise."""
-    learner, plain = learner_on_disc(make), learner_on_disc(make)
-    for _ in range(10):
-        lost, played = learner.ask(), learner.ask()
-        learner.tell(played, 0.3, 0.1)
-        learner.forget(lost)
-        plain.forget(plain.ask())
-        plain.tell(plain.ask(), 0.3, 0.1)
-    assert frozen(learner) == frozen(plain)
-    assert learner.certificate == plain.certificate < math.inf
 
 
 # --- randomness ----------------------------------------------------------------------------------

@@ -292,19 +292,6 @@ class Lifted:
         """g_t = d (f_t(x_t) + lambda_t/2 |x_t|^2) H_t^{1/2} u_t, with x_t in R^d."""
         return self.dim * (f_t + self.lam[t] / 2 * float(x_t @ x_t)) * (root @ u_t)
 
-    def objective(self, t: int, point: Array) -> float:
-        """What line 7 minimises, at any point of the cone.
-
-        sum_{s<=t} (g_s.x + (sigma_s+lambda_s)/2 |x-y_s|^2) + lambda_0/2 |x|^2 + Psi(x)/eta_{t+1}
-        """
-        total = 0.0
-        for s in range(1, t + 1):
-            away = point - self.centers[s]
-            total += float(self.g[s] @ point)
-            total += (self.sigma[s] + self.lam[s]) / 2 * float(away @ away)
-        total += self.lam[0] / 2 * float(point @ point)
-        return float(total + self.psi.value(point) / self.eta[t + 1])
-
     def objective_gradient(self, t: int, point: Array) -> Array:
         total = np.zeros(self.dim + 1)
         for s in range(1, t + 1):

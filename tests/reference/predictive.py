@@ -251,18 +251,6 @@ class PredictiveReference:
         rest = answer.full_estimate - answer.estimate
         return self.model(answer, x) + float(rest @ x)
 
-    def start_divergence(self, x: Array) -> float:
-        """psi_0(x)."""
-        slope = self.psi.gradient(self.start)
-        tangent = self.psi.value(self.start) + slope @ (x - self.start)
-        return float(self.psi.value(x) - tangent)
-
-    def objective(self, x: Array) -> float:
-        """Phi(x)."""
-        away = x - self.pole()
-        terms = [self.model(a, x) + a.lam / 2 * float(away @ away) for a in self.answers]
-        return self.discounted(terms) + self.start_divergence(x) / self.rate
-
     def objective_gradient(self, x: Array) -> Array:
         terms = [
             a.estimate + a.sigma * (x - self.anchor(a)) + a.lam * (x - self.pole())

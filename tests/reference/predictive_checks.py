@@ -7,11 +7,11 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import product
-from math import inf, pi, sqrt
+from math import inf, pi
 
 import numpy as np
 
-from reference.barriers import Array, BallBarrier, BoxBarrier, Normalised, UserBarrier, examples
+from reference.barriers import Array, BallBarrier, BoxBarrier, Normalised, UserBarrier
 from reference.predictive import PredictiveReference, inside, on_ellipsoid
 
 Kind = type[PredictiveReference]
@@ -65,43 +65,6 @@ def somewhere(psi: Normalised, rng: np.random.Generator) -> Array:
     return low * float(rng.choice([1.0, rng.random()])) * ray
 
 
-def check_start(kind: Kind) -> None:
-    """Forecasts that come true teach nothing: without lambda the centre stays at the start."""
-    psi = normalised(examples()["box"])
-    rng = np.random.default_rng(4)
-    start = inside(psi, rng)
-    reference = kind(psi, psi.dim, start, 5.0, 0.1)
-    for _ in range(6):
-        key = reference.ask(0.3, 1.0, on_ellipsoid(reference.metric, rng.normal(size=psi.dim)))
-        reference.tell(key, 0.3, 0.0, 0.0, float(rng.uniform(0.05, 0.2)))
-        np.testing.assert_allclose(reference.center, start, atol=1e-14)
-
-
-def check_pull(kind: Kind) -> None:
-    """[-1, 1] from -0.3, no surprise: lambda y + (slope(y) - slope(-0.3))/eta = 0.
-
-    The slope of the barrier at y is 2y/(1 - y^2). lambda pulls to 0, and the barrier back to -0.3.
-    """
-    start, lam, eta = -0.3, 0.7, 0.5
-    run = kind(interval(), 1, np.array([start]), None, 0.4)
-    run.tell(run.ask(0.3, 1.0, on_ellipsoid(run.metric, np.ones(1))), 0.3, 0.0, lam, eta)
-    y = float(run.center[0])
-    held = (2 * y / (1 - y**2) - 2 * start / (1 - start**2)) / eta
-    assert start < y < 0
-    assert abs(lam * y + held) < ROUNDING
-
-
-def check_memory(kind: Kind) -> None:
-    """[-1, 1], memory 2, no curvature, two rounds: g_1/2 + g_2 + 2y/(eta (1 - y^2)) = 0."""
-    run, eta, slopes = kind(interval(), 1, None, 2.0, 0.4), 0.5, []
-    for loss in (0.9, -0.6):
-        z = 1 / sqrt(1 / (1 - run.center[0]) ** 2 + 1 / (1 + run.center[0]) ** 2)
-        run.tell(run.ask(0.1, 2.0, np.array([z])), loss, 0.0, 0.0, eta)
-        slopes.append((loss - 0.1) / z)  # d = 1 and Hz = 1/z
-    y = float(run.center[0])
-    assert abs(slopes[0] / 2 + slopes[1] + 2 * y / (eta * (1 - y**2))) < ROUNDING
-
-
 # In the mean, with every direction
 
 
@@ -145,12 +108,6 @@ def circle(count: int) -> Array:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def cross(dim: int, rng: np.random.Generator) -> Array:
-    """The 2d ends of a random orthonormal frame: exact for polynomials of degree 3."""
-    frame, _ = np.linalg.qr(rng.normal(size=(dim, dim)))
-    return np.vstack([frame, -frame])
-
-
 def continued(
     reference: PredictiveReference, s: Array, loss: Loss, forecast: float, level: float
 ) -> PredictiveReference:
@@ -161,29 +118,6 @@ def continued(
     key = branch.ask(forecast, level, z)
     branch.tell(key, loss.value(center + z), loss.sigma, 0.0, branch.rate)
     return branch
-
-
-def check_unbiased(kind: Kind) -> None:
-    """E g = grad f(y) for a quadratic f, whatever the forecast: f(y + z) z has degree 3 in z."""
-    rng = np.random.default_rng(8)
-    box = normalised(examples()["box"])
-    for psi, directions in (
-        (interval(), np.array([[1.0], [-1.0]])),
-        (disc(), circle(64)),
-        (box, cross(3, rng)),
-    ):
-        reference = replay(kind, psi, rng, memory=6.0)
-        A = rng.normal(size=(psi.dim, psi.dim))
-        A, a, y = A @ A.T, rng.normal(size=psi.dim), reference.center
-
-        def value(x: Array, A: Array = A, a: Array = a) -> float:
-            return float(x @ A @ x / 2 + a @ x)
-
-        quadratic = Loss(value, None, inf)
-        for forecast in (0.0, 0.7, -40.0):
-            runs = [continued(reference, s, quadratic, forecast, inf) for s in directions]
-            mean = np.mean([run.answers[-1].estimate for run in runs], axis=0)
-            np.testing.assert_allclose(mean, A @ y + a, rtol=1e-9, atol=1e-11)
 
 
 def check_mean_round(kind: Kind) -> None:
