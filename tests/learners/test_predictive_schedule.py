@@ -19,10 +19,10 @@ def planned(**options: Any) -> Any:
     return dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), **options)._plan
 
 
-def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
-    """The rate after so many rounds, whatever it was before."""
+def balanced_rate(plan: Any, n: Numbers, stiff: float) -> float:
+    """The rate after many rounds, whatever it was before."""
     n.rate = 1e300
-    return schedule.next_rate(plan, n, min(rounds + 1.0, plan.memory), stiff)
+    return schedule.next_rate(plan, n, FOREVER, stiff)
 
 
 # --- the rate ------------------------------------------------------------------------------------
@@ -31,23 +31,22 @@ FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
 
-def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, float]]:
-    """States with S, V and a level that does not cap the rate; rounds so far; h."""
+def rates() -> Iterator[tuple[Numbers, float]]:
+    """States with S, V and a level that does not cap the rate; and h."""
     rng = np.random.default_rng(2)
     for _ in range(100):
         n = Numbers(top=2.0, level=1e-9)
         n.curvature, n.mean_square = 10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0)
-        rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
-        yield n, rounds if span is None else span, float(h) if stiff else 0.0
+        yield n, float(10.0 ** rng.uniform(-3, 3))
 
 
 ETAS = np.exp(np.arange(-50, 25, 1e-3))
 """Steps of 0.1 percent: a smooth cost is known to 1e-6 of itself near its minimum."""
 
 
-def priced(plan: Any, n: Numbers, rounds: float, stiff: float) -> Callable[[Any], Any]:
-    """What a round costs at a rate: exploring, its share of the barrier, noise."""
-    share = plan.nu * log(max(rounds + 1, 3)) / max(rounds + 1, 3)
+def priced(plan: Any, n: Numbers, stiff: float) -> Callable[[Any], Any]:
+    """The cost of a round at a rate: exploring, its share of the barrier, noise."""
+    share = plan.nu * log(FOREVER) / FOREVER
     beta = plan.tuning.guess * n.top if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
@@ -63,8 +62,8 @@ def doubled(*arguments: Any) -> float:
     return 2 * balanced_rate(*arguments)
 
 
-def forgets_the_barrier(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
-    return balanced_rate(plan, n, rounds, 0.0)
+def forgets_the_barrier(plan: Any, n: Numbers, stiff: float) -> float:
+    return balanced_rate(plan, n, 0.0)
 
 
 CONSTANTS: list[dict[str, float]] = [
@@ -81,9 +80,9 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
     plan = planned(**constants)
 
     def check(rate: Callable[..., float]) -> None:
-        for n, rounds, stiff in rates(FOREVER, stiff=True):
-            cost = priced(plan, n, rounds, stiff)
-            eta = rate(plan, n, rounds, stiff)
+        for n, stiff in rates():
+            cost = priced(plan, n, stiff)
+            eta = rate(plan, n, stiff)
             costs = [cost(eta / factor) for factor in (FACTOR, STEEP_FACTOR)]
             assert min(costs) <= (1 + 1e-6) * cost(ETAS).min()
 

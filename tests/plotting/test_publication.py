@@ -1,4 +1,4 @@
-"""The style of the figures: labels, bands, files that are the same twice."""
+"""The style of the figures: labels and bands."""
 
 from __future__ import annotations
 
@@ -53,17 +53,3 @@ def test_a_band_is_the_interval_of_the_mean() -> None:
     ends = band.get_paths()[0].vertices[:, 1]
     assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom
     assert ends.min() == publication.TINY
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def test_a_published_figure_is_the_same_twice(tmp_path: Path) -> None:
-    for name in ("one.png", "two"):
-        publication.publish(figure_of(_maths("sigma_t = 0")), tmp_path / name)
-    for ending in ("png", "svg"):
-        one, two = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
-        assert one == two
-    assert b"<dc:date>" not in two
-    publication.publish(figure_of("else"), tmp_path / "two")
-    assert (tmp_path / "two.svg").read_bytes() != one
