@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import beta, multivariate_normal
+from scipy.stats import multivariate_normal
 
 import dikin
 from evidence import (
@@ -143,19 +143,6 @@ def test_a_truncated_normal_has_the_mean_of_rejected_draws() -> None:
     assert np.cov(found.T) == pytest.approx(np.cov(wanted.T), abs=0.1)
 
 
-def test_falling_curves_fall_and_fit_what_was_sold() -> None:
-    policy = pricing.Falling(1)
-    chance = np.random.default_rng(2)
-    for _ in range(300):
-        place = int(chance.integers(10))
-        price = float(pricing.PRICES[place])
-        policy.tell(price, price * (chance.beta(2, 2, 10) >= price).mean())
-    curves = np.array([policy.demand() for _ in range(50)])
-    assert (np.diff(curves, axis=1) <= 1e-9).all()
-    assert curves.mean(axis=0) == pytest.approx(beta.sf(pricing.PRICES, 2, 2), abs=0.12)
-    assert policy.best["price"] in (0.3, 0.4)
-
-
 # --- engines, queues, files ----------------------------------------------------------------------
 
 
@@ -247,18 +234,6 @@ def test_the_regret_is_0_at_the_optimum_and_1_at_the_start(shape: str, d: int) -
         assert game.point([each.start for each in game.parameters.values()]) == pytest.approx(
             game.start
         )
-
-
-def test_worlds_move_and_a_kind_is_read_as_it_is_written() -> None:
-    for kind in (*rows.STILL, *rows.MOVING, *faults.KINDS):
-        assert rows.Kind.of(str(kind)) == kind
-    for world in rows.WORLDS:
-        game = rows.Game(rows.Kind(2, "bowl1", "none", world), (1, 1))
-        before = game.at.copy(), game.level
-        for t in range(600):
-            game.move(t)
-        assert (game.level != before[1]) == ("level" in world or world == "season")
-        assert (game.at != before[0]).any() != (game.level != before[1])
 
 
 @pytest.mark.parametrize("share", faults.SHARES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pydoc
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, log
@@ -81,24 +80,6 @@ def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> No
 
 
 # --- what it is like -----------------------------------------------------------------------------
-
-
-def test_it_is_the_learner_that_it_was_built_as() -> None:
-    learner = smooth(horizon=50)
-    same, learner.note = learner, "the user's own"
-    told(learner, 3.0, 7.0, 8.0)
-    assert same is learner
-    assert type(learner) is dikin.AdaptiveSmooth
-    assert repr(learner) == "<AdaptiveSmooth on Box(dim=2), 3 rounds>"
-    assert learner.note == "the user's own"
-    assert (learner.smoothness, learner.horizon, learner.kind) == (0.5, 50, "adaptivesmooth")
-    assert learner.loss_range is None
-    assert learner.arguments() == smooth(horizon=50).arguments()
-    assert learner.accepts == (-np.inf, np.inf)
-    assert told(smooth(loss_range=(0, 9)), 3.0).restarts == 0
-    assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
-    with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
-        learner.ask([1.0, 0.0])
 
 
 # --- the certificate -----------------------------------------------------------------------------

@@ -167,7 +167,6 @@ class PredictiveReference:
         self.start = np.zeros(dim) if start is None else np.array(start, dtype=np.float64)
         self.gamma = 1.0 if memory is None else 1 - 1 / memory
         self.queries: list[Query] = []
-        self.answered: set[int] = set()
         self.answers: list[Answer] = []
         self.rates = [rate]
         self.centers = [self.start]
@@ -221,9 +220,6 @@ class PredictiveReference:
 
         Forecast and lesson are those of the query, unless others are given.
         """
-        if not 0 <= key < len(self.queries) or key in self.answered:
-            raise ValueError(f"key {key}: wanted one of a query that was asked and not answered")
-        self.answered.add(key)
         query = self.queries[key]
         expected = query.forecast if forecast is None else forecast
         lesson = clipped(loss - expected, query.level) if learnt is None else learnt

@@ -18,7 +18,6 @@ from reference.lifted import (
     symmetric_roots,
 )
 from reference.predictive import inside
-from reference.predictive_checks import normalised
 
 Array = NDArray[np.float64]
 
@@ -33,7 +32,7 @@ def test_the_normal_barrier_is_logarithmically_homogeneous(
     barrier: UserBarrier, scale: float
 ) -> None:
     """nu_bar = 2 K nu = 800 nu: Psi(sx) = Psi(x) - nu_bar ln s, and what Euler makes of it."""
-    psi = normalised(barrier)
+    psi = Normalised(barrier, barrier.reach())
     nu_bar = scale * 2 * psi.nu
     lifted = NormalBarrier(psi, scale, nu_bar)
     rng = np.random.default_rng(5)
@@ -59,7 +58,7 @@ def test_the_normal_barrier_has_a_positive_definite_hessian(
     The discriminant is (grad psi.w)^2 - 2 nu |w|^2 <= -nu |w|^2, whatever K is: K = 1 is as good
     as K = 400.
     """
-    psi = normalised(barrier)
+    psi = Normalised(barrier, barrier.reach())
     lifted = NormalBarrier(psi, scale, scale * 2 * psi.nu)
     rng = np.random.default_rng(6)
     for _ in range(100):
