@@ -10,7 +10,9 @@ import pytest
 
 import dikin
 from reference.barriers import (
+    Array,
     BallBarrier,
+    Barrier,
     BoxBarrier,
     EllipsoidBarrier,
     Normalised,
@@ -20,8 +22,6 @@ from reference.barriers import (
     examples,
 )
 from reference.lifted import (
-    Array,
-    Barrier,
     Lifted,
     NormalBarrier,
     OffTheSphereError,

@@ -18,29 +18,15 @@ from math import cbrt, log, sqrt
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-Array = NDArray[np.float64]
+from reference.barriers import Array, Barrier, minimum
 
 SPHERE_TOLERANCE = 1e-9
-DECREMENT = 1e-12
 
 
 class OffTheSphereError(AssertionError):
     """A replayed point that line 2 and line 3 of the box could not have produced."""
-
-
-class Barrier(Protocol):
-    """psi: a nu-self-concordant barrier of the normalised domain in R^dim."""
-
-    @property
-    def nu(self) -> float: ...
-    @property
-    def dim(self) -> int: ...
-    def value(self, x: Array) -> float: ...
-    def gradient(self, x: Array) -> Array: ...
-    def hessian(self, x: Array) -> Array: ...
 
 
 class Schedule(Protocol):
@@ -224,21 +210,14 @@ def argmin_on_lifted_domain(
     start: Array,
     eta: float,
 ) -> Array:
-    """Damped Newton over {(x, 1)}: b stays 1, so only the first d coordinates move.
-
-    eta times the objective is self-concordant; `decrement` is its Newton decrement. A step of
-    1/(1 + decrement) stays in the Dikin ellipsoid, hence in the domain, without a line search.
-    """
-    point = start.copy()
-    for _ in range(500):
-        slope = eta * gradient(point)[:-1]
-        second = eta * hessian(point)[:-1, :-1]
-        step = -np.linalg.solve(second, slope)
-        decrement = sqrt(float(step @ second @ step))
-        point[:-1] += step if decrement < 0.25 else step / (1 + decrement)
-        if decrement <= DECREMENT:
-            return point
-    raise ArithmeticError(f"Newton stopped at a decrement of {decrement}")
+    """The minimum over {(x, 1)}: b stays 1, so only the first d coordinates move."""
+    return lift(
+        minimum(
+            lambda x: eta * gradient(lift(x))[:-1],
+            lambda x: eta * hessian(lift(x))[:-1, :-1],
+            start[:-1],
+        )
+    )
 
 
 class Lifted:
