@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine import jit
+from dikin.engine import jit, progress
 from dikin.engine.play import log_spaced
 from dikin.environments.base import add
 from dikin.errors import CertificateWarning
@@ -164,3 +166,37 @@ def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
     with pytest.warns(CertificateWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
     assert run.checkpoints[-1] == 20
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.Progress(3000, wanted=True) as bar:
+        bar.advance(lambda rounds: None, 3000)
+    assert "1000/3000" in terminal.getvalue()
+    assert "3000/3000" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_the_remaining_time_counts_what_was_done_before_the_bar_appeared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1e6]
+    monkeypatch.setattr("time.time", lambda: now[0])
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def minute(rounds: int) -> None:
+        now[0] += 60.0
+
+    with progress.Progress(4000, wanted=True) as bar:
+        bar.advance(minute, 1000)
+        bar.advance(minute, 1000)
+    assert "2000/4000  00:02:00" in terminal.getvalue()
