@@ -1,12 +1,9 @@
 """The game from outside: any order of answers, lost ones, one seed one play, nothing shared."""
 
-from __future__ import annotations
-
 import json
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +11,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.learners.adaptive import sharp_schedule
 from dikin.learners.base import Learner
-from dikin.theory import rates
 
 MAKERS = [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz]
 VOID = errors.CertificateWarning
@@ -94,19 +89,3 @@ def test_a_learner_gives_several_queries_at_once() -> None:
         with pytest.raises(errors.ParameterError, match="n must be"):
             learner.ask(n=wrong)
     assert learner.state() == twin.state()
-
-
-def test_without_a_horizon_the_rate_never_rises() -> None:
-    """ln t/t has its maximum at e: before, it would rise while nothing has been learnt."""
-    schedule = sharp_schedule(rates.SMOOTH, 3, 2.0, 1.0, None)._replace(cap=1e9)
-    found = [schedule.rate(1e3, round) for round in range(1, 50)]
-    assert all(later <= rate for rate, later in pairwise(found))
-    assert found[0] == found[2] > found[3]
-
-
-@pytest.mark.parametrize(("side", "warned"), [(9.9, False), (10.1, True)])
-def test_sides_that_differ_by_more_than_ten_are_warned_of(side: float, warned: bool) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        dikin.AdaptiveSmooth(dikin.Box([0, 0], [1, side]), 1.0)
-    assert [each.category for each in caught] == [errors.SlowLearnerWarning] * warned
