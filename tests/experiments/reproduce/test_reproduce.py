@@ -186,15 +186,6 @@ def test_the_interval_is_students_of_what_each_game_does_to_the_slope() -> None:
     )
 
 
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("here already")
-    result = CliRunner().invoke(main, ["reproduce", "--out", str(file)])
-    assert result.exit_code == 2
-    assert "cannot be written" in result.output
-    assert file.read_text() == "here already"
-
-
 def test_a_damaged_store_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "cells.sqlite").write_bytes(b"this is no database" * 100)
     result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path)])
