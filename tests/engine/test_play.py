@@ -19,10 +19,13 @@ from dikin.environments.base import add
 from dikin.errors import CertificateWarning
 
 
-def game(rounds: int = 300, **settings: Any) -> dikin.Run:
+def players() -> tuple[dikin.Learner, dikin.Environment]:
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    return dikin.play(learner, world, rounds, **settings)
+    return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1), world
+
+
+def game(rounds: int = 300, **settings: Any) -> dikin.Run:
+    return dikin.play(*players(), rounds, **settings)
 
 
 def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
@@ -54,8 +57,7 @@ def test_regret_is_loss_minus_that_of_the_comparator() -> None:
 
 def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # both compiled, to the last bit
-    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    learner, world = players()
     dikin.play(learner, world, 120)
     run = dikin.play(learner, world, 180)
     assert run.checkpoints[-1] == 300
@@ -83,8 +85,7 @@ def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
 
 
 def test_open_queries_keep_the_game_on_the_readable_road() -> None:
-    world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    learner, world = players()
     learner.ask()
     assert not dikin.play(learner, world, 20).compiled
     assert len(learner.open_queries) == 1

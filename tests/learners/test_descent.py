@@ -102,37 +102,34 @@ def one_measurement(units: Units) -> Game:
     return learner, texts.OneMeasurement(units.project, units.d, units.r, units.size)
 
 
+def strongly_convex(units: Units, T: int, steep: float, delta: float, other: float = 0.0) -> Game:
+    learner = dikin.AgarwalDekelXiao(units.domain, T, steep, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
+    text.sigma, text.other = units.sigma, other
+    return learner, text
+
+
 def one_point(units: Units) -> Game:
     T = 10**6
-    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
     delta = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
-    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
-    text.sigma = units.sigma
-    return learner, text
+    return strongly_convex(units, T, L, delta)
 
 
 def one_point_cut(units: Units) -> Game:
     """So few rounds that delta stops at r/2."""
-    T = 100
-    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
-    text = texts.StronglyConvex(units.project, units.d, units.r, units.r / 2, units.size)
-    text.sigma = units.sigma
-    text.other = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
-    assert text.other > units.r / 2
-    return learner, text
+    uncut = texts.one_point_reach(units.d, 100, units.L, units.sigma, units.r)
+    assert uncut > units.r / 2
+    return strongly_convex(units, 100, L, units.r / 2, uncut)
 
 
 def one_point_steep(units: Units) -> Game:
     """Slopes beyond 2, so that convexity bounds what shrinking the set costs."""
-    T, steep = 10**6, 20 * L
-    learner = dikin.AgarwalDekelXiao(units.domain, T, steep, SIGMA, loss_range=(LOW, HIGH), seed=2)
-    slope = steep * units.R / units.B
+    T, slope = 10**6, 20 * units.L
     assert slope > 2
-    delta = texts.one_point_balance(units.d, T, slope, units.sigma, 2 / units.r)
-    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
-    text.sigma = units.sigma
-    text.other = texts.one_point_balance(units.d, T, slope, units.sigma, slope / units.r)
-    return learner, text
+    delta, other = (
+        texts.one_point_balance(units.d, T, slope, units.sigma, S / units.r) for S in (2, slope)
+    )
+    return strongly_convex(units, T, 20 * L, delta, other)
 
 
 def two_points(units: Units) -> Game:
@@ -168,17 +165,14 @@ def adaptive(units: Units) -> Game:
     return learner, texts.AdaptiveGradient(units.project, units.size)
 
 
-def tilted(units: Units) -> Game:
-    T = 10**6
+def tilted(units: Units, T: int = 10**6) -> Game:
     learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
     return learner, texts.Tilted(units.project, units.d, units.r, T, units.size)
 
 
 def tilted_cut(units: Units) -> Game:
     """So few rounds that h stops at r/2."""
-    T = 100
-    learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
-    text = texts.Tilted(units.project, units.d, units.r, T, units.size)
+    learner, text = tilted(units, 100)
     assert text.uncut > text.h
     return learner, text
 
