@@ -88,9 +88,6 @@ def test_a_constant_prediction_changes_nothing(context: list[float]) -> None:
     assert np.array_equal(learner.center, PLANE.center)
 
 
-# --- learning ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("build", "make"),
     [(dikin.Distance, two_point), (dikin.Distance, aogd), (dikin.PseudoKink, pseudo_line)],

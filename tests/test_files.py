@@ -119,8 +119,6 @@ def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# --- several processes, and one that dies --------------------------------------------------------
-
 CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
 SAVES = """
 import sys

@@ -116,9 +116,6 @@ def test_rounding_is_caught_by_the_net(
     assert outside(domain, played(learner, "alternating", 1000)) != []
 
 
-# --- both judges can say no ----------------------------------------------------------------------
-
-
 class FarSighted(dikin.AdaptiveSmooth):
     """Explores half as far again as Dikin's ellipsoid, without the net."""
 

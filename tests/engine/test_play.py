@@ -55,15 +55,6 @@ def test_regret_is_loss_minus_that_of_the_comparator() -> None:
     assert world.domain.contains(run.comparator)
 
 
-def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # both compiled, to the last bit
-    learner, world = players()
-    dikin.play(learner, world, 120)
-    run = dikin.play(learner, world, 180)
-    assert run.checkpoints[-1] == 300
-    assert run.regret[-1] == game(300).regret[-1]
-
-
 def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

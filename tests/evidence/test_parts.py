@@ -65,9 +65,6 @@ def test_the_committed_games_are_of_the_part_as_it_stands(name: str) -> None:
     assert lines[1] == "problem,rounds,player,game,cost,final"
 
 
-# --- price, OPPerTune ----------------------------------------------------------------------------
-
-
 def test_no_setting_beats_the_best_of_a_round() -> None:
     market, generator = price.Market(5000), np.random.default_rng(1)
     for round in (0, 100, 140, 2499, 2500, 4999):
@@ -217,9 +214,6 @@ def test_rivals_hear_of_a_limit_in_their_own_way() -> None:
     excess = [known[0] for _, known, _ in heard[limited.TPE_LIMIT]]
     assert excess == pytest.approx([-0.2, 0.1, 9])
     assert [more["metrics"]["p99_ms"] for _, more in heard[TUNER]] == [40, 55, 500]
-
-
-# --- synthetic games -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [*rows.SHAPES, "whole"])

@@ -73,9 +73,6 @@ class KnownCurvature(FixedRate):
         return minimum(gradient, hessian, self.centers[-1])
 
 
-# --- the tunings of the text ---------------------------------------------------------------------
-
-
 def scrible_rate(d: int, nu: float, T: int) -> float:
     """Not capped."""
     return sqrt(nu * log(T) / T) / d

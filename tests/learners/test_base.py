@@ -15,9 +15,6 @@ def learner_on_disc(seed: Any = 7) -> Any:
     return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, seed=seed)
 
 
-# --- the certificate -----------------------------------------------------------------------------
-
-
 def test_the_certificate_is_nan_where_rounding_decides_the_centre(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

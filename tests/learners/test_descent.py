@@ -231,9 +231,6 @@ def test_learner_is_its_text(name: str, place: str) -> None:
     assert outside > 5
 
 
-# --- another text is noticed ---------------------------------------------------------------------
-
-
 def lazily(text: Any) -> Callable[[texts.Round], None]:
     """Dual averaging: the sum of the steps is projected, and not the last point's step."""
     total = np.zeros_like(text.centers[0])

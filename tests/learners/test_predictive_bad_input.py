@@ -62,8 +62,6 @@ def test_other_learners_refuse_a_forecast() -> None:
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
 
-# --- the constructor -----------------------------------------------------------------------------
-
 BAD_ARGUMENTS = [
     ("start", [11, 1], errors.DomainError, "outside"),
     ("start", [10, 1], errors.DomainError, "boundary"),

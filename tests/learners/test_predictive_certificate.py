@@ -114,9 +114,6 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
     above(gaps, -3.0)  # a few rounds count: the certificate is all but the mean regret
 
 
-# --- the game that comes nearest to the certificate ----------------------------------------------
-
-
 class TooSmall(dikin.Predictive):
     @property
     def certificate(self) -> float:

@@ -79,9 +79,6 @@ def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> No
         told(smooth(), 3.0, 3.1, curvature=0.6)  # the smoothness is known
 
 
-# --- what it is like -----------------------------------------------------------------------------
-
-
 # --- the certificate -----------------------------------------------------------------------------
 
 
@@ -220,9 +217,6 @@ def test_what_has_no_certificate_gets_none(kind: str) -> None:
         learner.tell(ask(learner), shaped(learner, 3.0 + 0.1 * t))
     certified = not isnan(known.certificate) and kind != "discard"
     assert isnan(learner.certificate) != certified
-
-
-# --- in a game -----------------------------------------------------------------------------------
 
 
 def test_the_first_range_is_the_one_of_the_page() -> None:

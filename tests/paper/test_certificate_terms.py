@@ -32,9 +32,6 @@ both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
 flat_or_line = pytest.mark.parametrize("name", [n for n in SETS if SETS[n].dim <= 2])
 
 
-# --- the whole round, for a loss that bends in one place ---------------------------------------
-
-
 def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, float]:
     """sigma/2 |u|^2 + 0.3 ln cosh(m a.(u - o))/m, its smoothness and its slope.
 

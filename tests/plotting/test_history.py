@@ -258,9 +258,6 @@ def test_a_long_history_is_a_small_file() -> None:
     assert len(style.rendered(figure, "svg")) < 250_000
 
 
-# --- files ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def figure() -> Any:
     return draw_history(made_up(PRICES, 30), PRICES, maximize=False)
