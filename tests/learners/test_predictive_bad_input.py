@@ -90,7 +90,9 @@ def test_a_loss_is_one_finite_number(loss: Any) -> None:
 
 @pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
 def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
-    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "must be|exceeds")
+    refuses(
+        learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "must be|exceeds"
+    )
 
 
 # --- the constructor -----------------------------------------------------------------------------

@@ -87,4 +87,5 @@ def test_names_that_are_known_are_not_all_listed() -> None:
     known = [f"study {n:05}" for n in range(10_000)]
     said = errors.did_you_mean("study 07000" * 1000, known)
     assert said.endswith("study 00049 and 9,950 more.")
+    assert errors.did_you_mean("b", []) == ""
     assert errors.did_you_mean("b", ["a", "b1"]) == " Did you mean 'b1'? Known: a, b1."
