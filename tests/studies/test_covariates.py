@@ -116,7 +116,7 @@ def test_commands(file: str) -> None:
         "params": twin.ask(covariates={"load": 0.7, "hour": 14, "kind": "a"}).params,
     }
     told = command("tell", "shop", "0", "-3.5", "--url", file, "--covariate", "users=8")
-    assert told.output == "told\n"
+    assert told.output == "recorded\n"
     command("ask", "shop", "--url", file)
     more = ("--metric", "p99_ms=187", "--metric", "cpu=0.5")
     assert command("tell", "shop", "2", "3", *more, "--url", file).exit_code == 0
