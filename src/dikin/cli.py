@@ -39,7 +39,7 @@ def _end(message: str, status: int) -> NoReturn:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dikin")
 def main() -> None:
-    """Tune what runs: one number back per decision, and nothing to set but names and ranges.
+    """Tune the settings of a running system from one measured number per decision.
 
     A study is a tuner in a database. Create one, ask for a setting, use it, and report the number
     that you measured:

@@ -192,8 +192,10 @@ def few_of(ids: Collection[int]) -> str:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return a sentence, after a space, with the nearest known name and the known names."""
+    """Return a sentence, after a space, with the nearest known name and the known names, if any."""
     names = sorted(candidates)
+    if not names:
+        return ""
     near = difflib.get_close_matches(name[:LONGEST].lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = f" and {len(names) - KNOWN:,} more" if len(names) > KNOWN else ""

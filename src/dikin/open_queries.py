@@ -107,8 +107,8 @@ class OpenQueries(dict[int, Entry]):
             )
         if entry is None:
             raise UnknownQueryError(
-                f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Tell the "
-                f"{self.noun} that ask() gave, or its id. Nothing was changed."
+                f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Pass the "
+                f"{self.noun} that ask() returned, or its id. Nothing was changed."
             )
         ours = entry[0]
         if isinstance(query, Query) and not np.array_equal(query.point, ours.point):

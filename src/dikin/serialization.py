@@ -187,7 +187,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     except ValueError as reason:  # not UTF-8, or not JSON
         raise StateError(f"{path} is not a saved learner or tuner: {reason}") from reason
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StateError(f"{path} is not a saved learner or tuner: it does not say {FORMAT!r}")
+        raise StateError(f"{path} is not a saved learner or tuner: its format is not {FORMAT!r}")
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")

@@ -54,7 +54,7 @@ def test_without_a_number_of_workers_joblib_decides_such_as_for_a_dask_cluster(
 ) -> None:
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
         joblib.parallel_config("dask", client=client),

@@ -99,7 +99,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("tell", b'{"id": 0, "value": NaN}', 422, "loss", "got nan"),
     ("forget", {"id": 0, "value": 1}, 422, "request", "'value' is not known"),
     ("forget", b'{"older_than": NaN}', 422, "parameter", "got nan"),
-    ("add_trial", b'{"params": {"price": NaN}, "value": 1}', 422, "parameter", "price to nan"),
+    ("add_trial", b'{"params": {"price": NaN}, "value": 1}', 422, "parameter", "price=nan"),
 ]
 
 

@@ -24,7 +24,7 @@ def test_a_study_is_created_once(url: str) -> None:
         first = study.ask()
     with dikin.Study(url, "a", fresh(6)) as study:  # the seed of the first counts
         assert study.open_queries[0].point.tolist() == first.point.tolist()
-    with pytest.raises(errors.StudyExistsError, match="exists with the parameters"):
+    with pytest.raises(errors.StudyExistsError, match="exists with parameters"):
         dikin.Study(url, "a", plain())
     assert dikin.Study.names(url) == ["a"]
     with pytest.raises(errors.UnknownStudyError, match=r"no study 'b'.* Known: a"):

@@ -195,7 +195,7 @@ def test_another_tuner_is_refused(file: str, words: str) -> None:
     with dikin.Study(file, "a", shop()) as study:
         study.tell(study.ask(), 3.0)
         before = state_of(study), rows_of(file)
-        with pytest.raises(errors.StudyExistsError, match=f"exists with the {words}"):
+        with pytest.raises(errors.StudyExistsError, match=f"exists with {words}"):
             dikin.Study(file, "a", OTHERS[words]())
         assert (state_of(study), rows_of(file)) == before
 

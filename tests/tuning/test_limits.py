@@ -87,6 +87,8 @@ def test_timeouts_that_depend_on_the_setting_are_avoided(limits: Any) -> None:
     assert tuner.summary().warnings == ()  # they were reported, and are no faults
     if not limits:
         assert tuner.best["pool"] < 6
+    for share in tuner.recommend().limits.values():
+        assert 0 <= share.low <= share.mean <= share.high <= 1
 
 
 def test_failures_alone_are_survived() -> None:

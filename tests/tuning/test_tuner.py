@@ -414,7 +414,7 @@ BAD: list[tuple[Callable[[Tuner], object], type[Exception], str]] = [
     *(
         (lambda t, c=more: t.add_trial(t.control | c, 1.0), errors.ParameterError, words)
         for more, words in (
-            ({"level": 99}, "the setting cannot set level to 99"),
+            ({"level": 99}, "the setting cannot have level=99"),
             ({"colour": 1}, "the setting has no parameter 'colour'"),
         )
     ),
@@ -466,7 +466,8 @@ def test_a_trial_of_another_tuner_is_refused() -> None:
         ({"limits": [3]}, "a limit is a text"),
         ({"limits": "p99 < 3"}, "<= or >="),
         ({"limits": "3 <= p99"}, "a metric on the left and a number on the right"),
-        ({"limits": "price <= ads"}, "belongs into constraints"),
+        ({"limits": "price <= ads"}, "belongs in constraints"),
+        ({"limits": "ads <= 20"}, "names a parameter, which belongs in constraints"),
         ({"limits": "p99 <= inf"}, "finite number"),
         ({"limits": "failed <= 2"}, "must be a share"),
         ({"limits": ["a <= 1", "a <= 2"]}, "two limits in one direction"),

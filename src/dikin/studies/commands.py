@@ -27,7 +27,7 @@ from dikin.studies.tuner_options import (
 
 SHOWN: dict[str, Callable[[Any], str]] = {
     "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
-    "tell": lambda _: "told",
+    "tell": lambda _: "recorded",
     "forget": lambda answer: f"{answer['forgotten']:,} forgotten",
     "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),

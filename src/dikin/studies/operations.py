@@ -194,7 +194,7 @@ class Operation:
         if len(unknown) > FAULTS:
             faults.append(f"and {len(unknown) - FAULTS:,} more")
         faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
-        raise RequestError("; ".join(faults))
+        raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
 
 
 OPERATIONS: dict[str, Operation] = {}

@@ -208,7 +208,7 @@ class Study:
             for part, value in ours.items():
                 if value != theirs.get(part):
                     raise StudyExistsError(
-                        f"study {self.name!r} in {log.database.name} exists with the {part} "
+                        f"study {self.name!r} in {log.database.name} exists with {part} "
                         f"{value}, not {theirs.get(part)}; open it without a tuner, or choose "
                         "another name"
                     )

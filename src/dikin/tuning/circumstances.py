@@ -218,7 +218,7 @@ class Contexts:
         if not isinstance(given, Mapping) or given.keys() != self.kinds.keys():
             names = ", ".join(f'"{name}": ...' for name in self.kinds)
             raise ContextError(
-                f"this tuner chooses by context: ask(context={{{names}}}); got {shown(given)}. "
+                f"this tuner chooses by context: pass context={{{names}}}, got {shown(given)}. "
                 f"{UNCHANGED}"
             )
         return {

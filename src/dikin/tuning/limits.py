@@ -52,7 +52,7 @@ def _read(text: Any) -> Limit:
     except ValueError:
         raise ParameterError(
             f"the limit {shown(text)} must have a metric on the left and a number on the right, as "
-            f"in {EXAMPLE}. A limit on parameters belongs into constraints"
+            f"in {EXAMPLE}. A bound on parameters belongs in constraints"
         ) from None
     wanted = ""
     if operator not in ("<=", ">="):

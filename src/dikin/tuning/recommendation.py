@@ -36,7 +36,8 @@ class Recommendation:
     params : dict
         The setting by name.
     value : Interval
-        The mean value at the setting, with its 95 % interval.
+        The expected value at the setting, with its 95 % interval. Far values count less, so with
+        skewed values it lies between their median and their mean.
     intervals : dict
         For each parameter that is a number the range that the best setting is in, with 95 %
         confidence.

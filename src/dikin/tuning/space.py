@@ -205,7 +205,7 @@ class Space:
                 there = places[name].parameter.with_start(value)
             except ParameterError as reason:
                 why = re.sub(r"\bstart(=\S+)?", "it", str(reason))
-                raise ParameterError(f"{what} cannot set {name} to {shown(value)}: {why}") from None
+                raise ParameterError(f"{what} cannot have {name}={shown(value)}: {why}") from None
             values[places[name].values] = there.numbers(there.start)
         missing = [name for name in places if name not in params]
         if whole and missing:

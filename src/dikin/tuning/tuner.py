@@ -68,7 +68,7 @@ NO_HOLDBACK = (
     "the trials and measures the gain over it"
 )
 ONE_FOR_EACH_CONTEXT = (
-    "this tuner chooses a setting for each context, and best_for({...}) is the best one for "
+    "the best setting depends on the context: best_for({...}) returns that for a context of "
 )
 
 
@@ -188,6 +188,11 @@ class Tuner(Player[Trial]):
         self.maximize = true_or_false(maximize, "maximize")
         self.contexts, self.covariates = Contexts(context), Covariates(covariates)
         self.limits = read_limits(limits)
+        for limit in self.limits:
+            if limit.metric in self.space.parameters:
+                raise ParameterError(
+                    f"the limit {limit.text!r} names a parameter, which belongs in constraints"
+                )
         self.value_range = None if value_range is None else checked_range(value_range, "value")
         self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
@@ -646,7 +651,10 @@ class Tuner(Player[Trial]):
         """Return the best setting with its expected value, intervals and importance."""
         weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
-        metrics = [*zip(self.limits, found.limits, strict=True)]
+        metrics = [
+            (limit, Interval(*np.clip(m, 0.0, 1.0).tolist()) if limit.metric == FAILED else m)
+            for limit, m in zip(self.limits, found.limits, strict=True)
+        ]
         known = isfinite(found.value.mean)
         intervals, importance = dict[str, Interval](), dict[str, Interval]()
         for place in space.places:

@@ -18,7 +18,7 @@ LOST_ALPHA, PRIOR = 1e-4, 4.0
 
 def holdback_share(value: Any) -> float:
     """Return a checked share of rounds to hold back: from 0, for none, to 0.5."""
-    wanted = f"the share of rounds that play the control, from 0 (none) to {MOST:g}"
+    wanted = f"the share of rounds that use the control, from 0 (none) to {MOST:g}"
     return _checked_share(value, "holdback", wanted, lambda share: 0.0 <= share <= MOST)
 
 

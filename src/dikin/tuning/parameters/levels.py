@@ -48,7 +48,8 @@ class Levels(ParameterKind):
         kind, plain = type(self).__name__, plain_tuple(self.values)
         if not isinstance(plain, tuple) or len(plain) < 2:
             raise ParameterError(
-                f"{kind} needs two or more values, such as {kind}([16, 32, 64]), got {shown(plain)}"
+                f"{kind} needs two or more values, such as [16, 32, 64] or ['lz4', 'zstd'], got "
+                f"{shown(plain)}"
             )
         levels = tuple(_level(value, f"a value of {kind}") for value in plain)
         for value, count in Counter(levels).items():
