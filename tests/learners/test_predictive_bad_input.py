@@ -62,27 +62,6 @@ def test_other_learners_refuse_a_forecast() -> None:
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
 
-<<<<<<< HEAD
-=======
-# --- losses and curvatures -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("loss", [nan, inf, -inf, 10**400, "1", None, [1.0], True])
-def test_a_loss_is_one_finite_number(loss: Any) -> None:
-    for options in ({}, {"loss_range": (-1, 2)}):
-        refuses(learner(**options), lambda m: m.tell(12, loss), errors.LossError, "must be")
-
-
-@pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
-def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
-    refuses(
-        learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "must be|exceeds"
-    )
-
-
-# --- the constructor -----------------------------------------------------------------------------
-
->>>>>>> ok/fresh
 BAD_ARGUMENTS = [
     ("start", [11, 1], errors.DomainError, "outside"),
     ("start", [10, 1], errors.DomainError, "boundary"),

@@ -93,7 +93,7 @@ def test_commands(file: str) -> None:
         ("--failed",): {"failed": True},
     }
     for words, told in answers.items():
-        assert command("tell", "fleet", str(trial.id), *words, *where).output == "told\n"
+        assert command("tell", "fleet", str(trial.id), *words, *where).output == "recorded\n"
         twin.tell(trial, **told)
         command("ask", "fleet", *here, *where)
         trial = twin.ask(HERE)
