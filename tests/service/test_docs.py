@@ -67,7 +67,8 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "seconds for an answer": (limits.ANSWER_SECONDS,),
     "connections": (limits.CONNECTIONS,),
     "requests of one token under way": (limits.IN_FLIGHT_EACH,),
-    "requests of one token in a second": (limits.REQUESTS_A_SECOND,),
+    "requests of one token that a study takes at the same time": (limits.AT_ONCE_EACH,),
+    "calls of one token in a second": (limits.REQUESTS_A_SECOND,),
 }
 """How a row of the table of limits begins, and the numbers in it."""
 
@@ -85,6 +86,8 @@ def test_the_limits_on_the_page_are_those_of_the_service() -> None:
         limits.OPEN_STUDIES,
         limits.IDLE_CONNECTIONS,
         limits.READ_AT_ONCE,
+        limits.BYTES_A_CALL,
+        limits.REFUSAL_SECONDS,
         study.MOST_OPEN,
     ):
         assert re.search(rf"(?<![\d,]){number:,g}(?![\d,])", said), number

@@ -6,9 +6,9 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from math import ceil
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
 
 from dikin.errors import AccessError
 from dikin.service import limits
@@ -78,22 +78,21 @@ def _host(header: str) -> str:
 # --- how often -----------------------------------------------------------------------------------
 
 
-def _too_many(what: str, seconds: int) -> Problem:
-    text = f"{what}; wait {seconds} s and send it again"
-    return Problem(429, text, "busy", Retry_After=str(seconds))
-
-
 class Quotas:
-    """The requests that each token has under way, and those that it may still send at once."""
+    """The requests that each token has under way, and the calls that it may still make at once.
+
+    A call is charged if the token is not in debt, and may bring it into debt: a large request is
+    answered, and delays the next ones.
+    """
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
         self._in_flight: Counter[str] = Counter()
         self._allowed: dict[str, tuple[float, float]] = {}
-        """Requests that a token might send at once, and when that was so."""
+        """Calls that a token might make at once, negative for a debt, and when that was so."""
 
-    @contextmanager
-    def request(self, token: str | None) -> Iterator[None]:
+    @asynccontextmanager
+    async def request(self, token: str | None) -> AsyncIterator[None]:
         """Count a request of a token while it is answered. Without a token nothing is counted."""
         if token is None:
             yield
@@ -102,18 +101,33 @@ class Quotas:
             raise _too_many(
                 f"token {token!r} has {limits.IN_FLIGHT_EACH} requests under way, the most", 1
             )
+        self._in_flight[token] += 1
+        try:
+            self.charge(token, 1.0)
+            yield
+        except Problem as problem:
+            if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
+                await asyncio.sleep(limits.REFUSAL_SECONDS)
+            raise
+        finally:
+            self._in_flight[token] -= 1
+
+    def charge(self, token: str | None, calls: float, before: float = 0.0) -> None:
+        """Charge calls to a token; `before` were charged for the same request."""
+        if token is None:
+            return
         now = time.monotonic()
         allowed, then = self._allowed.get(token, (self._rate, now))
         allowed = min(self._rate, allowed + self._rate * (now - then))
-        if allowed < 1.0:
+        if allowed + before <= 0.0:
             raise _too_many(
-                f"token {token!r} sent more than {self._rate:g} requests a second, which is the "
-                "most (dikin serve --rate)",
-                ceil((1.0 - allowed) / self._rate),
+                f"token {token!r} made more than {self._rate:g} calls a second, the most (dikin "
+                "serve --rate)",
+                int(-allowed / self._rate) + 1,
             )
-        self._allowed[token] = allowed - 1.0, now
-        self._in_flight[token] += 1
-        try:
-            yield
-        finally:
-            self._in_flight[token] -= 1
+        self._allowed[token] = allowed - calls, now
+
+
+def _too_many(what: str, seconds: int) -> Problem:
+    text = f"{what}; wait {seconds} s and send it again"
+    return Problem(429, text, "busy", Retry_After=str(seconds))

@@ -50,6 +50,7 @@ from dikin.status import Status
 from dikin.studies.arguments import printable
 from dikin.studies.database import open_database
 from dikin.studies.operations import (
+    AT_ONCE,
     FLAG,
     OPERATIONS,
     STATUS,
@@ -179,8 +180,8 @@ class Service:
             visit.access = await self.gate.access(method, headers, server)
             visit.study = None if name is None else _decoded(name)
             visit.access.refuse_unless(asked.right, visit.study)
-            with self.quotas.request(visit.access.name):
-                given = await self._arguments(asked, request)
+            async with self.quotas.request(visit.access.name):
+                given = await self._arguments(asked, visit)
                 if asked.name in OPERATIONS:
                     return await self._at_study(asked, visit, given)
                 answered = await asked.act(self, visit, **given)
@@ -188,8 +189,9 @@ class Service:
             answered = await asked.act(self, visit)
         return answered if isinstance(answered, Response) else _json(answered)
 
-    async def _arguments(self, asked: Operation, request: Request) -> dict[str, Any]:
+    async def _arguments(self, asked: Operation, visit: Visit) -> dict[str, Any]:
         given: dict[str, Any] = {}
+        request, token = visit.request, visit.access and visit.access.name
         for name, text in request.query_params.multi_items():
             if name in given:
                 raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
@@ -197,7 +199,11 @@ class Service:
             given[name] = text if is_text else _value(text)
         if given or asked.in_query:
             asked.check(given, "query", asked.in_query)
-        body = await self._body(request)
+        sent = await self._sent(request)
+        size = len(sent) / limits.BYTES_A_CALL
+        self.quotas.charge(token, size, 1.0)
+        small = len(sent) <= limits.READ_AT_ONCE
+        body = _read(sent) if small else await self.studies.apart(_read, sent)
         if body and not asked.in_body:
             raise RequestError("this endpoint takes no body; send none")
         if body is None and any(name in asked.in_body for name in asked.required):
@@ -206,9 +212,11 @@ class Service:
             asked.check(body, "body", asked.in_body)
             given |= body
         for name, header in asked.headers.items():
-            sent = request.headers.get(header)
-            if sent is not None:
-                given[name] = printable(_utf8(sent), header)
+            if header in request.headers:
+                given[name] = printable(_utf8(request.headers[header]), header)
+        n = given.get("n", 1) if asked.name == "ask" else 1
+        if n in range(2, AT_ONCE + 1):  # another n is refused without any work
+            self.quotas.charge(token, n - 1, 1.0 + size)
         return given
 
     def _at_study(
@@ -226,18 +234,20 @@ class Service:
             return _json(asked.act(study, **given), headers=headers)
 
         client = None if asked.method == "GET" else _client(visit)
-        return self.studies.do(str(visit.study), act, client)
+        token = visit.access and visit.access.name
+        return self.studies.do(str(visit.study), act, client, token)
 
     # --- its body --------------------------------------------------------------------------------
 
-    async def _body(self, request: Request) -> Any:
-        """Return the value of the body, or None. A slow client delays only itself."""
+    async def _sent(self, request: Request) -> bytearray:
+        """Return the bytes of the body. A slow client delays only itself."""
         headers = request.headers
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers and "content-length" in headers:
             raise Problem(400, "a body has a length or a transfer encoding, not both")
+        body = bytearray()
         if "transfer-encoding" not in headers and length == "0":
-            return None
+            return body
         if length.isdecimal() and int(length) > self._largest:
             raise self._too_large()
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -248,7 +258,6 @@ class Service:
             )
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Problem(415, "a body must have no Content-Encoding; send it as it is")
-        body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
                 async for part in request.stream():
@@ -259,9 +268,7 @@ class Service:
             raise Problem(
                 408, f"a request must be sent within {limits.BODY_SECONDS:g} seconds"
             ) from None
-        if len(body) <= limits.READ_AT_ONCE:
-            return _read(body)
-        return await self.studies.apart(_read, body)
+        return body
 
     def _too_large(self) -> Problem:
         return Problem(
@@ -274,9 +281,11 @@ class Service:
 
     def _problem(self, visit: Visit, error: BaseException) -> Problem:
         """Return the problem for whatever a request has raised."""
-        if isinstance(error, asyncio.CancelledError):
-            if not self.is_closing():
-                raise error
+        closing = self.is_closing()
+        if isinstance(error, asyncio.CancelledError) and not closing:
+            raise error
+        # A pool of threads that is shut down raises RuntimeError.
+        if closing and isinstance(error, asyncio.CancelledError | RuntimeError):
             error = StoreError(
                 "the service shuts down, and had to leave this request. Send it again: an answer "
                 "counts once, and an ask under the same key is asked once"

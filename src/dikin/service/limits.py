@@ -31,8 +31,15 @@ CONNECTIONS = 1000
 """Connections; a request over any further one is answered with 503."""
 IN_FLIGHT_EACH = 200
 """Requests of one token that are answered at the same time."""
+AT_ONCE_EACH = 4
+"""Requests of one token that a study takes at the same time; further ones wait for their turn."""
 REQUESTS_A_SECOND = 1000.0
-"""Requests of one token in a second, in the long run; so many may come at once."""
+"""Calls of one token in a second, in the long run; so many may come at once. A request is one call,
+and one more for each further trial that it asks for."""
+BYTES_A_CALL = 1000
+"""Bytes of a body that count as a further call."""
+REFUSAL_SECONDS = 0.5
+"""Seconds after which a call beyond these limits is refused: repeating it at once costs little."""
 OPEN_STUDIES = 1000
 """Studies in memory at a time."""
 IDLE_CONNECTIONS = 16

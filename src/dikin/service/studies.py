@@ -10,10 +10,10 @@ import asyncio
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -68,6 +68,9 @@ class OpenStudy:
     def __init__(self, name: str, owner: OpenStudies) -> None:
         self.name, self._owner = name, owner
         self._jobs: deque[Job] = deque()
+        self._tokens = defaultdict[str, asyncio.Semaphore](
+            lambda: asyncio.Semaphore(limits.AT_ONCE_EACH)
+        )
         self._turn, self._using = threading.Lock(), threading.Lock()
         self._running, self._users = False, 0
         self._study: Study | None = None
@@ -86,7 +89,9 @@ class OpenStudy:
         """True if nobody waits for it, and nothing is done."""
         return not self._users and self._busy_since is None
 
-    async def do(self, act: Callable[[Study], T], client: str | None = None) -> T:
+    async def do(
+        self, act: Callable[[Study], T], client: str | None = None, token: str | None = None
+    ) -> T:
         """Do something with the study. A change is durable when this returns.
 
         Without an answer in time this is an error. An act that had begun may still be carried out.
@@ -96,13 +101,16 @@ class OpenStudy:
         self.used = time.monotonic()
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._users += 1
-        with self._turn:
-            self._jobs.append(Job(act, client, answer))
-            starts, self._running = not self._running, True
-        if starts:
-            self._owner.threads.submit(self._run)
         try:
-            async with asyncio.timeout(self._owner.deadline):
+            async with (
+                asyncio.timeout(self._owner.deadline),
+                nullcontext() if token is None else self._tokens[token],
+            ):
+                with self._turn:
+                    self._jobs.append(Job(act, client, answer))
+                    starts, self._running = not self._running, True
+                if starts:
+                    self._owner.threads.submit(self._run)
                 return await answer
         except TimeoutError as error:
             if isinstance(error, BusyError):
@@ -223,14 +231,18 @@ class OpenStudies:
         self._calls: set[Future[Any]] = set()
 
     def do(
-        self, name: str, act: Callable[[Study], T], client: str | None = None
+        self,
+        name: str,
+        act: Callable[[Study], T],
+        client: str | None = None,
+        token: str | None = None,
     ) -> Coroutine[Any, Any, T]:
         """Do something with a study, as `OpenStudy.do`. Its first request opens it."""
         if name not in self._studies:
             self._make_room()
             self._studies[name] = OpenStudy(name, self)
         self._studies.move_to_end(name)
-        return self._studies[name].do(act, client)
+        return self._studies[name].do(act, client, token)
 
     def remove(self, study: OpenStudy) -> None:
         """Forget a study that is not open."""
