@@ -330,7 +330,7 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
 
     run("create", "by hand", "--param", "price=1:14:4", "--maximize")
     assert '{"id": 0, "params": {"price"' in run("ask", "by hand")
-    assert run("tell", "by hand", "0", "5") == "told\n"
+    assert run("tell", "by hand", "0", "5") == "recorded\n"
     assert "larger is better" in run("show", "by hand")
     assert "by hand\t1 rounds" in run("list")
     assert run("export", "by hand").count("\n") == 2
