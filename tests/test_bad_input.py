@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 import dikin
 from dikin import errors
@@ -118,32 +116,6 @@ def test_every_kind_of_real_number_is_a_loss(loss: Any) -> None:
     learner.tell(learner.ask(), loss, loss / 4)
     plain.tell(plain.ask(), 1.0, 0.25)
     assert frozen(learner) == frozen(plain)
-
-
-anything = st.one_of(st.floats(), st.floats(LOW - 1, HIGH + 1), st.sampled_from([LOW, HIGH, -0.0]))
-
-
-@settings(derandomize=True, database=None, deadline=None, max_examples=200)
-@given(loss=anything, curvature=st.one_of(st.floats(), st.floats(0, SMOOTHNESS * 1.1)))
-@example(loss=HIGH, curvature=SMOOTHNESS)
-@example(loss=math.nextafter(HIGH, 9), curvature=math.nextafter(SMOOTHNESS, 9))
-def test_an_answer_is_taken_whole_or_not_at_all(loss: float, curvature: float) -> None:
-    learner = smooth()
-    learner.tell(learner.ask(), 2.0, 0.1)
-    query, before = learner.ask(), frozen(learner)
-    fits = LOW <= loss <= HIGH and 0 <= curvature <= SMOOTHNESS
-    fits_with_rounding = LOW - 1e-8 <= loss <= HIGH + 1e-8 and 0 <= curvature <= SMOOTHNESS + 1e-8
-    try:
-        learner.tell(query, loss, curvature)
-    except (errors.LossError, errors.ParameterError):
-        assert not fits
-        assert frozen(learner) == before
-        assert learner.open_queries == [query]
-    else:
-        assert fits_with_rounding
-        assert (learner.rounds, learner.open_queries) == (2, [])
-        assert np.isfinite(learner.center).all()
-        assert math.isfinite(learner.certificate)
 
 
 # --- a learner's own arguments -----------------------------------------------------------------

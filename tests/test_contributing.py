@@ -134,18 +134,6 @@ def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
         parameter_of("wait", "Duration('1 day', '10min')")
 
 
-def test_own_learner_is_saved_and_loaded(own, tmp_path: Path) -> None:
-    for loss_range in ((-1.0, 1.0), None):
-        learner = own.Climber(own.Parabola(), loss_range=loss_range, seed=1)
-        for _ in range(20):
-            learner.tell(learner.ask(), 0.25)
-        learner.save(tmp_path / "a.json")
-        twin = dikin.load(tmp_path / "a.json")
-        assert isinstance(twin, own.Climber)
-        assert isinstance(twin.domain, own.Parabola)
-        assert twin.ask() == learner.ask()
-
-
 def test_a_generator_of_ones_own_is_found(own) -> None:
     """Its place in the stream is not saved, as docs/extending.md says."""
 

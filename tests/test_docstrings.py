@@ -17,8 +17,10 @@ from typing import Any
 import numpydoc.validate
 import pytest
 from api_pages import entries
+from numpydoc.docscrape import ClassDoc
 
 import dikin
+from dikin import registry
 
 RULES = {"GL08", "PR01", "PR02", "RT01", "RT03"}
 """No docstring, parameters without an entry or with one too many, nothing of what is returned."""
@@ -89,3 +91,32 @@ def test_a_missing_parameter_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     missing, unknown = faults("dikin.Ball", dikin.Ball)
     assert "{'radius'} not documented" in missing
     assert "Unknown parameters {'diameter'}" in unknown
+
+
+OWN = {"predictive", "adaptivesmooth", "adaptivelipschitz"}
+"""Those that the library is about: their papers and proofs are docs/mathematics.md."""
+FIELD = sorted(registry.FOLDERS["learners"].every().keys() - OWN)
+
+
+def note_faults(cls: type) -> list[str]:
+    note = " ".join(ClassDoc(cls)["Notes"])
+    faults = [
+        f"does not say what is {word}" for word in ("Published:", "Ours:") if word not in note
+    ]
+    return faults + ([] if ClassDoc(cls)["References"] else ["has no reference"])
+
+
+@pytest.mark.parametrize("kind", FIELD)
+def test_a_learner_says_what_is_published_and_what_is_ours(kind: str) -> None:
+    assert note_faults(registry.FOLDERS["learners"].every()[kind]) == []
+
+
+def test_a_missing_word_is_noticed() -> None:
+    sound = registry.FOLDERS["learners"].every()["tewa"]
+    for word, fault in (
+        ("Published:", "published"),
+        ("Ours:", "Ours"),
+        ("References", "reference"),
+    ):
+        mutant = type("Mutant", (), {"__doc__": str(sound.__doc__).replace(word, "Attributes", 1)})
+        assert any(fault.lower() in found.lower() for found in note_faults(mutant))

@@ -1,10 +1,10 @@
-"""Feedback other than one value: refusals, estimates that are unbiased, constructors."""
+"""Feedback other than one value: refusals, learning, constructors."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from math import inf, nan, sqrt
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -86,44 +86,6 @@ def test_a_constant_prediction_changes_nothing(context: list[float]) -> None:
     assert np.array_equal(query.point, learner.center)
     learner.tell(query, 1.0)
     assert np.array_equal(learner.center, PLANE.center)
-
-
-# --- the estimates -------------------------------------------------------------------------------
-
-SLOPE = np.array([0.3, -0.2])
-
-
-def first_move(learner: Learner, context: Any = None) -> Any:
-    """Where an answer of the loss SLOPE.x moves the centre: minus eta times the estimate."""
-    query = learner.ask() if context is None else learner.ask(context)
-    answer = query.point @ SLOPE
-    learner.tell(query, tuple(answer) if answer.ndim else float(answer))
-    return learner.center
-
-
-def test_two_points_estimate_a_gradient_without_bias() -> None:
-    """E (d s s') = 1. The band is six standard deviations of the mean: fails once in 10^8 runs.
-
-    A gradient half as steep again, or the d left out, is noticed.
-    """
-    n, T = 1500, 10**4
-    moves = np.array([first_move(dikin.TwoPoint(DISC, T, 1.0, seed=s)) for s in range(n)])
-    estimates = -moves * sqrt(2 * T)
-    for scale, holds in ((1.0, True), (1.5, False), (0.5, False)):
-        off = np.abs(estimates.mean(axis=0) - scale * SLOPE) / (estimates.std(axis=0) / sqrt(n))
-        assert (off.max() <= 6) == holds
-
-
-def test_a_prediction_is_estimated_along_its_line() -> None:
-    """The mean over both signs is the loss's slope along z, to the last digits."""
-    z, T, moves = np.array([0.6, 0.8]), 10**4, {}
-    for seed in range(12):
-        move = first_move(dikin.PseudoLine(DISC, T, 1.0, seed=seed), 7 * z)
-        moves[move.tobytes()] = move
-    assert len(moves) == 1, "a linear loss looks the same from both sides"
-    delta = sqrt(1 / 6) * T**-0.25
-    wanted = -delta / sqrt(T) * (z @ SLOPE) * z
-    np.testing.assert_allclose(next(iter(moves.values())), wanted, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -112,31 +112,12 @@ def test_a_save_that_fails(saved: Path, monkeypatch: pytest.MonkeyPatch, place: 
     assert dikin.load(saved).state() == learner.state()
 
 
-def test_a_folder_that_cannot_be_synced(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last step of a save fails: the new file is already there, and whole."""
-    learner, fsync, calls = step(dikin.load(saved)), os.fsync, []
-
-    def second_fails(handle: int) -> None:
-        calls.append(handle)
-        if len(calls) == 2:
-            raise OSError(5, "Input/output error")
-        fsync(handle)
-
-    monkeypatch.setattr(os, "fsync", second_fails)
-    with pytest.raises(OSError, match="Input/output"):
-        learner.save(saved)
-    assert dikin.load(saved).state() == learner.state()
-    assert os.listdir(saved.parent) == ["a.json"]
-
-
 def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
     """It may also be an `OSError`, which is given the path of the file otherwise."""
     with pytest.raises(BusyError, match="try again"), replacing(tmp_path / "history.csv"):
         raise BusyError("others wait; try again")
     assert not list(tmp_path.iterdir())
 
-
-# --- several processes, and one that dies --------------------------------------------------------
 
 CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
 SAVES = """

@@ -88,9 +88,6 @@ def test_a_damaged_page_is_noticed(old: str, new: str, fault: str) -> None:
     assert any(fault in each for each in found), found[:5]
 
 
-# --- the sources ---------------------------------------------------------------------------------
-
-
 def named_in(source: str) -> set[str]:
     """Return the statements and sections of the page that a source names."""
     text = re.sub(r"\s+(?:# ?)?", " ", source)

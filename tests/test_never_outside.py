@@ -97,17 +97,6 @@ def test_never_outside(domain: Domain, make: Callable[..., Learner], way: str) -
     assert len({point.tobytes() for point in points}) == ROUNDS  # it does explore
 
 
-@pytest.mark.parametrize("make", [smooth, lipschitz])
-@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
-def test_the_net_is_not_what_keeps_points_inside(
-    domain: Domain, make: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Dikin's ellipsoid does: the last correction, for rounding, has nothing to do here."""
-    learner = make(domain, seed=3)
-    monkeypatch.setattr(learner, "_inside", lambda u, point: point)
-    assert outside(domain, played(learner, "all low", ROUNDS)) == []
-
-
 NARROW = {
     "ball": dikin.Ball(3, 1e-15, [3, -5, 1]),
     "ellipsoid": dikin.Ellipsoid([3, 5], np.diag([1e-30, 4e-30])),
@@ -125,9 +114,6 @@ def test_rounding_is_caught_by_the_net(
     learner = make(domain, seed=1)
     monkeypatch.setattr(learner, "_inside", lambda u, point: point)
     assert outside(domain, played(learner, "alternating", 1000)) != []
-
-
-# --- both judges can say no ----------------------------------------------------------------------
 
 
 class FarSighted(dikin.AdaptiveSmooth):

@@ -77,9 +77,6 @@ def test_a_class_that_cannot_be_registered(thing: Any, said: str) -> None:
     assert [known.classes for known in registry.FOLDERS.values()] == before
 
 
-# --- what cannot be loaded is not saved -----------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("make", "cls"),
     [
@@ -101,9 +98,6 @@ def test_a_class_is_registered_to_be_saved(tmp_path: Path, make: Any, cls: Any) 
         dikin.register(each)
     learner.save(path)
     assert dikin.load(path).state() == learner.state()
-
-
-# --- the checks -----------------------------------------------------------------------------------
 
 
 class Boastful(dikin.Linear):

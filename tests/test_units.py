@@ -114,20 +114,3 @@ def test_units_the_user_game_is_the_normalised_game(kind: str, name: str) -> Non
         replace(RIGHT, offset=lambda m, B: m - 0.01 * B),
         replace(RIGHT, certificate=lambda B: 1.0),
     )
-
-
-def test_units_regret_comes_back_multiplied_by_the_scale_of_the_losses() -> None:
-    """And the offset m drops out of it."""
-    domain, rng = dikin.Box([0, 0], [10, 2]), np.random.default_rng(1)
-    units = dikin.AdaptiveSmooth(domain, 0.5, loss_range=(3, 11)).units
-    losses, comparator = rng.uniform(3, 11, size=50), rng.uniform(3, 11, size=50)
-
-    def check(normal: Callable[[float], float]) -> None:
-        inner = sum(normal(f) for f in losses) - sum(normal(f) for f in comparator)
-        assert units.regret(inner) == pytest.approx(float((losses - comparator).sum()), rel=1e-12)
-
-    holds(check, units.loss, lambda f: f / 11)
-    np.testing.assert_array_equal(units.center, [5, 1])
-    assert units.loss(3) == -1
-    assert units.loss(11) == 1
-    assert (units.loss_scale, units.loss_offset, units.radius) == (4, 7, domain.radius)

@@ -16,8 +16,6 @@ from dikin import extras
 from dikin.engine import jit
 from dikin.kernel import compilable
 
-# --- when it is made -----------------------------------------------------------------------------
-
 GAME = """
 import dikin
 from dikin.engine import jit

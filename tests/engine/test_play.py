@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -11,16 +13,19 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.engine import jit
+from dikin.engine import jit, progress
 from dikin.engine.play import log_spaced
 from dikin.environments.base import add
 from dikin.errors import CertificateWarning
 
 
-def game(rounds: int = 300, **settings: Any) -> dikin.Run:
+def players() -> tuple[dikin.Learner, dikin.Environment]:
     world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    return dikin.play(learner, world, rounds, **settings)
+    return dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1), world
+
+
+def game(rounds: int = 300, **settings: Any) -> dikin.Run:
+    return dikin.play(*players(), rounds, **settings)
 
 
 def test_checkpoints_are_log_spaced_and_end_with_the_last_round() -> None:
@@ -50,16 +55,6 @@ def test_regret_is_loss_minus_that_of_the_comparator() -> None:
     assert world.domain.contains(run.comparator)
 
 
-def test_playing_on_continues_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "COMPILE_FROM", 1)  # both compiled, to the last bit
-    world = dikin.Ridge(dikin.Ball(2), 1.0, 0.2, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
-    dikin.play(learner, world, 120)
-    run = dikin.play(learner, world, 180)
-    assert run.checkpoints[-1] == 300
-    assert run.regret[-1] == game(300).regret[-1]
-
-
 def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -81,8 +76,7 @@ def test_a_plain_python_loss_is_not_compiled_and_a_numba_one_is(
 
 
 def test_open_queries_keep_the_game_on_the_readable_road() -> None:
-    world = dikin.Ridge(dikin.Ball(2), 1.0, seed=1)
-    learner = dikin.AdaptiveSmooth(dikin.Ball(2), 1.0, loss_range=world.loss_range, seed=1)
+    learner, world = players()
     learner.ask()
     assert not dikin.play(learner, world, 20).compiled
     assert len(learner.open_queries) == 1
@@ -164,3 +158,37 @@ def test_no_more_curvature_is_told_than_a_learner_admits(domain: Any) -> None:
     with pytest.warns(CertificateWarning):
         run = dikin.play(dikin.Scrible(domain, 100, loss_range=world.loss_range), world, 20)
     assert run.checkpoints[-1] == 20
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.Progress(3000, wanted=True) as bar:
+        bar.advance(lambda rounds: None, 3000)
+    assert "1000/3000" in terminal.getvalue()
+    assert "3000/3000" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_the_remaining_time_counts_what_was_done_before_the_bar_appeared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1e6]
+    monkeypatch.setattr("time.time", lambda: now[0])
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def minute(rounds: int) -> None:
+        now[0] += 60.0
+
+    with progress.Progress(4000, wanted=True) as bar:
+        bar.advance(minute, 1000)
+        bar.advance(minute, 1000)
+    assert "2000/4000  00:02:00" in terminal.getvalue()

@@ -10,13 +10,6 @@ import pytest
 from evidence import attack
 
 
-def test_no_cell_is_run_twice_and_all_have_seeds_of_their_own() -> None:
-    cells = list(attack.cells())
-    assert len(set(cells)) == len(cells) == 1485
-    starts = sorted(cell.seed for cell in cells)
-    assert len(set(starts)) == len(starts)
-
-
 def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,9 @@ import pytest
 
 from evidence import __main__ as command
 from evidence import oppertune
-from evidence.games import Outcome, Task, read_games, read_table, run_missing, write_table
+from evidence.games import Outcome, Task, read_games, run_missing
 
 TASKS = [Task("p", 10, "a", game) for game in range(3)]
-
-
-def test_the_first_line_says_where_a_table_is_from(tmp_path: Path) -> None:
-    write_table(tmp_path / "new" / "a.csv", "make a", ("x", "y"), [(1, "b, c"), (2, "d")])
-    first = (tmp_path / "new" / "a.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert re.fullmatch(r"# make a, \d{4}-\d\d-\d\d, commit (\w{8}|unknown)", first)
-    rows = [{"x": "1", "y": "b, c"}, {"x": "2", "y": "d"}]
-    assert read_table(tmp_path / "new" / "a.csv") == rows
-    assert read_table(tmp_path / "none.csv") == []
 
 
 def test_an_interrupted_run_continues(tmp_path: Path) -> None:
@@ -49,17 +39,6 @@ def test_games_of_some_players_are_run_again(tmp_path: Path) -> None:
     run_missing("part", lambda _: Outcome(2, 2), fewer, folder=tmp_path, forget=["ours"])
     costs = {task.player: found.cost for task, found in read_games("part", tmp_path).items()}
     assert costs == {"ours": 2, "theirs": 1}
-
-
-def test_games_that_are_run_together_are_run_once(tmp_path: Path) -> None:
-    calls = []
-
-    def run(task: Task) -> dict[Task, Outcome]:
-        calls.append(task)
-        return dict.fromkeys(TASKS, Outcome(1, 1))
-
-    assert len(run_missing("part", run, TASKS, folder=tmp_path)) == 3
-    assert len(calls) == 1
 
 
 def test_processes_give_what_one_gives(tmp_path: Path) -> None:

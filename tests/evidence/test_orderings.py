@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evidence.games import Task
 from evidence.orderings import (
     BEHIND,
     BEST,
@@ -17,7 +16,6 @@ from evidence.orderings import (
     OPEN,
     Orderings,
     Ratio,
-    orderings_of,
     ratio_of,
     ratio_of_means,
     standing_of,
@@ -64,12 +62,6 @@ def test_where_means_count_ratios_and_tests_are_of_means() -> None:
         stats.ttest_rel(np.log(a), np.log(b)).pvalue
     )
     assert table.among(["a", "b"]).arithmetic
-
-
-def test_of_a_single_game_there_is_no_test() -> None:
-    table = Orderings({"p": {"a": games(1.0), "b": games(5.0)}}, 1e-9)
-    assert np.isnan(table.p_value("p", "a", "b"))
-    assert table.standing("p", "b") == OPEN
 
 
 def test_standings() -> None:
@@ -133,10 +125,3 @@ def test_ranks_by_hand() -> None:
     table = Orderings(PROBLEMS, 0.5).among(["a", "b", "c"])
     assert table.problems == ["1", "2", "3"]
     assert table.ranks() == pytest.approx({"a": 5 / 3, "b": 4 / 3, "c": 3.0})
-
-
-def test_games_are_sorted_by_problem_and_player() -> None:
-    costs = {Task("p", 10, player, game): game + 1.0 for player in "ab" for game in range(2)}
-    table = orderings_of(costs, 1e-9, arithmetic=True)
-    assert table.costs == {"p": {name: {0: 1.0, 1: 2.0} for name in "ab"}}
-    assert table.arithmetic

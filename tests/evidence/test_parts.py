@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import beta, multivariate_normal
+from scipy.stats import multivariate_normal
 
 import dikin
 from evidence import (
     bbob,
-    compression,
     elo,
     faults,
     limited,
@@ -26,7 +23,7 @@ from evidence import (
     serving,
 )
 from evidence.__main__ import PARTS
-from evidence.games import FOLDER, Outcome, Task, read_games
+from evidence.games import FOLDER, Task, read_games
 from evidence.rivals import CMA_ES, KEEP, TUNER
 
 NOT_HERE = ("traffic", "postgres", "promises")
@@ -68,9 +65,6 @@ def test_the_committed_games_are_of_the_part_as_it_stands(name: str) -> None:
     assert lines[1] == "problem,rounds,player,game,cost,final"
 
 
-# --- price, OPPerTune ----------------------------------------------------------------------------
-
-
 def test_no_setting_beats_the_best_of_a_round() -> None:
     market, generator = price.Market(5000), np.random.default_rng(1)
     for round in (0, 100, 140, 2499, 2500, 4999):
@@ -81,16 +75,6 @@ def test_no_setting_beats_the_best_of_a_round() -> None:
         others = generator.uniform([1, 0], [14, 60], size=(200, 2)).tolist()
         near = [[best + dp, ads + da] for dp in (-0.01, 0, 0.01) for da in (-0.1, 0, 0.1)]
         assert all(market.revenue(round, *other) <= top for other in others + near)
-
-
-def test_the_market_changes_as_it_is_said() -> None:
-    market = price.Market(10_000)
-    before, after = (market.best(round)[0] for round in (4999, 5000))
-    assert after < 0.75 * before
-    assert market.best(4999)[0] > 1.1 * market.best(0)[0]  # 4999 and 0 may be other days
-    days = [market.revenue(24 * day, 7, 30) for day in range(8)]
-    assert max(days) > 1.2 * min(days)
-    assert days[7] == pytest.approx(days[0], rel=0.02)  # but for the drift
 
 
 def test_the_problems_of_oppertune() -> None:
@@ -156,19 +140,6 @@ def test_a_truncated_normal_has_the_mean_of_rejected_draws() -> None:
     assert np.cov(found.T) == pytest.approx(np.cov(wanted.T), abs=0.1)
 
 
-def test_falling_curves_fall_and_fit_what_was_sold() -> None:
-    policy = pricing.Falling(1)
-    chance = np.random.default_rng(2)
-    for _ in range(300):
-        place = int(chance.integers(10))
-        price = float(pricing.PRICES[place])
-        policy.tell(price, price * (chance.beta(2, 2, 10) >= price).mean())
-    curves = np.array([policy.demand() for _ in range(50)])
-    assert (np.diff(curves, axis=1) <= 1e-9).all()
-    assert curves.mean(axis=0) == pytest.approx(beta.sf(pricing.PRICES, 2, 2), abs=0.12)
-    assert policy.best["price"] in (0.3, 0.4)
-
-
 # --- engines, queues, files ----------------------------------------------------------------------
 
 
@@ -224,33 +195,6 @@ def test_a_batch_of_one_is_a_queue_with_one_server() -> None:
     assert server.busy / server.clock.now == pytest.approx(1 / 3, rel=0.05)
 
 
-def test_a_batch_is_full_or_has_waited() -> None:
-    """Two requests at once and one far later: the first two together, the third after its wait."""
-    pytest.importorskip("simpy")
-    for size, times in ((2, [24, 24, 72]), (3, [74, 74, 72]), (1, [22, 44, 22])):
-        server = serving.Server(
-            {"batch": size, "wait_ms": 50.0, "replicas": 1},
-            np.array([5.0, 0.0, 1000.0]),
-            np.random.default_rng(1),
-        )
-        server.chance = SimpleNamespace(normal=lambda: 0.0)  # type: ignore[assignment]
-        server.clock.run()
-        assert server.times == pytest.approx(times)
-
-
-def test_runs_of_compression_draw_from_the_table() -> None:
-    """A run is repeated bit for bit, and every setting has been measured on every block."""
-    cases = list(product(compression.CODECS, compression.LEVELS, compression.CHUNKS))
-    assert set(compression.table()) == {(*case, kind) for case in cases
-                                        for kind in compression.KINDS}  # fmt: skip
-    assert {len(found) for found in compression.table().values()} == {compression.BLOCKS}
-    task = Task("p99 below 5 ms", 30, limited.UCB_CODECS, 1)
-    assert compression.run(task) == compression.run(task)
-    size, spent = compression.pack("zlib", 6, 1024, bytes(4096))
-    assert 0 < size < 5
-    assert spent >= 0
-
-
 def test_rivals_hear_of_a_limit_in_their_own_way() -> None:
     """A penalty of up to ten times the value, constraints, or the metric itself."""
     kinds, heard = {"x": dikin.Real(0, 1, start=0.5)}, {}
@@ -272,9 +216,6 @@ def test_rivals_hear_of_a_limit_in_their_own_way() -> None:
     assert [more["metrics"]["p99_ms"] for _, more in heard[TUNER]] == [40, 55, 500]
 
 
-# --- synthetic games -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [*rows.SHAPES, "whole"])
 @pytest.mark.parametrize("d", [1, 5])
 def test_the_regret_is_0_at_the_optimum_and_1_at_the_start(shape: str, d: int) -> None:
@@ -287,18 +228,6 @@ def test_the_regret_is_0_at_the_optimum_and_1_at_the_start(shape: str, d: int) -
         assert game.point([each.start for each in game.parameters.values()]) == pytest.approx(
             game.start
         )
-
-
-def test_worlds_move_and_a_kind_is_read_as_it_is_written() -> None:
-    for kind in (*rows.STILL, *rows.MOVING, *faults.KINDS):
-        assert rows.Kind.of(str(kind)) == kind
-    for world in rows.WORLDS:
-        game = rows.Game(rows.Kind(2, "bowl1", "none", world), (1, 1))
-        before = game.at.copy(), game.level
-        for t in range(600):
-            game.move(t)
-        assert (game.level != before[1]) == ("level" in world or world == "season")
-        assert (game.at != before[0]).any() != (game.level != before[1])
 
 
 @pytest.mark.parametrize("share", faults.SHARES)
@@ -324,17 +253,3 @@ def test_faults_change_the_values_that_are_hit_and_no_others(name: str, share: s
     else:
         assert {round(v / plain[0], 6) for v in values} >= {40.0}
         assert len({round(v, 6) for v in values}) == 2
-
-
-def test_faults_come_in_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[rows.Game] = []
-
-    def note(game: rows.Game, task: Task, marks: Any) -> dict[Task, Outcome]:
-        seen.append(game)
-        return {}
-
-    monkeypatch.setattr(faults, "outcomes", note)
-    for case in ("none", "zero@0.1"):
-        faults.run(Task(f"2-abs1-normal.1-still-{case}", 1000, TUNER, 0))
-    assert seen[0].at == pytest.approx(seen[1].at)
-    assert (len(seen[0].faults), len(seen[1].faults)) == (0, 100)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.text import Text
 from reproduction_page import REQUEST, read_games
 
+from dikin.experiments.fit import Curve
 from dikin.experiments.reproduce import figures
 from dikin.experiments.reproduce.results import Measured
 from dikin.plotting import publication
@@ -27,6 +29,8 @@ def faults(figure: Any) -> list[str]:
     for text in texts:
         if text.get_fontsize() < publication.LEAST_TEXT:
             found.append(f"{text.get_text()!r} has {text.get_fontsize()} points")
+        if set("^_\\") & set("".join(text.get_text().split("$")[::2])):
+            found.append(f"{text.get_text()!r} has a sign of a formula outside")
     boxes = {text.get_text(): text.get_window_extent() for text in figure.texts}
     boxes |= {axes.get_title(loc="left"): axes.get_tightbbox() for axes in figure.axes}
     frame = figure.bbox.padded(1.0)
@@ -62,11 +66,23 @@ def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
     assert faults(sound) == []
     wrong = plt.figure(figsize=(8, 2))
     wrong.text(0.5, 0.5, "small", fontsize=5)
+    wrong.text(0.5, 0.7, "sigma_t")
     wrong.text(0.99, 0.5, "out of the page")
-    assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "off"]
+    assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "outside", "off"]
 
 
 def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
     results = read_games(DOCS / "evidence")
     drawn = figures.draw_all(Measured.of(REQUEST, results), tmp_path)
     check(written, len(drawn))
+
+
+def test_a_band_is_the_interval_of_the_mean() -> None:
+    axes = publication.pyplot().figure().subplots()
+    regrets = np.array([[1.0, 3.0], [4.0, 4.0]])
+    curve = Curve(np.array([10.0, 100.0]), regrets)
+    publication.draw_curve(axes, curve.band, "#000000", "o", "-")
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices[:, 1]
+    assert ends.max() == pytest.approx(2 + 12.706, abs=1e-3)  # Student's t, one degree of freedom
+    assert ends.min() == publication.TINY

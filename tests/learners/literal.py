@@ -7,38 +7,15 @@ error by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reference.barriers import Normalised
-
-Array = NDArray[np.float64]
+from reference.barriers import Array, Normalised, minimum
 
 
 class OffTheSphereError(AssertionError):
     """A played point is not where the text puts it."""
-
-
-def newton(
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    value: Callable[[Array], float],
-    start: Array,
-) -> Array:
-    """The minimiser of a smooth convex function that is infinite outside, by halving steps."""
-    x = start
-    for _ in range(200):
-        step = -np.linalg.solve(hessian(x), gradient(x))
-        length = 1.0
-        while length > 1e-12 and not value(x + length * step) <= value(x) + 1e-14 * abs(value(x)):
-            length /= 2
-        x = x + length * step
-        if float(np.linalg.norm(step)) < 1e-13:
-            break
-    return x
 
 
 class FixedRate:
@@ -65,11 +42,8 @@ class FixedRate:
 
     def minimise(self) -> Array:
         total = np.sum(self.estimates, axis=0)
-        return newton(
-            lambda x: self.eta * total + self.psi.gradient(x),
-            self.psi.hessian,
-            lambda x: self.eta * float(total @ x) + self.psi.value(x),
-            self.centers[-1],
+        return minimum(
+            lambda x: self.eta * total + self.psi.gradient(x), self.psi.hessian, self.centers[-1]
         )
 
 
@@ -87,11 +61,6 @@ class KnownCurvature(FixedRate):
     def minimise(self) -> Array:
         sigma, eta, played = self.sigma, self.eta, self.centers
 
-        def value(x: Array) -> float:
-            terms = zip(self.estimates, played, strict=True)
-            leader = sum(g @ x + sigma / 2 * (x - y) @ (x - y) for g, y in terms)
-            return eta * float(leader) + self.psi.value(x)
-
         def gradient(x: Array) -> Array:
             terms = zip(self.estimates, played, strict=True)
             slope: Array = sum((g + sigma * (x - y) for g, y in terms), np.zeros(self.psi.dim))
@@ -101,10 +70,7 @@ class KnownCurvature(FixedRate):
             bend = eta * sigma * len(self.estimates) * np.eye(self.psi.dim)
             return self.psi.hessian(x) + bend
 
-        return newton(gradient, hessian, value, self.centers[-1])
-
-
-# --- the tunings of the text ---------------------------------------------------------------------
+        return minimum(gradient, hessian, self.centers[-1])
 
 
 def scrible_rate(d: int, nu: float, T: int) -> float:

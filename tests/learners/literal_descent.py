@@ -208,9 +208,6 @@ class Tilted:
         self.centers.append(np.asarray(mean))
 
 
-# --- the tunings of the text ---------------------------------------------------------------------
-
-
 def one_point_reach(d: int, T: int, L: float, sigma: float, r: float) -> float:
     """S = 2C/r by convexity or L |x|/r by the slope, with |x| <= 1: the smaller one."""
     return one_point_balance(d, T, L, sigma, min(2 / r, L / r))

@@ -15,15 +15,15 @@ import numpy as np
 from scipy.linalg import block_diag, sqrtm
 
 import dikin
+from paper.runs import shipped_domain
 from reference.barriers import (
     Array,
     BallBarrier,
     BoxBarrier,
     Normalised,
-    PolytopeBarrier,
     SimplexBarrier,
     UserBarrier,
-    random_polytope,
+    examples,
     rotated_ellipsoid,
 )
 
@@ -92,20 +92,11 @@ class Space:
         return np.asarray(self.domain.center + self.radius * (self.matrix @ u))
 
 
-def plain(domain: Any, barrier: UserBarrier) -> Space:
+def plain(barrier: UserBarrier) -> Space:
     """A set whose working form is the set itself, in units of its radius."""
+    domain = shipped_domain(barrier)
     psi = Normalised(barrier, domain.radius)
     return Space(domain, psi, psi.basis)
-
-
-def moved_ball() -> Space:
-    center = [3.0, -1.0, 0.5]
-    return plain(dikin.Ball(3, 2.5, center), BallBarrier(np.array(center), 2.5))
-
-
-def cube() -> Space:
-    lower, upper = np.array([-1.0, 2.0]), np.array([1.0, 4.0])
-    return plain(dikin.Box(lower, upper), BoxBarrier(lower, upper))
 
 
 def unit_cube(dim: int) -> Normalised:
@@ -121,20 +112,11 @@ def long_box() -> Space:
     return Space(domain, unit_cube(3), np.diag(half * sqrt(3) / domain.radius))
 
 
-def simplex() -> Space:
-    return plain(dikin.Simplex(4), SimplexBarrier(4))
-
-
 def ellipsoid() -> Space:
     barrier = rotated_ellipsoid()
     domain = dikin.Ellipsoid(barrier.center, barrier.shape)
     ball = Normalised(BallBarrier(np.zeros(3), 1.0), 1.0)
     return Space(domain, ball, np.real(sqrtm(barrier.shape)) / domain.radius)
-
-
-def polytope() -> Space:
-    barrier: PolytopeBarrier = random_polytope()
-    return plain(dikin.Polytope(barrier.rows, barrier.bounds), barrier)
 
 
 def product() -> Space:
@@ -147,12 +129,12 @@ def product() -> Space:
 
 
 SPACES: dict[str, Callable[[], Space]] = {
-    "disc": lambda: plain(dikin.Ball(2), BallBarrier(np.zeros(2), 1.0)),
-    "moved ball": moved_ball,
-    "cube": cube,
+    "disc": lambda: plain(examples()["unit ball"]),
+    "moved ball": lambda: plain(examples()["moved ball"]),
+    "cube": lambda: plain(BoxBarrier(np.array([-1.0, 2.0]), np.array([1.0, 4.0]))),
     "long box": long_box,
-    "simplex": simplex,
+    "simplex": lambda: plain(examples()["simplex"]),
     "ellipsoid": ellipsoid,
-    "polytope": polytope,
+    "polytope": lambda: plain(examples()["random polytope"]),
     "product": product,
 }

@@ -30,13 +30,3 @@ def test_sides_that_differ_by_more_than_ten_are_warned_of(side: float, warned: b
         warnings.simplefilter("always")
         dikin.AdaptiveSmooth(dikin.Box([0, 0], [1, side]), 1.0)
     assert [each.category for each in caught] == [errors.SlowLearnerWarning] * warned
-
-
-@pytest.mark.parametrize("dim", [1, 7])
-@pytest.mark.parametrize("order", [rates.SMOOTH, rates.LIPSCHITZ])
-def test_the_largest_rate_keeps_the_dual_norm_of_a_gradient_below_a_half(
-    order: int, dim: int
-) -> None:
-    """|g_t|* = d |f + lambda |x|^2/2| is at most 3d/2, and the proof needs eta |g_t|* <= 1/2."""
-    right = sharp_schedule(order, dim, 1.0, 2.0, None)
-    assert right.cap * 1.5 * dim == pytest.approx(0.5, rel=1e-12)

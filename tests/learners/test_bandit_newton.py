@@ -137,9 +137,6 @@ def test_without_a_horizon_the_round_stands_in_for_it() -> None:
         np.testing.assert_allclose(learner._mean, text.mu, atol=1e-12)
 
 
-# --- the facts -----------------------------------------------------------------------------------
-
-
 class Unguarded(dikin.BanditNewton):
     def _curved(self, share: float, pull: Array) -> Array:
         return np.asarray((1.0 - share) * self._inverse + share * np.outer(pull, pull))

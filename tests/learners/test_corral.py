@@ -184,23 +184,6 @@ def test_the_comparison_catches(mutant: type[Literal]) -> None:
     assert farthest(mutant)[0] > 1e-6
 
 
-def test_the_shares_sum_to_one_and_the_weights_are_unbiased() -> None:
-    """Sum over i of pbar_i (1/pbar_i) f = f for the played base: so is what each learns on average.
-
-    In rounds that drive one share to 1/T and back the shares keep their sum to rounding.
-    """
-    learner = corral()
-    for t in range(300):
-        query = learner.ask()
-        memo = learner._open[query.id][1]
-        worst = 0 if t < 150 else 1
-        learner.tell(query, RANGE[1] if memo.played == worst else RANGE[0])
-        shares = learner.shares
-        assert abs(shares.sum() - 1) < 1e-12
-        assert shares.min() >= 1 / (HORIZON * len(MAKES)) * (1 - 1e-12)
-        assert all(1 / shares <= learner._rhos)
-
-
 @pytest.mark.parametrize("loss", [0.0, 1e-12, 1.0, 1e6, 1e18])
 def test_the_root_is_found_for_every_loss(loss: float) -> None:
     for shares in ([0.5, 0.5], [1e-9, 1 - 1e-9], [1 - 1e-15, 1e-15], [0.2, 0.3, 0.5]):

@@ -9,13 +9,41 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import dikin
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from learners import literal_descent as texts
 from learners.literal import OffTheSphereError
-from learners.projections import SETS, Array
+
+Array = NDArray[np.float64]
+
+
+def onto_ball(v: Array) -> Array:
+    return v / max(1.0, float(np.linalg.norm(v)))
+
+
+def onto_box(v: Array) -> Array:
+    half = np.array([2.0, 1.5]) / 2.5  # of Box([0, -1], [4, 2]), whose radius is 2.5
+    return np.clip(v, -half, half)
+
+
+def onto_simplex(v: Array) -> Array:
+    """By sorting (Held, Wolfe, Crowder 1974), in coordinates moved to the centre and scaled."""
+    n, scale = v.size, np.sqrt(1 - 1 / v.size)
+    x = 1 / n + scale * v
+    falling = np.sort(x)[::-1]
+    level = (np.cumsum(falling) - 1) / np.arange(1, n + 1)
+    return (np.maximum(x - level[falling > level][-1], 0) - 1 / n) / scale
+
+
+SETS: dict[str, tuple[Any, Callable[[Array], Array]]] = {
+    "ball": (dikin.Ball(3, 2.5, [1, -2, 0]), onto_ball),
+    "box": (dikin.Box([0, -1], [4, 2]), onto_box),
+    "simplex": (dikin.Simplex(4), onto_simplex),
+}
+
 
 ROUNDS = 60
 LOW, HIGH = 3.0, 11.0
@@ -74,37 +102,34 @@ def one_measurement(units: Units) -> Game:
     return learner, texts.OneMeasurement(units.project, units.d, units.r, units.size)
 
 
+def strongly_convex(units: Units, T: int, steep: float, delta: float, other: float = 0.0) -> Game:
+    learner = dikin.AgarwalDekelXiao(units.domain, T, steep, SIGMA, loss_range=(LOW, HIGH), seed=2)
+    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
+    text.sigma, text.other = units.sigma, other
+    return learner, text
+
+
 def one_point(units: Units) -> Game:
     T = 10**6
-    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
     delta = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
-    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
-    text.sigma = units.sigma
-    return learner, text
+    return strongly_convex(units, T, L, delta)
 
 
 def one_point_cut(units: Units) -> Game:
     """So few rounds that delta stops at r/2."""
-    T = 100
-    learner = dikin.AgarwalDekelXiao(units.domain, T, L, SIGMA, loss_range=(LOW, HIGH), seed=2)
-    text = texts.StronglyConvex(units.project, units.d, units.r, units.r / 2, units.size)
-    text.sigma = units.sigma
-    text.other = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
-    assert text.other > units.r / 2
-    return learner, text
+    uncut = texts.one_point_reach(units.d, 100, units.L, units.sigma, units.r)
+    assert uncut > units.r / 2
+    return strongly_convex(units, 100, L, units.r / 2, uncut)
 
 
 def one_point_steep(units: Units) -> Game:
     """Slopes beyond 2, so that convexity bounds what shrinking the set costs."""
-    T, steep = 10**6, 20 * L
-    learner = dikin.AgarwalDekelXiao(units.domain, T, steep, SIGMA, loss_range=(LOW, HIGH), seed=2)
-    slope = steep * units.R / units.B
+    T, slope = 10**6, 20 * units.L
     assert slope > 2
-    delta = texts.one_point_balance(units.d, T, slope, units.sigma, 2 / units.r)
-    text = texts.StronglyConvex(units.project, units.d, units.r, delta, units.size)
-    text.sigma = units.sigma
-    text.other = texts.one_point_balance(units.d, T, slope, units.sigma, slope / units.r)
-    return learner, text
+    delta, other = (
+        texts.one_point_balance(units.d, T, slope, units.sigma, S / units.r) for S in (2, slope)
+    )
+    return strongly_convex(units, T, 20 * L, delta, other)
 
 
 def two_points(units: Units) -> Game:
@@ -140,17 +165,14 @@ def adaptive(units: Units) -> Game:
     return learner, texts.AdaptiveGradient(units.project, units.size)
 
 
-def tilted(units: Units) -> Game:
-    T = 10**6
+def tilted(units: Units, T: int = 10**6) -> Game:
     learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
     return learner, texts.Tilted(units.project, units.d, units.r, T, units.size)
 
 
 def tilted_cut(units: Units) -> Game:
     """So few rounds that h stops at r/2."""
-    T = 100
-    learner = dikin.Tewa(units.domain, T, loss_range=(LOW, HIGH), seed=2)
-    text = texts.Tilted(units.project, units.d, units.r, T, units.size)
+    learner, text = tilted(units, 100)
     assert text.uncut > text.h
     return learner, text
 
@@ -207,9 +229,6 @@ def test_learner_is_its_text(name: str, place: str) -> None:
     # boundary exactly, and far less elsewhere; a projection does not enlarge it.
     assert gap < 1e-7
     assert outside > 5
-
-
-# --- another text is noticed ---------------------------------------------------------------------
 
 
 def lazily(text: Any) -> Callable[[texts.Round], None]:

@@ -12,27 +12,21 @@ import pytest
 import dikin
 from dikin.learners.base import Learner
 from learners import literal
+from paper.runs import shipped_domain
 from reference import barriers
 from reference.barriers import Normalised
 
 T, ROUNDS = 3000, 40
 SHORT = 3  # rounds, for which ln T/T is largest: every cap binds
 LOSSES = (3.0, 11.0)
-SETS: dict[str, tuple[Any, barriers.UserBarrier]] = {
-    "ball": (dikin.Ball(3, 2.5, [1, -2, 0]), barriers.BallBarrier(np.array([1.0, -2, 0]), 2.5)),
-    "box": (
-        dikin.Box([0, -1], [4, 2]),
-        barriers.BoxBarrier(np.array([0.0, -1]), np.array([4.0, 2])),
-    ),
-    "simplex": (dikin.Simplex(4), barriers.SimplexBarrier(4)),
-}
+SETS = {name: barriers.examples()[name] for name in ("moved ball", "box", "simplex")}
 
 
 class Units:
     """The paper's units by hand: lengths in R, losses in [-1, 1]."""
 
-    def __init__(self, domain: Any, barrier: barriers.UserBarrier, horizon: int = T) -> None:
-        self.T, self.domain, self.R = horizon, domain, barrier.reach()
+    def __init__(self, barrier: barriers.UserBarrier, horizon: int = T) -> None:
+        self.T, self.domain, self.R = horizon, shipped_domain(barrier), barrier.reach()
         self.B = (LOSSES[1] - LOSSES[0]) / 2
         self.psi = Normalised(barrier, self.R)
         self.d, self.nu = self.psi.dim, barrier.nu
@@ -107,7 +101,7 @@ def widest_gap(learner: Learner, text: Any, units: Units) -> float:
 @pytest.mark.parametrize("name", BUILD)
 @pytest.mark.parametrize("place", SETS)
 def test_the_learner_is_its_text(name: str, place: str) -> None:
-    units = Units(*SETS[place])
+    units = Units(SETS[place])
     learner, text, _ = BUILD[name](units)
     # Both solve to rounding; a gap would grow from round to round.
     assert widest_gap(learner, text, units) < 1e-9
@@ -117,7 +111,7 @@ def test_the_learner_is_its_text(name: str, place: str) -> None:
 @pytest.mark.parametrize("place", SETS)
 def test_the_rate_and_the_share_are_capped(name: str, place: str) -> None:
     """Over few rounds: the text with its caps, and neither of those without one of them."""
-    units = Units(*SETS[place], SHORT)
+    units = Units(SETS[place], SHORT)
     learner, text, (eta, delta) = BUILD[name](units)
     assert eta > 1.1 * literal.largest_rate(units.d, 1.0)
     assert delta > 1.1 or name in ("scrible", "hazan_levy")  # these always explore at the share 1
@@ -161,7 +155,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize(("name", "spoil"), MUTANTS)
 def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> None:
-    units = Units(*SETS["ball"])
+    units = Units(SETS["moved ball"])
     learner, text, _ = BUILD[name](units)
     spoil(text)
     with contextlib.suppress(literal.OffTheSphereError):

@@ -118,9 +118,6 @@ def test_another_text_is_noticed(mutant: type[SegmentText]) -> None:
     assert max(widest_gap(mutant, lead) for lead in (0.0, 50.0)) > 1e-6
 
 
-# --- the rest ------------------------------------------------------------------------------------
-
-
 def test_refusals() -> None:
     with pytest.raises(dikin.DikinError, match=r"Simplex.*dimension 2: use BanditNewton"):
         dikin.KernelLine(dikin.Simplex(3), 100)

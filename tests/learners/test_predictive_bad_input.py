@@ -6,7 +6,6 @@ from decimal import Decimal
 from math import inf, nan
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dikin
@@ -44,24 +43,8 @@ def refuses(made: Any, act: Callable[[Any], object], error: type[Exception], wor
 
 # --- forecasts -----------------------------------------------------------------------------------
 
-NO_FORECASTS: list[Any] = [
-    nan,
-    inf,
-    -inf,
-    1e101,
-    10**400,
-    "0.5",
-    b"1",
-    [0.5],
-    (0.5, 0.6),
-    {"loss": 1},
-    True,
-]
-NO_FORECASTS += [np.True_, np.array([0.5]), 1j, Ellipsis, Decimal("NaN"), Decimal("sNaN")]
-NO_FORECASTS += [Decimal("1e400"), np.datetime64("2026-01-01")]
 
-
-@pytest.mark.parametrize("forecast", NO_FORECASTS, ids=repr)
+@pytest.mark.parametrize("forecast", [nan, -inf, 1e101, [0.5], True, Decimal("NaN")], ids=repr)
 def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
     refuses(learner(), lambda made: made.ask(forecast=forecast), errors.FeedbackError, "forecast")
 
@@ -79,52 +62,19 @@ def test_other_learners_refuse_a_forecast() -> None:
     assert made.state() == dikin.AdaptiveSmooth(BOX, 0.1, seed=1).state()
 
 
-# --- losses and curvatures -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("loss", [nan, inf, -inf, 10**400, "1", None, [1.0], True])
-def test_a_loss_is_one_finite_number(loss: Any) -> None:
-    for options in ({}, {"loss_range": (-1, 2)}):
-        refuses(learner(**options), lambda m: m.tell(12, loss), errors.LossError, "must be")
-
-
-@pytest.mark.parametrize("curvature", [-1.0, nan, inf, "1", 1e9])
-def test_a_curvature_that_no_such_loss_has(curvature: Any) -> None:
-    refuses(learner(), lambda m: m.tell(12, 0.5, curvature), errors.ParameterError, "must be|exceeds")
-
-
-# --- the constructor -----------------------------------------------------------------------------
-
 BAD_ARGUMENTS = [
     ("start", [11, 1], errors.DomainError, "outside"),
     ("start", [10, 1], errors.DomainError, "boundary"),
     ("start", [5, 2 - 1e-9], errors.DomainError, "begin inside"),
     ("start", [5, nan], errors.DomainError, "nan"),
-    ("start", [5, inf], errors.DomainError, "inf"),
     ("start", [5], errors.DomainError, r"shape \(2,\)"),
-    ("start", [[5, 1]], errors.DomainError, r"shape \(2,\)"),
     ("start", 5, errors.DomainError, r"shape \(2,\)"),
     ("start", "center", errors.DomainError, "must be numbers"),
     ("memory", 1, errors.ParameterError, "at least 2"),
-    ("memory", 0, errors.ParameterError, "at least 2"),
-    ("memory", -5, errors.ParameterError, "at least 2"),
     ("memory", nan, errors.ParameterError, "at least 2"),
     ("memory", inf, errors.ParameterError, "None for all"),
-    ("memory", "100", errors.ParameterError, "must be a number"),
     ("memory", True, errors.ParameterError, "must be a number"),
-    ("memory", [100, 200], errors.ParameterError, "must be a number"),
-    ("smoothness", -1.0, errors.ParameterError, "not negative"),
-    ("smoothness", nan, errors.ParameterError, "not negative"),
-    ("smoothness", inf, errors.ParameterError, "not negative"),
-    ("smoothness", "1", errors.ParameterError, "must be a number"),
-    ("lipschitz", -1.0, errors.ParameterError, "not negative"),
-    ("lipschitz", nan, errors.ParameterError, "not negative"),
     ("lipschitz", 1e99, errors.ParameterError, "can be computed with"),
-    ("loss_range", (1, 1), errors.ParameterError, "low < high"),
-    ("loss_range", (nan, 1), errors.ParameterError, "finite"),
-    ("loss_range", 2.0, errors.ParameterError, "the least and the largest"),
-    ("seed", -1, errors.ParameterError, "not be negative"),
-    ("seed", 0.5, errors.ParameterError, "whole number"),
 ]
 
 
@@ -142,15 +92,10 @@ def test_bad_arguments(name: str, value: Any, error: type[Exception], words: str
     ("constants", "words"),
     [
         ({}, "one of"),
-        ({"smoothness": None}, "one of"),
         ({"smoothness": 1.0, "lipschitz": 1.0}, "one of"),
         ({"smoothness": -1.0}, "not negative"),
-        ({"lipschitz": -1.0}, "not negative"),
-        ({"smoothness": nan}, "not negative"),
-        ({"lipschitz": nan}, "not negative"),
         ({"lipschitz": inf}, "not negative"),
         ({"smoothness": "1"}, "must be a number"),
-        ({"smoothness": True}, "must be a number"),
     ],
 )
 def test_certificate_for_needs_one_constant(constants: dict[str, Any], words: str) -> None:

@@ -8,29 +8,17 @@ is in truth zero once in 700 times.
 
 from collections.abc import Callable
 from functools import cache
-from math import isfinite
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dikin
-from dikin.environments.base import Environment
 from learners.predictive_games import HOSTILE, ROUNDS, Table, above, compile_always, hostile
 from paper.charts import Array, holds
 
 SEEDS = 16
 Kind = Callable[..., Any]
-
-
-# --- the environments of the package -------------------------------------------------------------
-
-
-def built(kind: Kind, world: Environment, seed: int, **options: Any) -> Any:
-    """With all the constants that the losses have."""
-    beta = world.smoothness if isfinite(world.smoothness) else None
-    options = {"loss_range": world.loss_range} | options
-    return kind(world.domain, beta, lipschitz=world.lipschitz, seed=seed, **options)
 
 
 # --- hostile games -------------------------------------------------------------------------------
@@ -54,6 +42,12 @@ def test_on_hostile_games(name: str, setting: str, monkeypatch: pytest.MonkeyPat
         assert run.compiled
         gaps.append(run.certificate[-1] - run.regret[-1])
     above(gaps, -3.0)  # the estimates of a few rounds may decide, in either direction
+
+
+def built(game: Table, seed: int, **options: Any) -> Any:
+    """With all the constants that the losses have."""
+    constants = {"smoothness": game.smoothness, "lipschitz": game.lipschitz}
+    return dikin.Predictive(game.domain, **constants, loss_range=(-1, 1), seed=seed, **options)
 
 
 def played(world: Table, learner: Any, delays: Array) -> float:
@@ -90,7 +84,7 @@ def test_with_answers_up_to_fifty_rounds_late(name: str) -> None:
     for seed in range(48 if name == "shrinking" else 12):
         delays = np.random.default_rng([seed, 5]).integers(0, 51, size=rounds)
         game = hostile(name, rounds)
-        learner = built(dikin.Predictive, game, seed)
+        learner = built(game, seed)
         total = played(game, learner, delays)
         assert learner.rounds == rounds
         gaps.append(learner.certificate - (total - least_total(name, rounds)))
@@ -107,7 +101,7 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
     weights = keep ** np.arange(rounds - 1, -1, -1.0)
     for seed in range(6):
         game = hostile(name, rounds)
-        learner = built(dikin.Predictive, game, seed, memory=200)
+        learner = built(game, seed, memory=200)
         total = 0.0
         for _ in range(rounds):
             query = learner.ask()
@@ -118,9 +112,6 @@ def test_with_a_memory_for_the_discounted_regret(name: str) -> None:
         game.sums[1:, 0], game.sums[1:, 1] = weights @ sums, 0.0
         gaps.append(learner.certificate - (total - game.best()[1]))
     above(gaps, -3.0)  # a few rounds count: the certificate is all but the mean regret
-
-
-# --- the game that comes nearest to the certificate ----------------------------------------------
 
 
 class TooSmall(dikin.Predictive):

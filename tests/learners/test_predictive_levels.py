@@ -47,9 +47,6 @@ def noisy(seed: int, size: float = 0.05) -> Values:
     return lambda t, loss: loss + float(noise[t])
 
 
-# --- the median ----------------------------------------------------------------------------------
-
-
 def test_the_level_follows_the_median() -> None:
     """Up or down by 5 % a round, faster down in the first rounds; never below 1/64 of the top."""
     learner = dikin.Predictive(BOX, seed=1)

@@ -1,5 +1,7 @@
 """How `Predictive` chooses lambda, the rate and the level: closed forms, budgets, units."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from math import inf, isinf, log, sqrt
 from typing import Any
@@ -9,20 +11,147 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
+from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP, Numbers
 from learners.predictive_games import HOSTILE, hostile
-from learners.predictive_schedule_replay import ScheduleReplay
 from paper.charts import holds
+from reference.barriers import Array
+
+DISC, DIM, NU = dikin.Ball(2), 2, 1.0
+
+
+class ScheduleReplay:
+    """A game, with a second computation of what it is tuned by."""
+
+    fold, steep_fold = 4.0, 3.0
+    """lambda is so many times what exploring costs after it: smooth and Lipschitz losses."""
+    every, first = 8, 64
+    """In the first rounds the rate is looked at each time, later after so many."""
+    spread, step = 8.0, 1.1
+    smooth_share, steep_share = 0.5, 0.8
+
+    def __init__(self, memory: float | None = None, seed: int = 0, **constant: float) -> None:
+        self.learner = dikin.Predictive(
+            DISC, loss_range=(-1, 1), memory=memory, seed=seed, **constant
+        )
+        self.beta, self.lipschitz = constant.get("smoothness"), constant.get("lipschitz")
+        self.memory = memory or np.inf
+        self.keep = 1 - 1 / self.memory
+        self.rounds = 0
+        self.S = self.lam = self.exploring = self.changes = 0.0
+        self.eta = 0.9 / (DIM * self.level)
+        self.asked: list[tuple[Any, float, float, float, float]] = []
+        self.refused = self.raised = self.stayed = 0
+
+    @property
+    def level(self) -> float:
+        return float(self.learner._state.numbers.level)
+
+    def ask(self) -> None:
+        y, shift = self.learner.center, self.shift
+        room = 1 - float(y @ y)
+        hessian = (2 / room + shift) * np.eye(DIM) + 4 / room**2 * np.outer(y, y)
+        tau = float(np.trace(np.linalg.inv(hessian)))
+        expected = float(expectation(self.learner._plan, self.learner._state.numbers))
+        self.asked.append((self.learner.ask(), tau, shift, expected, self.level))
+
+    @property
+    def shift(self) -> float:
+        return self.eta * self.S
+
+    def tell(self, slope: Array, noise: float, sigma: float) -> None:
+        """Answer the query that has waited longest, and compute what follows."""
+        query, tau, shift, expected, level = self.asked.pop(0)
+        value = float(slope @ query.point) + noise
+        self.learner.tell(query, value, sigma)
+        self.rounds += 1
+        self.add(self.price(tau), tau, sigma)
+        self.move(self.stiffness(tau, shift), abs(value - expected) > level)
+
+    def stiffness(self, tau: float, shift: float) -> float:
+        """h, at the centre around which the answer was played."""
+        return DIM / tau - shift
+
+    def price(self, tau: float) -> float:
+        if self.beta is not None:
+            return self.beta / 2 * (tau / DIM + tau / (DIM + 2))
+        return self.lipschitz * sqrt(tau / DIM)
+
+    def add(self, price: float, tau: float, sigma: float) -> None:
+        """lambda S_t = 4 a S_{t-1}, or lambda sqrt(S_t) = 3 a sqrt(S_{t-1}): roots by numpy."""
+        S = self.keep * self.S
+        before = S or DIM / (self.eta * tau)
+        if self.beta is not None:
+            roots = np.roots([1.0, before + sigma, -self.fold * price * before])
+        else:
+            roots = np.roots([1.0, before + sigma, 0.0, -((self.steep_fold * price) ** 2) * before])
+        lam = float(max(root.real for root in roots if abs(root.imag) < 1e-12))
+        self.S = S + sigma + lam
+        self.lam = self.keep * self.lam + lam
+        self.exploring = self.keep * self.exploring + price
+        self.changes *= self.keep
+
+    def move(self, stiff: float, clipped: bool) -> None:
+        """The next rate."""
+        before, after = self.eta, self.eta
+        if clipped or self.rounds < self.first or self.rounds % self.every == 0:
+            wanted = self.balance(stiff)
+            after = wanted if max(wanted / before, before / wanted) >= self.step else before
+            after = min(after, 0.9 / (DIM * self.level))
+        self.eta = after
+        if after != before and not self.affords(before, after):
+            self.eta = before
+            self.refused += 1
+        self.raised += self.eta > before
+        self.stayed += self.eta == before
+
+    def balance(self, stiff: float) -> float:
+        v = max(sqrt(self.learner._state.numbers.mean_square), self.level / self.spread)
+        span = max(min(self.rounds + 1, self.memory), 3)
+        if self.beta is not None:
+            bend, share = sqrt(2 * self.beta * self.S) / (DIM * v), self.smooth_share
+        else:
+            bend, share = (self.lipschitz * self.S / (DIM * v) ** 2) ** (2 / 3), self.steep_share
+        e = max(bend - stiff, 0.0) / self.S
+        wanted = share * sqrt(e**2 + 2 * NU * log(span) / (span * (DIM * v) ** 2))
+        return min(wanted, 0.9 / (DIM * self.level))
+
+    def affords(self, before: float, after: float) -> bool:
+        """Of a rise the barrier of what is remembered, gamma psi/eta, becomes psi/eta'."""
+        cost = self.rise(before, after) * self.barrier(after)
+        others = self.exploring + self.lam / 2 + NU * log(self.rounds + 1) / after
+        if cost > 0 and self.changes + cost > others:
+            return False
+        self.changes += cost
+        return True
+
+    def rise(self, before: float, after: float) -> float:
+        return self.keep / before - 1 / after
+
+    def barrier(self, rate: float) -> float:
+        """psi at the centre of that rate."""
+        geometry = self.learner.geometry
+        iterate = geometry.start()
+        geometry.solve(self.learner._state.linear[: geometry.size], self.S, 1 / rate, iterate)
+        u = geometry.vector(iterate)
+        return -log(1 - float(u @ u))
+
+    def compare(self) -> None:
+        """To 1e-8: rounding of the inverted Hessians, fed back for some hundred rounds."""
+        n = self.learner._state.numbers
+        shipped = n.curvature, n.curvature - n.sigma, n.rate, n.rate_changes
+        own = self.S, self.lam, self.eta, self.changes
+        np.testing.assert_allclose(shipped, own, rtol=1e-8, atol=1e-10)
 
 
 def planned(**options: Any) -> Any:
     return dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), **options)._plan
 
 
-def balanced_rate(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
-    """The rate after so many rounds, whatever it was before."""
+def balanced_rate(plan: Any, n: Numbers, stiff: float) -> float:
+    """The rate after many rounds, whatever it was before."""
     n.rate = 1e300
-    return schedule.next_rate(plan, n, min(rounds + 1.0, plan.memory), stiff)
+    return schedule.next_rate(plan, n, FOREVER, stiff)
 
 
 # --- the rate ------------------------------------------------------------------------------------
@@ -31,23 +160,22 @@ FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
 
-def rates(span: float | None, stiff: bool) -> Iterator[tuple[Numbers, float, float]]:
-    """States with S, V and a level that does not cap the rate; rounds so far; h."""
+def rates() -> Iterator[tuple[Numbers, float]]:
+    """States with S, V and a level that does not cap the rate; and h."""
     rng = np.random.default_rng(2)
     for _ in range(100):
         n = Numbers(top=2.0, level=1e-9)
         n.curvature, n.mean_square = 10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0)
-        rounds, h = float(rng.integers(1, 10**5)), 10.0 ** rng.uniform(-3, 3)
-        yield n, rounds if span is None else span, float(h) if stiff else 0.0
+        yield n, float(10.0 ** rng.uniform(-3, 3))
 
 
 ETAS = np.exp(np.arange(-50, 25, 1e-3))
 """Steps of 0.1 percent: a smooth cost is known to 1e-6 of itself near its minimum."""
 
 
-def priced(plan: Any, n: Numbers, rounds: float, stiff: float) -> Callable[[Any], Any]:
-    """What a round costs at a rate: exploring, its share of the barrier, noise."""
-    share = plan.nu * log(max(rounds + 1, 3)) / max(rounds + 1, 3)
+def priced(plan: Any, n: Numbers, stiff: float) -> Callable[[Any], Any]:
+    """The cost of a round at a rate: exploring, its share of the barrier, noise."""
+    share = plan.nu * log(FOREVER) / FOREVER
     beta = plan.tuning.guess * n.top if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
@@ -63,8 +191,8 @@ def doubled(*arguments: Any) -> float:
     return 2 * balanced_rate(*arguments)
 
 
-def forgets_the_barrier(plan: Any, n: Numbers, rounds: float, stiff: float) -> float:
-    return balanced_rate(plan, n, rounds, 0.0)
+def forgets_the_barrier(plan: Any, n: Numbers, stiff: float) -> float:
+    return balanced_rate(plan, n, 0.0)
 
 
 CONSTANTS: list[dict[str, float]] = [
@@ -81,9 +209,9 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
     plan = planned(**constants)
 
     def check(rate: Callable[..., float]) -> None:
-        for n, rounds, stiff in rates(FOREVER, stiff=True):
-            cost = priced(plan, n, rounds, stiff)
-            eta = rate(plan, n, rounds, stiff)
+        for n, stiff in rates():
+            cost = priced(plan, n, stiff)
+            eta = rate(plan, n, stiff)
             costs = [cost(eta / factor) for factor in (FACTOR, STEEP_FACTOR)]
             assert min(costs) <= (1 + 1e-6) * cost(ETAS).min()
 
@@ -211,16 +339,13 @@ def bowl(u: Any, t: int) -> float:
     return float(value + (0.9 if t % 50 == 49 else 0.0))
 
 
-Place = Callable[[Any], Any]
-
-
-def trace(learner: Any, place: Place, scale: float = 1.0, offset: float = 0.0, **told: Any) -> Any:
-    """Working coordinates of all points that are played, and certificates in units of `scale`."""
+def trace(learner: Any, scale: float = 1.0, offset: float = 0.0) -> tuple[Any, Any]:
+    """All points that are played, and certificates in units of `scale`."""
     points, certificates = [], []
     for t in range(200):
         query = learner.ask()
-        points.append(place(query.point))
-        learner.tell(query, offset + scale * bowl(points[-1], t), **told)
+        points.append(query.point)
+        learner.tell(query, offset + scale * bowl(points[-1], t))
         certificates.append(learner.certificate_for(lipschitz=0.0) / scale)
     return np.array(points), np.array(certificates)
 
@@ -237,18 +362,15 @@ def test_the_units_of_losses_do_not_matter(scale: float, offset: float) -> None:
     disc = dikin.Ball(2)
     offset *= scale
 
-    def place(x: Any) -> Any:
-        return x
-
     def made(beta: float, steep: float, ends: Any, **options: Any) -> Any:
         return dikin.Predictive(disc, beta, lipschitz=steep, loss_range=ends, seed=1, **options)
 
     choices: list[dict[str, Any]] = [{}, {"memory": 40.0, "start": [0.1, 0.6]}]
     for options in choices:
-        one = trace(dikin.Predictive(disc, seed=1, **options), place)
-        two = trace(dikin.Predictive(disc, seed=1, **options), place, scale, offset)
+        one = trace(dikin.Predictive(disc, seed=1, **options))
+        two = trace(dikin.Predictive(disc, seed=1, **options), scale, offset)
         same(one, two)
-        one = trace(made(0.6, 2.0, (-2, 2), **options), place)
+        one = trace(made(0.6, 2.0, (-2, 2), **options))
         ends = (offset - 2 * scale, offset + 2 * scale)
         learner = made(0.6 * scale, 2.0 * scale, ends, **options)
-        same(one, trace(learner, place, scale, offset))
+        same(one, trace(learner, scale, offset))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pydoc
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, log
@@ -78,27 +77,6 @@ def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> No
         learner.tell(learner.ask(), 3.0, float("inf"))
     with pytest.raises(errors.ParameterError, match=r"exceeds 0\.5"):
         told(smooth(), 3.0, 3.1, curvature=0.6)  # the smoothness is known
-
-
-# --- what it is like -----------------------------------------------------------------------------
-
-
-def test_it_is_the_learner_that_it_was_built_as() -> None:
-    learner = smooth(horizon=50)
-    same, learner.note = learner, "the user's own"
-    told(learner, 3.0, 7.0, 8.0)
-    assert same is learner
-    assert type(learner) is dikin.AdaptiveSmooth
-    assert repr(learner) == "<AdaptiveSmooth on Box(dim=2), 3 rounds>"
-    assert learner.note == "the user's own"
-    assert (learner.smoothness, learner.horizon, learner.kind) == (0.5, 50, "adaptivesmooth")
-    assert learner.loss_range is None
-    assert learner.arguments() == smooth(horizon=50).arguments()
-    assert learner.accepts == (-np.inf, np.inf)
-    assert told(smooth(loss_range=(0, 9)), 3.0).restarts == 0
-    assert "class AdaptiveSmooth" in pydoc.plain(pydoc.render_doc(learner))
-    with pytest.raises(errors.FeedbackError, match="AdaptiveSmooth does not use a context"):
-        learner.ask([1.0, 0.0])
 
 
 # --- the certificate -----------------------------------------------------------------------------
@@ -239,9 +217,6 @@ def test_what_has_no_certificate_gets_none(kind: str) -> None:
         learner.tell(ask(learner), shaped(learner, 3.0 + 0.1 * t))
     certified = not isnan(known.certificate) and kind != "discard"
     assert isnan(learner.certificate) != certified
-
-
-# --- in a game -----------------------------------------------------------------------------------
 
 
 def test_the_first_range_is_the_one_of_the_page() -> None:

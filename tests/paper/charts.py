@@ -1,4 +1,4 @@
-"""Every shipped domain as the paper sees it: a barrier psi on a set of size one around the origin.
+"""A shipped domain as the paper sees it: a barrier psi on a set of size one around the origin.
 
 Points are chart vectors divided by the domain's radius, so |u| <= 1 on the set and u = 0 is the
 analytic centre. `holds` gives a check the right thing and then wrong ones, which it must reject.
@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 import dikin
-from dikin import registry
 
 Array = NDArray[np.float64]
 
@@ -57,22 +56,6 @@ class Chart:
     def hessian(self, u: Array) -> Array:
         return self.scale**2 * self.domain.hessian(self.scale * u)
 
-    def point(self, u: Array) -> Array:
-        """The user's point."""
-        return self.domain.point(self.scale * u)
-
-
-def every_chart() -> dict[str, Chart]:
-    """Every example of every domain class that the package finds, by name."""
-    return {
-        f"{kind}-{number}": Chart(example)
-        for kind, cls in registry.FOLDERS["domains"].every().items()
-        for number, example in enumerate(cls.examples())
-    }
-
-
-CHARTS = every_chart()
-
 
 def exit_time(value: Callable[[Array], float], start: Array, way: Array) -> float:
     """The largest t, to 14 digits and from below, with start + t way inside."""
@@ -98,12 +81,3 @@ def interior(psi: Chart, seed: int, count: int = 4) -> Iterator[Array]:
     for depth in [*rng.random(count), *[0.9] * count, *[0.999] * count]:
         way = direction(psi, rng)
         yield depth * exit_time(psi.value, np.zeros(psi.dim), way) * way
-
-
-# Central differences of order 8 for a first derivative: exact for polynomials of degree 8.
-STENCIL = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-
-
-def derivative(f: Callable[[float], Any], step: float) -> Any:
-    """f'(0)."""
-    return sum(c * f(k * step) for c, k in zip(STENCIL, range(-4, 5), strict=True) if c) / step

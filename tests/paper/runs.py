@@ -17,7 +17,15 @@ import dikin
 from dikin.errors import SlowLearnerWarning
 from dikin.learners.adaptive import RATE, TOTAL, Adaptive
 from paper.charts import Array, Chart
-from reference.barriers import PolytopeBarrier, random_polytope
+from reference.barriers import (
+    BallBarrier,
+    BoxBarrier,
+    EllipsoidBarrier,
+    PolytopeBarrier,
+    SimplexBarrier,
+    UserBarrier,
+    random_polytope,
+)
 
 Answer = Callable[[int, Array, Array], tuple[float, float]]
 """From t, y_t and x_t: a loss in [-1, 1] and a share of the largest curvature in [0, 1]."""
@@ -30,8 +38,20 @@ def omega_star(s: float) -> float:
     return -s - log1p(-s)
 
 
-def _polytope(barrier: PolytopeBarrier) -> dikin.Polytope:
-    return dikin.Polytope(barrier.rows, barrier.bounds)
+def shipped_domain(barrier: UserBarrier) -> Any:
+    """The domain of the package that has a barrier."""
+    match barrier:
+        case BallBarrier(center, radius):
+            return dikin.Ball(center.size, radius=radius, center=center)
+        case BoxBarrier(lower, upper):
+            return dikin.Box(lower, upper)
+        case SimplexBarrier(n):
+            return dikin.Simplex(n)
+        case EllipsoidBarrier(center, shape):
+            return dikin.Ellipsoid(center, shape)
+        case PolytopeBarrier(rows, bounds, _):
+            return dikin.Polytope(rows, bounds)
+    raise TypeError(f"no shipped domain for {barrier}")
 
 
 def sets() -> dict[str, dikin.domains.base.Domain]:
@@ -43,7 +63,7 @@ def sets() -> dict[str, dikin.domains.base.Domain]:
         "box": dikin.Box([-1, 2, 0], [0.5, 5, 1]),
         "simplex": dikin.Simplex(4),
         "ellipsoid": dikin.Ellipsoid([0.5, -1], [[2, 0.7], [0.7, 0.5]]),
-        "polytope": _polytope(random_polytope()),
+        "polytope": shipped_domain(random_polytope()),
         "spectrahedron": dikin.Spectrahedron(2),
         "product": dikin.Product(dikin.Box([0], [2]), dikin.Simplex(3)),
         "affine": dikin.Affine(dikin.Ball(2, 0.5), [[2, 1], [-1, 3]], [1, 0]),

@@ -16,7 +16,6 @@ import pytest
 from dikin.learners.adaptive import Adaptive
 from paper.averages import (
     Loss,
-    dense_hessian,
     estimate,
     on_the_way,
     plane,
@@ -26,16 +25,11 @@ from paper.averages import (
     standing,
     trace_of,
 )
-from paper.charts import CHARTS, Array, Chart, holds, interior
+from paper.charts import Array, Chart, holds, interior
 from paper.runs import SETS
 
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
-# Two domains are too far away or too thin for 1e-8 in the user's coordinates.
-every_domain = pytest.mark.parametrize("name", [n for n in CHARTS if n not in ("ball-2", "box-2")])
 flat_or_line = pytest.mark.parametrize("name", [n for n in SETS if SETS[n].dim <= 2])
-
-
-# --- the whole round, for a loss that bends in one place ---------------------------------------
 
 
 def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, float]:
@@ -100,16 +94,3 @@ def test_certificate_price_of_a_round_without_leaving_the_set(kind: str, name: s
     check = partial(check_round, learner=learner, played_out=list(rounds(learner)))
     right = smooth_price if kind == "smooth" else lipschitz_price
     holds(check, right, lambda *_: 0.0)
-
-
-@both
-@every_domain
-def test_certificate_trace_is_that_of_the_dense_inverse(kind: str, name: str) -> None:
-    learner = on_the_way(kind, CHARTS[name].domain)
-    hessian = dense_hessian(learner, standing(learner))
-
-    def check(shift: float) -> None:
-        dense = np.trace(np.linalg.inv(hessian + shift * np.eye(hessian.shape[0])))
-        assert trace_of(learner) == pytest.approx(dense, rel=1e-9)
-
-    holds(check, 0.0, 1e-6 * float(np.linalg.eigvalsh(hessian)[-1]))

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.errors import ParameterError
-from paper.charts import CHARTS, holds
 
 DIAMETERS: list[tuple[Any, float]] = [
     (dikin.Ball(3, 2.5, [3, -1, 0]), 5.0),
@@ -27,24 +25,3 @@ def test_diameter_is_at_most_the_largest_distance(domain: Any, true: float) -> N
     assert 0 < domain.diameter <= true * (1 + 1e-9)
     if not isinstance(domain, dikin.Polytope | dikin.Affine):
         assert domain.diameter == pytest.approx(true, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", CHARTS)
-@pytest.mark.parametrize("kind", [dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz])
-def test_the_learner_draws_the_line_there(kind: Any, name: str) -> None:
-    domain = CHARTS[name].domain
-    limit = 0.8 if kind is dikin.AdaptiveSmooth else 4 * 0.8 / domain.diameter
-
-    def check(curvature: float) -> None:
-        learner = kind(domain, 0.8, seed=1)
-        query = learner.ask()
-        try:
-            learner.tell(query, 0.5, curvature)
-        except ParameterError:
-            assert learner.rounds == 0
-            assert learner.open_queries == [query]
-            raise AssertionError("refused") from None
-        assert learner.rounds == 1
-
-    holds(check, limit, limit * (1 + 1e-6), 2 * limit)
-    check(0.0)

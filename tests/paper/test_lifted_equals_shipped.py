@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 
 import dikin
+from paper.runs import shipped_domain
 from reference.barriers import (
-    BallBarrier,
-    BoxBarrier,
-    EllipsoidBarrier,
+    Array,
+    Barrier,
     Normalised,
-    PolytopeBarrier,
-    SimplexBarrier,
-    UserBarrier,
     examples,
 )
 from reference.lifted import (
-    Array,
-    Barrier,
     Lifted,
     NormalBarrier,
     OffTheSphereError,
@@ -31,8 +26,6 @@ from reference.lifted import (
     SharpLipschitz,
     SharpSmooth,
 )
-
-ShippedDomain = dikin.Ball | dikin.Box | dikin.Simplex | dikin.Ellipsoid | dikin.Polytope
 
 # In the user's units; the sets are of size one to five. Seen: 5e-15. With the paper's constants the
 # centre moves by 1e-6 to 1e-3 in a whole run, so a wide tolerance would let mistakes pass.
@@ -86,21 +79,6 @@ class Game:
     def steepest(self, radius: float) -> float:
         """The largest curvature: beta, or 4L/D with D <= 2R."""
         return SMOOTHNESS if self.smooth else 2 * LIPSCHITZ / radius
-
-
-def shipped_domain(barrier: UserBarrier) -> ShippedDomain:
-    match barrier:
-        case BallBarrier(center, radius):
-            return dikin.Ball(center.size, radius=radius, center=center)
-        case BoxBarrier(lower, upper):
-            return dikin.Box(lower, upper)
-        case SimplexBarrier(n):
-            return dikin.Simplex(n)
-        case EllipsoidBarrier(center, shape):
-            return dikin.Ellipsoid(center, shape)
-        case PolytopeBarrier(rows, bounds, _):
-            return dikin.Polytope(rows, bounds)
-    raise TypeError(f"no shipped domain for {barrier}")
 
 
 class Match:

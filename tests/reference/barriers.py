@@ -10,6 +10,7 @@
 columns of V are an orthonormal basis of the directions of the set (the identity unless it is flat).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -20,6 +21,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+class Barrier(Protocol):
+    """A self-concordant barrier, in units in which it is least at the origin."""
+
+    @property
+    def nu(self) -> float: ...
+    @property
+    def dim(self) -> int: ...
+    def value(self, x: Array) -> float: ...
+    def gradient(self, x: Array) -> Array: ...
+    def hessian(self, x: Array) -> Array: ...
+    def support(self, slope: Array) -> float: ...
+
+
+def minimum(
+    gradient: Callable[[Array], Array],
+    hessian: Callable[[Array], Array],
+    x: Array,
+    near: float = 0.0,
+) -> Array:
+    """The minimiser of a self-concordant function, to the last digit or a decrement below `near`.
+
+    A damped step stays in the domain without a line search. Near the end the decrement falls
+    quadratically: a step that does not lower it is rounding.
+    """
+    before, least = x, inf
+    for _ in range(500):
+        slope = gradient(x)
+        step = -np.linalg.solve(hessian(x), slope)
+        decrement = sqrt(max(float(-slope @ step), 0.0))
+        if decrement >= least and least <= 1e-2:
+            return before
+        before, least = x, decrement
+        x = x + (step if decrement < 0.25 else step / (1 + decrement))
+        if decrement < near:
+            return x
+    raise ArithmeticError(f"Newton's method stopped at a decrement of {least}")
 
 
 class UserBarrier(Protocol):
@@ -204,21 +243,10 @@ class PolytopeBarrier:
         return np.eye(self.interior.size)
 
     def analytic_center(self) -> Array:
-        """Damped Newton from `interior`; the decrement falls quadratically at the end."""
-        x = self.interior.copy()
-        for _ in range(500):
-            step = -np.linalg.solve(self.hessian(x), self.gradient(x))
-            decrement = sqrt(float(step @ self.hessian(x) @ step))
-            x = x + (step if decrement < 0.25 else step / (1 + decrement))
-            if decrement <= 1e-13:
-                return x
-        raise ArithmeticError(f"no analytic centre: the decrement stays at {decrement}")
-
-    def vertices(self) -> Array:
-        return self._vertices
+        return minimum(self.gradient, self.hessian, self.interior)
 
     @cached_property
-    def _vertices(self) -> Array:
+    def vertices(self) -> Array:
         """Every choice of d rows that meets in one point of the set."""
         found = []
         for chosen in combinations(range(self.bounds.size), self.interior.size):
@@ -230,10 +258,10 @@ class PolytopeBarrier:
         return np.array(found)
 
     def reach(self) -> float:
-        return float(np.linalg.norm(self.vertices() - self.analytic_center(), axis=1).max())
+        return float(np.linalg.norm(self.vertices - self.analytic_center(), axis=1).max())
 
     def support(self, slope: Array) -> float:
-        return float((self.vertices() @ slope).max())
+        return float((self.vertices @ slope).max())
 
     def value(self, x: Array) -> float:
         slack = self.bounds - self.rows @ x

@@ -18,29 +18,15 @@ from math import cbrt, log, sqrt
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-Array = NDArray[np.float64]
+from reference.barriers import Array, Barrier, minimum
 
 SPHERE_TOLERANCE = 1e-9
-DECREMENT = 1e-12
 
 
 class OffTheSphereError(AssertionError):
     """A replayed point that line 2 and line 3 of the box could not have produced."""
-
-
-class Barrier(Protocol):
-    """psi: a nu-self-concordant barrier of the normalised domain in R^dim."""
-
-    @property
-    def nu(self) -> float: ...
-    @property
-    def dim(self) -> int: ...
-    def value(self, x: Array) -> float: ...
-    def gradient(self, x: Array) -> Array: ...
-    def hessian(self, x: Array) -> Array: ...
 
 
 class Schedule(Protocol):
@@ -224,21 +210,14 @@ def argmin_on_lifted_domain(
     start: Array,
     eta: float,
 ) -> Array:
-    """Damped Newton over {(x, 1)}: b stays 1, so only the first d coordinates move.
-
-    eta times the objective is self-concordant; `decrement` is its Newton decrement. A step of
-    1/(1 + decrement) stays in the Dikin ellipsoid, hence in the domain, without a line search.
-    """
-    point = start.copy()
-    for _ in range(500):
-        slope = eta * gradient(point)[:-1]
-        second = eta * hessian(point)[:-1, :-1]
-        step = -np.linalg.solve(second, slope)
-        decrement = sqrt(float(step @ second @ step))
-        point[:-1] += step if decrement < 0.25 else step / (1 + decrement)
-        if decrement <= DECREMENT:
-            return point
-    raise ArithmeticError(f"Newton stopped at a decrement of {decrement}")
+    """The minimum over {(x, 1)}: b stays 1, so only the first d coordinates move."""
+    return lift(
+        minimum(
+            lambda x: eta * gradient(lift(x))[:-1],
+            lambda x: eta * hessian(lift(x))[:-1, :-1],
+            start[:-1],
+        )
+    )
 
 
 class Lifted:
@@ -291,19 +270,6 @@ class Lifted:
     def estimator(self, t: int, x_t: Array, f_t: float, root: Array, u_t: Array) -> Array:
         """g_t = d (f_t(x_t) + lambda_t/2 |x_t|^2) H_t^{1/2} u_t, with x_t in R^d."""
         return self.dim * (f_t + self.lam[t] / 2 * float(x_t @ x_t)) * (root @ u_t)
-
-    def objective(self, t: int, point: Array) -> float:
-        """What line 7 minimises, at any point of the cone.
-
-        sum_{s<=t} (g_s.x + (sigma_s+lambda_s)/2 |x-y_s|^2) + lambda_0/2 |x|^2 + Psi(x)/eta_{t+1}
-        """
-        total = 0.0
-        for s in range(1, t + 1):
-            away = point - self.centers[s]
-            total += float(self.g[s] @ point)
-            total += (self.sigma[s] + self.lam[s]) / 2 * float(away @ away)
-        total += self.lam[0] / 2 * float(point @ point)
-        return float(total + self.psi.value(point) / self.eta[t + 1])
 
     def objective_gradient(self, t: int, point: Array) -> Array:
         total = np.zeros(self.dim + 1)

@@ -40,17 +40,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from reference.barriers import Array, Barrier, minimum
 
 ELLIPSOID_TOLERANCE = 1e-9
-# Newton's method goes on until rounding stops it, which is no reason to stop above this decrement.
-# Below it the objective is 1e-16/eta from its minimum.
-DECREMENT = 1e-8
 # The last weight of the barrier on the path to a minimum over the set, times nu, in units of the
 # largest slope.
 PATH_END = 1e-10
@@ -58,19 +53,6 @@ PATH_END = 1e-10
 
 class OffTheEllipsoidError(AssertionError):
     """A replayed displacement that the learner could not have drawn."""
-
-
-class Barrier(Protocol):
-    """psi: a self-concordant barrier, in units in which it is least at the origin."""
-
-    nu: float
-
-    @property
-    def dim(self) -> int: ...
-    def value(self, x: Array) -> float: ...
-    def gradient(self, x: Array) -> Array: ...
-    def hessian(self, x: Array) -> Array: ...
-    def support(self, direction: Array) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -167,7 +149,6 @@ class PredictiveReference:
         self.start = np.zeros(dim) if start is None else np.array(start, dtype=np.float64)
         self.gamma = 1.0 if memory is None else 1 - 1 / memory
         self.queries: list[Query] = []
-        self.answered: set[int] = set()
         self.answers: list[Answer] = []
         self.rates = [rate]
         self.centers = [self.start]
@@ -221,9 +202,6 @@ class PredictiveReference:
 
         Forecast and lesson are those of the query, unless others are given.
         """
-        if not 0 <= key < len(self.queries) or key in self.answered:
-            raise ValueError(f"key {key}: wanted one of a query that was asked and not answered")
-        self.answered.add(key)
         query = self.queries[key]
         expected = query.forecast if forecast is None else forecast
         lesson = clipped(loss - expected, query.level) if learnt is None else learnt
@@ -251,18 +229,6 @@ class PredictiveReference:
         rest = answer.full_estimate - answer.estimate
         return self.model(answer, x) + float(rest @ x)
 
-    def start_divergence(self, x: Array) -> float:
-        """psi_0(x)."""
-        slope = self.psi.gradient(self.start)
-        tangent = self.psi.value(self.start) + slope @ (x - self.start)
-        return float(self.psi.value(x) - tangent)
-
-    def objective(self, x: Array) -> float:
-        """Phi(x)."""
-        away = x - self.pole()
-        terms = [self.model(a, x) + a.lam / 2 * float(away @ away) for a in self.answers]
-        return self.discounted(terms) + self.start_divergence(x) / self.rate
-
     def objective_gradient(self, x: Array) -> Array:
         terms = [
             a.estimate + a.sigma * (x - self.anchor(a)) + a.lam * (x - self.pole())
@@ -275,24 +241,12 @@ class PredictiveReference:
         return self.S * np.eye(self.dim) + self.psi.hessian(x) / self.rate
 
     def minimiser(self) -> Array:
-        """The minimiser of Phi.
-
-        Damped Newton: eta Phi is self-concordant, so a step of 1/(1 + decrement) stays in X.
-
-        Near the end the decrement falls quadratically. A step that does not lower it is rounding:
-        the point before it is as good as float64 allows.
-        """
-        x = before = self.center
-        least = inf
-        for _ in range(500):
-            slope = self.rate * self.objective_gradient(x)
-            step = -np.linalg.solve(self.rate * self.objective_hessian(x), slope)
-            decrement = sqrt(max(float(-slope @ step), 0.0))
-            if decrement >= least and least <= DECREMENT:
-                return before
-            before, least = x, decrement
-            x = x + (step if decrement < 0.25 else step / (1 + decrement))
-        raise ArithmeticError(f"Newton stopped at a decrement of {least}, wanted {DECREMENT}")
+        """The minimiser of Phi: eta Phi is self-concordant."""
+        return minimum(
+            lambda x: self.rate * self.objective_gradient(x),
+            lambda x: self.rate * self.objective_hessian(x),
+            self.center,
+        )
 
     # The certificate
 
@@ -338,30 +292,21 @@ class PredictiveReference:
 
 def least_on_path(psi: Barrier, linear: Array, sigma: float, last: float) -> Array:
     """argmin linear.x + sigma/2 |x|^2 + w psi(x), for a small share w of the largest slope."""
-    x, scale = np.zeros(linear.size), float(np.linalg.norm(linear)) + sigma
+    scale = float(np.linalg.norm(linear)) + sigma
+
+    def at(weight: float, x: Array, near: float) -> Array:
+        bend = sigma / weight * np.eye(x.size)
+        return minimum(
+            lambda x: linear / weight + bend @ x + psi.gradient(x),
+            lambda x: psi.hessian(x) + bend,
+            x,
+            near,
+        )
+
+    x, weight = np.zeros(linear.size), scale
     if scale == 0:
         return x
-    weight = scale
     while weight > 10 * last * scale:
         weight /= 10
-        x = newton(psi, linear / weight, sigma / weight, x, near=0.25)  # on the way there
-    return newton(psi, linear / (last * scale), sigma / (last * scale), x)
-
-
-def newton(psi: Barrier, linear: Array, sigma: float, x: Array, near: float = 0.0) -> Array:
-    """The minimiser of linear.x + sigma/2 |x|^2 + psi(x), by damped steps.
-
-    To the last digit, or until the decrement is below `near`.
-    """
-    before, least = x, inf
-    for _ in range(500):
-        slope = linear + sigma * x + psi.gradient(x)
-        step = -np.linalg.solve(psi.hessian(x) + sigma * np.eye(x.size), slope)
-        decrement = sqrt(max(float(-slope @ step), 0.0))
-        if decrement >= least and least <= 1e-2:
-            return before
-        before, least = x, decrement
-        x = x + (step if decrement < 0.25 else step / (1 + decrement))
-        if decrement < near:
-            return x
-    raise ArithmeticError(f"Newton stopped at a decrement of {least}")
+        x = at(weight, x, 0.25)  # on the way there
+    return at(last * scale, x, 0.0)

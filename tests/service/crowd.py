@@ -26,7 +26,7 @@ class Client(threading.Thread):
     """One client: asks and tells until it is told to end."""
 
     def __init__(
-        self, number: int, url: str, name: str, patience: float, end: Any, opened: Any
+        self, number: int, url: str, name: str, patience: float | None, end: Any, opened: Any
     ) -> None:
         super().__init__(name=f"client {number}")
         self.number, self._end = number, end
@@ -51,12 +51,30 @@ class Client(threading.Thread):
 
 
 def start(
-    count: int, url: str, name: str, patience: float, end: Any, opened: Any = dikin.Study
+    count: int, url: str, name: str, patience: float | None, end: Any, opened: Any = dikin.Study
 ) -> list[Client]:
     clients = [Client(number, url, name, patience, end, opened) for number in range(count)]
     for client in clients:
         client.start()
     return clients
+
+
+def play_for(
+    seconds: float,
+    count: int,
+    url: str,
+    name: str,
+    patience: float | None,
+    opened: Any = dikin.Study,
+) -> Account:
+    """Let clients of this process ask and tell for so long, and for one round at least."""
+    end = threading.Event()
+    clients = start(count, url, name, patience, end, opened)
+    time.sleep(seconds)
+    if not told(clients):
+        wait_for_rounds(clients, 1)
+    end.set()
+    return together(clients)
 
 
 def told(clients: list[Client]) -> int:

@@ -28,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
-import dikin
 from marks import into_page
 from service import crowd
 from service.crowd import Account
@@ -37,6 +36,7 @@ from studies.postgres import Server
 
 PROCESSES = 2
 """Among which the clients are divided: one process of Python cannot make enough requests."""
+PATIENCE = 60.0
 TITLES = {
     "who": "server",
     "store": "store",
@@ -52,15 +52,6 @@ TITLES = {
 """Columns of the page; the file has clients and seconds too."""
 
 
-def play_for(seconds: float, count: int, url: str, name: str, opened: Any = dikin.Study) -> Account:
-    """Some clients in this process."""
-    end = threading.Event()
-    clients = crowd.start(count, url, name, 60.0, end, opened)
-    time.sleep(seconds)
-    end.set()
-    return crowd.together(clients)
-
-
 def serve(
     store: str, url: str, clients: int, seconds: float, kills: int, slow: int = 0
 ) -> dict[str, Any]:
@@ -73,7 +64,8 @@ def serve(
         ProcessPoolExecutor(PROCESSES) as pool,
     ):
         share, began = clients // PROCESSES, time.monotonic()
-        parts = [pool.submit(play_for, seconds, share, running.url, name) for _ in range(PROCESSES)]
+        given = (crowd.play_for, seconds, share, running.url, name, PATIENCE)
+        parts = [pool.submit(*given) for _ in range(PROCESSES)]
         for number in range(kills):
             time.sleep(max(0.0, began + seconds * (number + 1) / (kills + 1) - time.monotonic()))
             running.kill()
@@ -135,7 +127,7 @@ def measure_rival(store: str, url: str, clients: int, seconds: float) -> dict[st
     """Optuna's storage in the same database, with as many clients, which are not over HTTP."""
     share = clients // PROCESSES
     with rival(url, "rival") as study, ProcessPoolExecutor(PROCESSES) as pool:
-        given = (play_for, seconds, share, url, "rival", rival)
+        given = (crowd.play_for, seconds, share, url, "rival", PATIENCE, rival)
         parts = [pool.submit(*given) for _ in range(PROCESSES)]
         account = crowd.sum_of([part.result() for part in parts])
         kept = {each.number: each.value for each in study.trials(deepcopy=False)}

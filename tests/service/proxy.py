@@ -70,11 +70,11 @@ async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 
 
 class LossyProxy(Proxy):
-    """Loses the answer to the first request of the first connection, and breaks it."""
+    """Loses the answer to the first request of the first connection, and breaks or mutes it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, mutes: bool = False) -> None:
         super().__init__(port)
-        self.lost = 0
+        self.lost, self.mutes = 0, mutes
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.lost:
@@ -86,4 +86,5 @@ class LossyProxy(Proxy):
         await out.drain()
         await behind.read(65536)  # it was carried out
         out.close()
-        writer.close()
+        if not self.mutes:
+            writer.close()

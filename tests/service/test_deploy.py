@@ -86,9 +86,6 @@ def test_the_image_has_locked_packages() -> None:
     assert "--require-hashes" in " ".join(instructions("RUN"))
 
 
-# --- services and their names --------------------------------------------------------------------
-
-
 # --- commands ------------------------------------------------------------------------------------
 
 

@@ -12,17 +12,18 @@ import pytest
 
 import dikin
 from dikin import errors
+from dikin.service import limits
 from in_memory import in_memory
-from service import crowd
+from service import adversity, crowd
 from service.proxy import Proxy
-from service.serving import FreshServing, Serving, shop
+from service.serving import QUICK, FreshServing, Serving, shop
 from studies.postgres import Server
 
 
 def test_an_end_finishes_what_was_begun(file: str) -> None:
     shop(file).close()
     end = threading.Event()
-    with Serving(file) as running:
+    with FreshServing(file) as running:
         clients = crowd.start(8, running.url, "shop", 0.3, end)
         crowd.wait_for_rounds(clients, 40)
         assert running.stop() == -signal.SIGTERM  # after its own end, as uvicorn does
@@ -30,22 +31,6 @@ def test_an_end_finishes_what_was_begun(file: str) -> None:
         account = crowd.together(clients)
         assert "Application shutdown complete" in running.logged()
         assert "Traceback" not in running.logged()
-    assert crowd.faults(file, "shop", account) == crowd.NOTHING
-
-
-def test_kill_nine(file: str) -> None:
-    """On PostgreSQL: the next test, and `make load`."""
-    shop(file).close()
-    end = threading.Event()
-    with FreshServing(file) as running:
-        clients = crowd.start(8, running.url, "shop", 600.0, end)
-        crowd.wait_for_rounds(clients, 20)
-        running.kill()  # `make load` does it ten times
-        running.start()
-        crowd.wait_for_rounds(clients, 20)
-        end.set()
-        account = crowd.together(clients)
-    assert account.refused == []
     assert crowd.faults(file, "shop", account) == crowd.NOTHING
 
 
@@ -144,3 +129,30 @@ def test_a_file_that_is_replaced_under_the_service(file: str) -> None:
             assert running.send("POST", "/v1/studies/shop/tell", told).status == 200
     with dikin.Study(file, "shop") as study:
         assert study.rounds == 5
+
+
+# --- make torture, in small ----------------------------------------------------------------------
+
+
+def test_silent_connections() -> None:
+    assert adversity.silent_connections(300).rounds >= adversity.ROUNDS
+
+
+def test_enormous_requests() -> None:
+    assert 0.98 < len(adversity.ENORMOUS) / limits.LARGEST_REQUEST < 1.0
+    assert adversity.enormous_requests(4).rounds > 0
+
+
+def test_a_service_that_loses_answers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: every fifth answer is acknowledged and not written."""
+    loses = """
+from dikin.studies.study import Study
+tell = Study.tell
+def loses(self, query, *given, **named):
+    if getattr(query, "id", query) % 5:
+        tell(self, query, *given, **named)
+Study.tell = loses
+"""
+    monkeypatch.setattr(Serving, "program", loses + QUICK)
+    with pytest.raises(AssertionError, match=r"'lost': [1-9]"):
+        adversity.enormous_requests(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -25,7 +26,7 @@ from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import TokenCheck
 from dikin.studies.log import Log
 from dikin.studies.study import Study
-from service.serving import ask_asgi, shop
+from service.serving import Serving, ask_asgi, shop
 
 Act = Callable[[dikin.Study], Any]
 
@@ -371,6 +372,17 @@ async def test_a_request_that_the_end_cuts_off(
     sent = [call.args[0] for call in send.call_args_list]
     assert [message.get("status") for message in sent] == ([503, None] if closing else [])
     assert not closing or b"the service shuts down" in sent[1]["body"]
+    late = await ask_asgi(service, "GET", "/v1/studies")
+    assert late == (503 if closing else 500)  # its threads have ended
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_a_service_without_a_word(file: str, how: signal.Signals) -> None:
+    shop(file).close()
+    with Serving(file, "--log", "warning") as service:
+        assert service.send("GET", "/healthz").status == 200
+        assert service.end_by(how) == (0 if how is signal.SIGINT else -how)
+        assert "Aborted" not in service.logged()
 
 
 # --- how much is done ----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import pytest
 import urllib3
@@ -15,15 +15,6 @@ from dikin.service import commands
 from service.serving import QUICK, TUNER, Serving, shop
 
 
-@pytest.fixture
-def name(service: Serving, request: pytest.FixtureRequest) -> str:
-    """A fresh study of a tuner."""
-    called = request.node.name.replace("/", "-").replace("[", "-").replace("]", "")[:100]
-    quoted = f"/v1/studies/{quote(called)}"
-    assert service.send("PUT", quoted, TUNER).status == 201
-    return quoted
-
-
 def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert service.send("PUT", "/v1/studies/life", TUNER).status == 201
     assert service.send("PUT", "/v1/studies/life", TUNER).status == 200
@@ -31,8 +22,6 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert (status, code) == (409, "study_exists")
     assert "maximize" in detail
     asked = service.send("POST", "/v1/studies/life/ask").content
-    known = {"expected", "paused", "covariates", "context", "held_back"}
-    assert set(asked) == {"id", "params", "point"} | known
     told = {"id": asked["id"], "value": 512}
     first = service.send("POST", "/v1/studies/life/tell", told)
     again = service.send("POST", "/v1/studies/life/tell", told)
@@ -53,15 +42,8 @@ def test_a_study_from_its_creation_to_its_end(service: Serving) -> None:
     assert service.send("POST", "/v1/studies/life/ask").content["id"] == 0
 
 
-def test_a_study_made_anew(service: Serving) -> None:
+def test_a_study_that_another_process_has_made_anew(service: Serving) -> None:
     """The service has the old one open; the new one begins at once."""
-    for value in (1.0, 2.0, 3.0):
-        assert service.send("PUT", "/v1/studies/anew", TUNER).status == 201
-        assert service.send("POST", "/v1/studies/anew/ask").content["id"] == 0
-        told = {"id": 0, "value": value}
-        assert service.send("POST", "/v1/studies/anew/tell", told).status == 200
-        assert service.send("DELETE", "/v1/studies/anew").status == 204
-    # By another process.
     service.send("PUT", "/v1/studies/anew", TUNER)
     service.send("POST", "/v1/studies/anew/ask")
     dikin.Study.delete(service.store, "anew")
@@ -82,57 +64,34 @@ def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
 # --- keys ----------------------------------------------------------------------------------------
 
 
-def test_a_request_sent_again_plays_once(service: Serving, name: str) -> None:
+def test_a_request_sent_again_is_one_request(service: Serving) -> None:
+    service.send("PUT", "/v1/studies/keys", TUNER)
     first, again, other = (
-        service.send("POST", name + "/ask", {}, Idempotency_Key=key).content
+        service.send("POST", "/v1/studies/keys/ask", {}, Idempotency_Key=key).content["id"]
         for key in ("order 17", "order 17", "order 18")
     )
-    assert first == again
-    assert other["id"] != first["id"]
-    for _ in range(2):
-        answer = service.send("POST", name + "/tell", {"id": first["id"], "value": 1.0})
-        assert answer.status == 200
-    late = service.send("POST", name + "/ask", {}, Idempotency_Key="order 17").content
-    assert (late["id"], late["point"]) == (first["id"], first["point"])
-    assert service.send("GET", name + "/open").content["total"] == 1
+    assert first == again != other
 
 
 # --- bad requests --------------------------------------------------------------------------------
 
 BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"{", 400, "request", "the body is not JSON: Expecting property name"),
-    ("ask", b'{"n": 1, "n": 2}', 400, "request", "'n' occurs twice in one object"),
     ("ask", b'{"covariates": {"load": NaN}}', 422, "covariate", "got nan"),
     ("ask", b"\xff", 400, "request", "the body is not JSON"),
-    ("ask", b"[" * 5000, 400, "request", "the body is not JSON"),
     ("ask", [], 422, "request", "got []"),
     ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "levels deep"),
     ("ask", {"covariate": 1}, 422, "request", "not known in the body. Did you mean 'covariates'?"),
-    ("ask", {"n": 0}, 422, "parameter", "n must be at least 1"),
     ("ask", {"n": 1001}, 422, "parameter", "n must be at most 1,000, got 1,001"),
     ("ask", {"covariates": 3}, 422, "covariate", "covariates are given by name"),
-    ("ask", {"context": [1]}, 422, "context", "declared without contexts"),
     ("ask", {"context": {"hour": 1}}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),
     ("tell", {"value": 1}, 422, "request", "id is missing in the body"),
-    ("tell", {"id": 0}, 422, "loss", "must be a number, got None"),
     ("tell", {"id": 0, "value": "1"}, 422, "loss", "'1'"),
-    ("tell", {"id": 0, "value": True}, 422, "loss", "True"),
     ("tell", {"id": 0, "loss": 2}, 422, "request", "'loss' is not known"),
-    ("tell", {"id": 0, "value": 1, "metrics": [2]}, 422, "loss", "metrics are given by name"),
     ("tell", {"id": 0, "value": 1, "metrics": {"p99_ms": None}}, 422, "loss", "p99_ms"),
-    ("tell", {"id": 0, "value": 1, "failed": True}, 422, "loss", "a failed trial has no value"),
     ("tell", {"id": 0, "failed": "yes"}, 422, "parameter", "'yes'"),
-    ("tell", {"id": 9, "value": 1}, 404, "unknown_query", "trial 9 was never asked"),
     ("tell", {"id": "0", "value": 1}, 404, "unknown_query", "pass the trial or its id, got '0'"),
-    ("tell", {"id": True, "value": 1}, 404, "unknown_query", "got True"),
-    (
-        "tell",
-        [0, 512],
-        422,
-        "request",
-        "the body must be a JSON object such as {...}, got [0, 512]",
-    ),
     ("tell", {"id": 10**40, "value": 1}, 404, "unknown_query", "was never asked"),
     ("tell", {"id": 0, "value": 1, "point": [2]}, 409, "query", "another learner or tuner"),
     ("tell", {"id": 0, "value": 1, "point": "x"}, 422, "domain", "point"),
@@ -168,9 +127,6 @@ FORGED = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1).state() | {"search": [[]]}
     [
         ({}, "a study holds a tuner"),
         ({"tuner": {}}, "one or more names"),
-        ({"tuner": {"price": {"low": 3, "high": 1}}}, "low"),
-        ({"tuner": {"price": {"low": 1, "high": 3}}, "sed": 7}, "sed"),
-        ({"tuner": 3}, "a JSON object of parameters by name"),
         (BARE, "a study holds a tuner: send its parameters"),
         ({"state": LEARNER.state()}, "a study holds a tuner"),
         ({"tuner": {"x": {"low": 0, "high": 1}}, "state": {}}, "state"),
@@ -264,11 +220,6 @@ def test_small_answers_are_sent_at_once() -> None:
         assert listener.proto == socket.IPPROTO_TCP
 
 
-def test_health(service: Serving) -> None:
-    assert service.send("GET", "/healthz").content == {"ok": True}
-    assert service.send("GET", "/readyz").content == {"ok": True}
-
-
 def test_metrics(service: Serving) -> None:
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -331,68 +282,16 @@ def test_a_page_polls(service: Serving) -> None:
         assert len(service.send("GET", path + "?after=99").content["rounds"]["round"]) == 14
 
 
-# --- limits, failures and choices ----------------------------------------------------------------
-
-SERVER = {
-    "tuner": {
-        "codec": {"kind": "choice", "values": ["lz4", "zstd", "none"], "start": "zstd"},
-        "pool": {"kind": "integer", "low": 1, "high": 1000, "start": 8, "log": True},
-    },
-    "limits": ["p99_ms <= 200", "failed <= 0.01"],
-    "seed": 7,
-}
-
-
-def test_limits_failures_and_choices(service: Serving) -> None:
-    """Created, asked, reported, recommended and read again over bare HTTP."""
-    path = "/v1/studies/server"
-    assert service.send("PUT", path, SERVER).status == 201
-    for number in range(40):
-        asked = service.send("POST", path + "/ask").content
-        assert asked["params"]["codec"] in ("lz4", "zstd", "none")
-        told: dict[str, Any] = {"id": asked["id"], "failed": True}
-        if number % 10 != 9:
-            cost = abs(asked["params"]["pool"] - 60) / 60 + (asked["params"]["codec"] != "lz4")
-            told = {"id": asked["id"], "value": cost, "metrics": {"p99_ms": 150 + 10 * cost}}
-        for _ in range(2):
-            assert service.send("POST", path + "/tell", told).status == 200
-    asked = service.send("POST", path + "/ask").content
-    status, code, detail = service.problem("POST", path + "/tell", {"id": asked["id"], "value": 1})
-    assert (status, code) == (422, "loss")
-    assert "'p99_ms' has a limit and is missing" in detail
-    seen = service.send("GET", path).content
-    assert (seen["limits"], seen["failed"], seen["rounds"]) == (SERVER["limits"], 4, 40)
-    assert seen["labels"] == [["lz4", "zstd", "none"], []]
-    found = service.send("GET", path + "/recommend").content
-    assert found["params"] == seen["best"]
-    assert found["value"] == pytest.approx(seen["best_value"])
-    mean, low, high = found["limits"]["p99_ms <= 200"]
-    assert low <= mean <= high
-    rows = service.send("GET", path + "/history").content["rounds"]
-    assert [row["value"] is None for row in rows] == [row.get("failed", False) for row in rows]
-    assert rows[0]["metrics"]["p99_ms"] == pytest.approx(150 + 10 * rows[0]["value"])
-
-
-def test_a_recommendation_of_a_context(service: Serving) -> None:
-    fleet = TUNER | {"context": {"region": ["eu", "us"]}}
+@pytest.mark.parametrize(
+    "query",
+    ["", "?context=us", '?context={"region":"asia"}', "?context=[1]", '?context={"region":NaN}'],
+)
+def test_a_context_that_is_none(service: Serving, query: str) -> None:
     path = "/v1/studies/regions"
-    assert service.send("PUT", path, fleet).status == 201
-    for region in ("eu", "us", "eu"):
-        place = {"context": {"region": region}}
-        id = service.send("POST", path + "/ask", place).content["id"]
-        service.send("POST", path + "/tell", {"id": id, "value": 3.0})
+    service.send("PUT", path, TUNER | {"context": {"region": ["eu", "us"]}})
     here = "?" + urlencode({"context": '{"region": "us"}'})
-    found = service.send("GET", path + "/recommend" + here).content
-    assert found["params"] == service.send("GET", path + "/best" + here).content["best"]
-    assert service.send("GET", path).content["best_value"] is None  # each has its own
-    for query, status, code in (
-        ("", 422, "context"),
-        ("?context=us", 422, "context"),
-        ('?context={"region":"asia"}', 422, "context"),
-        ("?context=[1]", 422, "context"),
-        ('?context={"region":NaN}', 422, "context"),
-    ):
-        assert service.problem("GET", path + "/recommend" + query)[:2] == (status, code), query
+    assert service.send("GET", path + "/recommend" + here).status == 200
+    assert service.problem("GET", path + "/recommend" + query)[:2] == (422, "context")
 
 
 # --- clients that are slow -----------------------------------------------------------------------

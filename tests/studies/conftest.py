@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from dikin.studies.ledger import Ledger
 from in_memory import in_memory
 from studies.postgres import Server
 
@@ -48,9 +47,3 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {schema}")
     yield f"{server.url}&options=-csearch_path%3D{schema}"
-
-
-@pytest.fixture
-def exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let clients ask again until nothing comes between: they draw by the numbers of rows alone."""
-    monkeypatch.setattr(Ledger, "exact", True)

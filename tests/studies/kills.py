@@ -131,19 +131,7 @@ class Report(NamedTuple):
     kills: int
     crashes: int
     acknowledged: Counter[str]
-    rows: int
-    rounds: int
-    open: int
     longest_wait: float
-
-    def __str__(self) -> str:
-        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(self.acknowledged.items()))
-        return (
-            f"{self.kills} kills, {self.crashes} crashes of the server; acknowledged: {counts}; "
-            f"journal: {self.rows} rows, {self.rounds} rounds, {self.open} queries open; longest "
-            f"call, the server's absence aside: {self.longest_wait:.3f} s. Nothing lost, nothing "
-            "twice, state equal to the fold of the rows bit for bit."
-        )
 
 
 def spawn(url: str, folder: Path, serial: int) -> int:
@@ -174,7 +162,6 @@ def game(
     seed: int = 0,
     crashes: int = 0,
     server: Any = None,
-    progress: Any = None,
 ) -> Report:
     """Play, kill, and check; `store` is where the service at `url` keeps the study."""
     chance = random.Random(seed)
@@ -196,8 +183,6 @@ def game(
             server.crash(signal.SIGKILL if kill % 2 else signal.SIGQUIT)
             server.start()
             absences.append((gone, time.monotonic()))
-        if progress is not None:
-            progress()
     time.sleep(0.3)
     for child in children:
         os.kill(child, signal.SIGKILL)
@@ -265,7 +250,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
     with dikin.Study(url, NAME) as study:
         assert study.verify().rows == len(rows)
         assert state_of(study) == state_of(folded(url, NAME))
-        left, rounds = study.open_queries, study.rounds
+        left = study.open_queries
         asked = {query for _, kind, query, _ in rows if kind == "ask"}
         assert {query.id for query in left} == asked - set(closed)
         for query in left:
@@ -273,7 +258,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
         close_queries(study, left)
     counts = Counter(ack[0] for ack in acks if ack[0] != "wait")
     longest = max((end - start for start, end in waits(acks, absences)), default=0.0)
-    return Report(kills, len(absences), counts, len(rows), rounds, len(left), longest)
+    return Report(kills, len(absences), counts, longest)
 
 
 def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tests
 
 import dikin
-from dikin.engine.progress import Progress
 from dikin.errors import DikinError
 from dikin.studies.sqlite import Sqlite
 from in_memory import in_memory
@@ -209,14 +208,6 @@ class Report(NamedTuple):
         return " | ".join([f"| {synchronous}", self.kind, *(f"{n:,}" for n in numbers)]) + " |"
 
 
-def shown(made: list[Call]) -> Iterator[Call]:
-    """The same calls, with a progress bar on a terminal."""
-    with Progress(len(made), True) as bar:
-        for call in made:
-            yield call
-            bar.move(1)
-
-
 def cut(record: Path, kind: str, seed: int = 1) -> Report:
     """Lose the power just before each sync, before an acknowledgement that came without, and last.
 
@@ -226,7 +217,7 @@ def cut(record: Path, kind: str, seed: int = 1) -> Report:
     cuts = lost = verified = 0
     first, synced = "", True
     last = Call("S", 0, 0, b"")
-    for call in shown([*calls(record), last]):
+    for call in [*calls(record), last]:
         sync, acknowledges = call.what in "SD", call.data.startswith(ACKNOWLEDGES)
         if disk.acknowledged and (sync or (acknowledges and not synced)):
             cuts += 1

@@ -12,13 +12,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import errors
-from dikin.cli import main
 from studies.postgres import Server
-from studies.small import fresh, step
+from studies.small import command, fresh, step
 
 
 def backup(file: str, copy: str) -> None:
@@ -47,7 +45,7 @@ def test_a_copy_is_taken_while_it_plays_and_put_back(
     for beside in Path(file).parent.glob(f"{Path(file).name}*"):
         beside.unlink()
     shutil.copy(copy, file)
-    skipped = CliRunner().invoke(main, ["study", "skip-ids", "a", "--url", file])
+    skipped = command("skip-ids", "a", "--url", file)
     assert skipped.output == "the next trial has the id 1,000,003\n"
     with dikin.Study(file, "a") as study:
         again = study.ask()

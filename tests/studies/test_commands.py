@@ -12,10 +12,10 @@ import pytest
 
 import dikin
 from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
-from dikin.tuning import history as history_module
 from studies.small import command
 
-FLAGS = ("--param", "price=1:14:4", "--param", "ads=0:60:40", "--maximize", "--seed", "7")
+PRICE = ("--param", "price=1:14:4")
+FLAGS = (*PRICE, "--param", "ads=0:60:40", "--maximize", "--seed", "7")
 
 
 def twin() -> dikin.Tuner:
@@ -50,6 +50,8 @@ def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.Monke
         (["t=-5:5:-1.5"], {"t": dikin.Real(-5, 5, start=-1.5)}),
         (["level=1:9:6:int"], {"level": dikin.Integer(1, 9, start=6)}),
         (["level=1:9:int"], {"level": dikin.Integer(1, 9)}),
+        (["n=1:512:32:int:log"], {"n": dikin.Integer(1, 512, start=32, log=True)}),
+        (["codec=Choice(['a', 'b'])"], {"codec": dikin.Choice(["a", "b"])}),
         (["batch=Levels([16, 32], start=32)"], {"batch": dikin.Levels([16, 32], start=32)}),
         (["size = dikin.levels(['s', 'l'])"], {"size": dikin.Levels(["s", "l"])}),
         (["t=Real(-5, 5, -1.5)"], {"t": dikin.Real(-5, 5, start=-1.5)}),
@@ -147,6 +149,26 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
             "a: no parameter kind is called 'share'. Did you mean 'shares'?",
         ),
         (('{"tuner": {"a": [1, 2]}}',), "a: a parameter is an object such as"),
+        (('{"tuner": {"x": {"low": 0, "high": 1}, "x": {}}}',), "'x' occurs twice"),
+        (('{"tuner": {"x": {"low": NaN, "high": 1}}}',), "NaN is not JSON"),
+        ((*PRICE, "--context", "region"), "--context wants NAME="),
+        ((*PRICE, "--context", "=eu,us"), "--context wants NAME="),
+        ((*PRICE, "--context", "region=eu"), "at least two different words"),
+        ((*PRICE, "--context", "load=0.."), "the high end of load must be a number"),
+        ((*PRICE, "--context", "load=1..0"), "two ends"),
+        ((*PRICE, "--context", "hour=cycle:day"), "the period of hour"),
+        ((*PRICE, "--context", "a=x,y", "--context", "a=1..2"), "'a' is given twice"),
+        ((*PRICE, "--limit", "p99_ms < 200"), "must compare with <= or >="),
+        ((*PRICE, "--covariate", "hour=cycle:no"), "a number"),
+        ((*PRICE, "--covariate", "kind=a,,b"), "--covariate wants"),
+        ((*PRICE, "--guard", "0.02"), "needs a holdback"),
+        ((*PRICE, "--holdback", "5"), "write 0.05"),
+        ((*PRICE, "--holdback", "0.1", "--control", "price"), "NAME=VALUE"),
+        ((*PRICE, "--holdback", "0.1", "--control", "prise=4"), "price"),
+        (("--context", "region=eu,us"), "--context needs --param"),
+        (("--covariate", "load"), "--covariate needs --param"),
+        (("--holdback", "0.1"), "--holdback needs --param"),
+        (("--control", "price=4"), "--control needs --param"),
         (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
     ],
 )
@@ -157,36 +179,6 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
     assert made.output.startswith("dikin: ")
     assert "Traceback" not in made.output
     assert not Path(file).exists()
-
-
-def test_help_teaches() -> None:
-    for page, line in (
-        (("--help",), "dikin study create shop --param price=1:14:4"),
-        (("create", "--help"), "--param \"traffic=Shares(['old', 'new'])\""),
-        (("create", "--help"), "throughput. Otherwise small ones are"),
-        (("tell", "--help"), " study tell [OPTIONS] NAME ID [VALUE]"),
-        (("tell", "--help"), "Other measurements of the trial, by name."),
-        (("trim", "--help"), "--before INTEGER"),
-    ):
-        assert line in command(*page).output
-
-
-def test_limits_and_choices_by_flags_or_by_json(file: str) -> None:
-    limits = ("--limit", "p99_ms <= 200", "--limit", "failed <= 0.01")
-    flags = ("--param", "codec=Choice(['a', 'b'])", "--param", "n=1:512:32:int:log", *limits)
-    assert command("create", "store", *flags, "--url", file).exit_code == 0
-    kinds = {
-        "codec": {"kind": "choice", "values": ["a", "b"]},
-        "n": {"kind": "integer", "low": 1, "high": 512, "log": True},
-    }
-    text = json.dumps({"tuner": kinds, "limits": ["p99_ms <= 200", "failed <= 0.01"]})
-    assert "existed" in command("create", "store", text, "--url", file).output
-    with dikin.Study(file, "store") as study:
-        assert study.space.parameters == {
-            "codec": dikin.Choice(["a", "b"]),
-            "n": dikin.Integer(1, 512, start=32, log=True),
-        }
-        assert study.status().limits == ["p99_ms <= 200", "failed <= 0.01"]
 
 
 # --- other commands ------------------------------------------------------------------------------
@@ -233,38 +225,13 @@ def test_a_cell_of_an_export_is_no_formula(file: str) -> None:
     assert rows[0]["value"] == "-3.0"  # a number is one
 
 
-def test_a_drawing_gets_the_table_and_the_parameters(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with dikin.Study(store, "prices") as study:
-        study.tell(study.ask(), 3.0)
-        table = study.history()
-    drawn: list[Any] = []
-
-    def draw(rounds: Any, panels: Any, **options: Any) -> str:
-        drawn.append((rounds.tobytes(), [panel.name for panel in panels], options))
-        return "figure"
-
-    def save(figure: str, path: Path) -> None:
-        drawn.append((figure, path))
-
-    monkeypatch.setattr(history_module, "draw_history", draw)
-    monkeypatch.setattr(history_module, "save_figure", save)
-    out = tmp_path / "a.svg"
-    with dikin.Study(store, "prices") as study:
-        study.plot(out)
-        options = {"maximize": True, "title": "study prices", "uplift": None}
-        assert drawn[0] == (table.tobytes(), ["price", "ads"], options)
-        assert drawn[1] == ("figure", out)
-        with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
-            study.plot(tmp_path / "a.xyz")
-
-
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_a_tuner_is_drawn_into_a_file(store: str, tmp_path: Path, kind: str) -> None:
     with dikin.Study(store, "prices") as study:
         for _ in range(12):
             study.tell(study.ask(), 3.0)
+        with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
+            study.plot(tmp_path / "a.xyz")
     out = tmp_path / f"prices.{kind}"
     assert command("show", "prices", "--url", store, "--out", str(out)).exit_code == 0
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]

@@ -23,14 +23,6 @@ from studies.small import fresh, step
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files cannot be deleted there")
 
 
-def delete(file: str) -> None:
-    os.unlink(file)
-
-
-def move(file: str) -> None:
-    os.rename(file, f"{file}.moved")
-
-
 def replace_by_copy(file: str) -> None:
     shutil.copy(file, f"{file}.copy")
     os.replace(f"{file}.copy", file)
@@ -41,15 +33,14 @@ def replace_by_other(file: str) -> None:
     os.replace(f"{file}.other", file)
 
 
-def delete_log(file: str) -> None:
-    os.unlink(f"{file}-wal")
-
-
-def delete_index(file: str) -> None:
-    os.unlink(f"{file}-shm")
-
-
-EXCHANGES = [delete, move, replace_by_copy, replace_by_other, delete_log, delete_index]
+EXCHANGES: dict[str, Callable[[str], object]] = {
+    "delete": os.unlink,
+    "move": lambda file: os.rename(file, f"{file}.moved"),
+    "replace by a copy": replace_by_copy,
+    "replace by another": replace_by_other,
+    "delete the log": lambda file: os.unlink(f"{file}-wal"),
+    "delete its index": lambda file: os.unlink(f"{file}-shm"),
+}
 CALLS: dict[str, Callable[[dikin.Study, Any], object]] = {
     "ask": lambda study, query: study.ask(),
     "tell": lambda study, query: study.tell(query, 0.5),
@@ -62,10 +53,10 @@ MESSAGE = r"(is gone: |is another file now).* while this study was open\. Nothin
 
 
 @pytest.mark.parametrize(("exchange", "call"), [*zip(EXCHANGES, CALLS, strict=True)])
-def test_the_next_call_says_so(file: str, exchange: Callable[[str], None], call: str) -> None:
+def test_the_next_call_says_so(file: str, exchange: str, call: str) -> None:
     study = dikin.Study(file, "a", fresh())
     query = study.ask()
-    exchange(file)
+    EXCHANGES[exchange](file)
     for _ in range(2):
         with pytest.raises(errors.StoreError, match=MESSAGE):
             CALLS[call](study, query)
@@ -74,14 +65,14 @@ def test_the_next_call_says_so(file: str, exchange: Callable[[str], None], call:
 
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_a_file_that_is_exchanged_before_the_commit(
-    file: str, exchange: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    file: str, exchange: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The transaction has begun with the right file."""
     study = dikin.Study(file, "a", fresh())
     commit = study._ledger.database.commit
 
     def exchanging() -> None:
-        exchange(file)
+        EXCHANGES[exchange](file)
         commit()
 
     monkeypatch.setattr(study._ledger.database, "commit", exchanging)
@@ -93,7 +84,7 @@ def test_a_file_that_is_exchanged_before_the_commit(
 def test_a_file_that_is_put_back_is_gone_on_with(file: str) -> None:
     with dikin.Study(file, "a", fresh()) as study:
         step(study)
-        move(file)
+        os.rename(file, f"{file}.moved")
         with pytest.raises(errors.StoreError, match=MESSAGE):
             study.ask()
         os.rename(f"{file}.moved", file)
@@ -117,16 +108,14 @@ def test_what_is_there_now_is_opened_anew(file: str) -> None:
         assert again.rounds == 2
 
 
-@pytest.mark.parametrize("exchange", [delete, replace_by_other])
-def test_a_connection_is_not_opened_again_to_another_file(
-    file: str, exchange: Callable[[str], None]
-) -> None:
+@pytest.mark.parametrize("exchange", ["delete", "replace by another"])
+def test_a_connection_is_not_opened_again_to_another_file(file: str, exchange: str) -> None:
     study = dikin.Study(file, "a", fresh())
     study._ledger.database.close()  # as before a fork, or after Ctrl-C
-    exchange(file)
+    EXCHANGES[exchange](file)
     with pytest.raises(errors.StoreError, match=MESSAGE):
         study.ask()
-    assert Path(file).exists() == (exchange is not delete)  # SQLite would have made one
+    assert Path(file).exists() == (exchange != "delete")  # SQLite would have made one
     study.close()
 
 
@@ -141,8 +130,8 @@ def test_a_file_that_is_exchanged_while_it_is_opened(
         if len(paths) == 3:
             monkeypatch.undo()
             replace_by_copy(file)
-            delete_log(file)
-            delete_index(file)
+            for ending in ("-wal", "-shm"):
+                os.unlink(f"{file}{ending}")
         return identities(paths)
 
     monkeypatch.setattr(sqlite, "_identities", exchanging)
@@ -158,7 +147,7 @@ def test_without_the_look_rounds_would_go_unheard(
     """The mutant: what is acknowledged is nowhere."""
     monkeypatch.setattr(Sqlite, "_refuse_exchanged", lambda self: None)
     with dikin.Study(file, "a", fresh()) as study:
-        delete(file)
+        os.unlink(file)
         step(study)
         assert study.rounds == 1
     with pytest.raises(errors.UnknownStudyError):

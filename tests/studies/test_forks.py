@@ -169,26 +169,6 @@ def test_a_fork_waits_for_the_calls_of_other_threads(url: str) -> None:
         assert study.ask().id == 0
 
 
-def test_a_thread_that_calls_again_and_again_lets_a_fork_in(file: str) -> None:
-    ended = threading.Event()
-    with dikin.Study(file, "a", fresh()) as study:
-
-        def busy() -> None:
-            while not ended.is_set():
-                _ = study.rounds
-
-        thread = threading.Thread(target=busy)
-        thread.start()
-        try:
-            for _ in range(3):
-                assert in_child(lambda: "forked") == "forked"
-        finally:
-            ended.set()
-            thread.join()
-        step(study)
-        assert study.rounds == 1
-
-
 def test_where_what_waits_cannot_be_written_the_next_flush_says_so(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

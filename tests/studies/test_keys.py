@@ -57,33 +57,30 @@ def test_a_refused_ask_uses_no_key(file: str) -> None:
         assert study.ask(key="k").id == 0
 
 
+REQUESTS: dict[str, dict[str, Any]] = {
+    "one": {},
+    "single": {"n": 1},
+    "three": {"n": 3},
+    "known": {"covariates": {"load": 1}},
+}
+MORE: list[dict[str, Any]] = [{"n": 2}, {"covariates": {"load": 2.0}}]
+
+
+def ids(given: Any) -> list[int]:
+    return [each.id for each in (given if isinstance(given, list) else [given])]
+
+
 def test_a_key_is_for_one_request(url: str) -> None:
     with dikin.Study(url, "a", tuner()) as study:
-        first = study.ask(key="k", covariates={"load": 1.0})
-        assert study.ask(key="k", covariates={"load": 1}) == first
-        for other in (None, {"load": 2.0}):
-            with pytest.raises(errors.ParameterError, match="was used by another request"):
-                study.ask(key="k", covariates=other)
+        first = {key: study.ask(key=key, **given) for key, given in REQUESTS.items()}
+        for _ in range(2):
+            for key, given in REQUESTS.items():
+                assert ids(study.ask(key=key, **given)) == ids(first[key])
+                for other in [*REQUESTS.values(), *MORE]:
+                    if other != given:
+                        with pytest.raises(errors.ParameterError, match=f"'{key}' was used by"):
+                            study.ask(key=key, **other)
+            study.tell(first["known"], 1.0)
         # Several under one key are no keys that somebody else could give.
-        study.ask(n=2, key="m")
-        assert study.ask(key="m 0").id == 3
-        study.tell(first, 1.0)
-        with pytest.raises(errors.ParameterError, match="was used by another request"):
-            study.ask(key="k")
-
-
-def test_a_key_covers_how_many_are_asked_for(url: str) -> None:
-    with dikin.Study(url, "a", tuner()) as study:
-        one, three = study.ask(key="one"), study.ask(n=3, key="three")
-        assert study.ask(n=3, key="three") == three
-        for n, key in ((None, "three"), (2, "three"), (4, "three"), (1, "one"), (2, "one")):
-            with pytest.raises(errors.ParameterError, match=f"'{key}' was used by another request"):
-                study.ask(n=n, key=key)
-        single = study.ask(n=1, key="single")
-        for n in (None, 2):
-            with pytest.raises(errors.ParameterError, match="with another n"):
-                study.ask(n=n, key="single")
-        assert study.ask(key="one").id == one.id
-        assert [each.id for each in study.ask(n=3, key="three")] == [each.id for each in three]
-        assert [each.id for each in study.ask(n=1, key="single")] == [single[0].id]
-        assert len(study.open_queries) == 5
+        assert study.ask(key="three 0").id not in ids(first["three"])
+        assert len(study.open_queries) == 6

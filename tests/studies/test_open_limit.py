@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from click.testing import CliRunner
 
 import dikin
 from dikin import errors
-from dikin.cli import main
 from dikin.studies import study as studies
-from studies.small import folded, fresh, sharing, state_of, step
+from studies.small import command, folded, fresh, sharing, state_of
 
 HOUR = 3600 * 10**6
 """Microseconds."""
@@ -42,24 +38,6 @@ def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> Non
         assert study.verify().rows == 5
 
 
-def test_more_than_that_can_still_be_read_and_answered(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A study that an earlier version filled."""
-    with dikin.Study(file, "a", fresh()) as study:
-        for _ in range(6):
-            study.ask()
-    monkeypatch.setattr(studies, "MOST_OPEN", 3)
-    with dikin.Study(file, "a") as study:
-        assert len(study.open_queries) == 6
-        with pytest.raises(errors.QueryError):
-            study.ask()
-        for query in study.open_queries[:4]:
-            study.tell(query, 0.5)
-        step(study)
-        assert study.verify().rows == 12
-
-
 def test_all_that_are_too_old_are_forgotten(
     url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,23 +57,14 @@ def test_all_that_are_too_old_are_forgotten(
         assert state_of(study) == state_of(folded(url))
 
 
-@pytest.mark.parametrize("arguments", [{}, {"trial": 0, "older_than": 1}, {"older_than": -1}])
-def test_what_to_forget_must_be_said(file: str, arguments: dict[str, Any]) -> None:
-    with dikin.Study(file, "a", fresh()) as study:
-        study.ask()
-        with pytest.raises((errors.ParameterError, errors.UnknownQueryError)):
-            study.forget(**arguments)
-        assert len(study.open_queries) == 1
-
-
 def test_on_the_command_line(file: str, clock: list[int]) -> None:
     with dikin.Study(file, "a", fresh()) as study:
         study.ask()
         study.ask()
     clock[0] += 2 * HOUR
-    call = ["study", "forget", "a", "--url", file]
-    assert CliRunner().invoke(main, [*call, "--older-than", "3600"]).output == "2 forgotten\n"
-    refused = CliRunner().invoke(main, [*call, "0", "--older-than", "3600"])
+    call = ("forget", "a", "--url", file)
+    assert command(*call, "--older-than", "3600").output == "2 forgotten\n"
+    refused = command(*call, "0", "--older-than", "3600")
     assert refused.exit_code == 2
     assert "got both" in refused.output
-    assert "the trial or its id, got None" in CliRunner().invoke(main, call).output
+    assert "the trial or its id, got None" in command(*call).output

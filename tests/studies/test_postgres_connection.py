@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
 import dikin
 from dikin import errors
+from studies.adversity import insist
 from studies.postgres import Server, unprivileged
 from studies.small import fresh, rows_of, step
 
@@ -30,15 +30,6 @@ def study(server: Server) -> Iterator[dikin.Study]:
     url = f"{server.url}&options=-csearch_path%3Dsilent"
     with dikin.Study(url, "a", fresh(), patience=PATIENCE) as opened:
         yield opened
-
-
-def insist(call: Any) -> Any:
-    """As a client does, until the server is itself again."""
-    while True:
-        try:
-            return call()
-        except (errors.StoreError, errors.BusyError):
-            time.sleep(0.01)
 
 
 # --- silence -------------------------------------------------------------------------------------
@@ -78,66 +69,63 @@ def test_ctrl_c_while_the_server_is_silent(
     assert study.verify().rows <= 2
 
 
-# --- the first connection ------------------------------------------------------------------------
+# --- roles ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def role(server: Server, options: str, *settings: str) -> Iterator[str]:
+    """The URL of a role with these settings."""
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE other LOGIN {options}")  # type: ignore[arg-type]
+        for setting in settings:
+            admin.execute(f"ALTER ROLE other SET {setting}")  # type: ignore[arg-type]
+        try:
+            yield server.url.replace("dikin@", "other@")
+        finally:
+            admin.execute("DROP OWNED BY other")
+            admin.execute("DROP ROLE other")
 
 
 def test_a_server_without_a_free_place_is_tried_again(server: Server) -> None:
     """And if none becomes free, the error is ours and says why."""
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        admin.execute("CREATE ROLE one LOGIN CONNECTION LIMIT 0")
-        url = server.url.replace("dikin@", "one@")
-        with pytest.raises(errors.StoreError, match="too many connections for role"):
-            dikin.Study(url, "a", fresh(), patience=PATIENCE)
-        admin.execute("DROP ROLE one")
-
-
-# --- what a role prefers -------------------------------------------------------------------------
+    with (
+        role(server, "CONNECTION LIMIT 0") as url,
+        pytest.raises(errors.StoreError, match="too many connections for role"),
+    ):
+        dikin.Study(url, "a", fresh(), patience=PATIENCE)
 
 
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-def test_turns_see_what_was_committed_whatever_the_role_prefers(
-    server: Server, level: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turns_see_what_was_committed_whatever_the_role_prefers(server: Server, level: str) -> None:
     """At another level a turn would see the database as it was before it waited."""
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        admin.execute("CREATE ROLE two LOGIN SUPERUSER")
-        admin.execute(f"ALTER ROLE two SET default_transaction_isolation = '{level}'")
-        admin.execute("ALTER ROLE two SET synchronous_commit = off")
-        url = server.url.replace("dikin@", "two@")
-        try:
-            with dikin.Study(url, "level", fresh()) as study:
-                database = study._ledger.database
-                database.begin()
-                assert database.run("SHOW transaction_isolation") == [("read committed",)]
-                assert database.run("SHOW synchronous_commit") == [("on",)]
-                database.rollback()
-                step(study)
-                assert study.verify().rows == 2
-            dikin.Study.delete(url, "level")
-        finally:
-            admin.execute("DROP OWNED BY two")
-            admin.execute("DROP ROLE two")
+    preferred = f"default_transaction_isolation = '{level}'", "synchronous_commit = off"
+    with role(server, "SUPERUSER", *preferred) as url:
+        with dikin.Study(url, "level", fresh()) as study:
+            database = study._ledger.database
+            database.begin()
+            assert database.run("SHOW transaction_isolation") == [("read committed",)]
+            assert database.run("SHOW synchronous_commit") == [("on",)]
+            database.rollback()
+            step(study)
+            assert study.verify().rows == 2
+        dikin.Study.delete(url, "level")
 
 
-@pytest.mark.parametrize("way", ["the URL", "the role"])
-def test_text_is_text_in_whatever_encoding(server: Server, way: str) -> None:
-    with psycopg.connect(server.url, autocommit=True) as admin:
-        admin.execute("CREATE ROLE three LOGIN SUPERUSER")
-        try:
-            url = server.url.replace("dikin@", "three@")
-            if way == "the role":
-                admin.execute("ALTER ROLE three SET client_encoding = 'SQL_ASCII'")
-            else:
-                url += "&client_encoding=SQL_ASCII"
-            with dikin.Study(url, "Löhne", fresh(), client="Zürich") as study:
-                query = study.ask()
-                assert [each.client for each in study.open_queries] == ["Zürich"]
-                study.tell(query, 0.5)
-                assert study.verify().rows == 2
-            dikin.Study.delete(url, "Löhne")
-        finally:
-            admin.execute("DROP OWNED BY three")
-            admin.execute("DROP ROLE three")
+@pytest.mark.parametrize(
+    ("settings", "more"),
+    [(("client_encoding = 'SQL_ASCII'",), ""), ((), "&client_encoding=SQL_ASCII")],
+    ids=["the role", "the URL"],
+)
+def test_text_is_text_in_whatever_encoding(
+    server: Server, settings: tuple[str, ...], more: str
+) -> None:
+    with role(server, "SUPERUSER", *settings) as url:
+        with dikin.Study(url + more, "Löhne", fresh(), client="Zürich") as study:
+            query = study.ask()
+            assert [each.client for each in study.open_queries] == ["Zürich"]
+            study.tell(query, 0.5)
+            assert study.verify().rows == 2
+        dikin.Study.delete(url, "Löhne")
 
 
 # --- a pooler ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Strange URLs and names: the library's own errors, no password in any of them."""
+"""Strange URLs, names and JSON: short errors of the library's own, no password in any of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin import errors
+from dikin import errors, serialization
 from studies.small import command, plain
 
 SECRET = "hunter2sEcret"
@@ -37,17 +37,6 @@ def test_an_absurd_name_is_refused(file: str, name: Any) -> None:
     with pytest.raises(errors.ParameterError, match="printable"):
         dikin.Study.delete(file, name)
     assert dikin.Study.names(file) == ["a"]
-
-
-@pytest.mark.parametrize(
-    "arguments", [("x",), (None,), (1.5,), (-2,), (-1, "x"), (-1, -1), (0, 1.0)]
-)
-def test_absurd_places_in_the_list_of_open_queries(file: str, arguments: Any) -> None:
-    with dikin.Study(file, "a", plain()) as study:
-        query = study.ask()
-        with pytest.raises(errors.ParameterError):
-            study._waiting(*arguments)
-        assert study._waiting(-1, 1)[0].id == query.id
 
 
 @pytest.mark.parametrize("name", ["[/red]", "$x^$", "a/b", "ü ✓", "<b>", "%s {0}"])
@@ -106,3 +95,60 @@ def test_a_clock_may_say_anything(file: str, now: int, monkeypatch: pytest.Monke
         assert dict(study.status().lines())["open trials"].startswith("1, the oldest for ")
         study.tell(waiting, 0.5)
         assert study.verify().rows == 2
+
+
+# --- long and repeated ---------------------------------------------------------------------------
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def names(count: int) -> list[Counted]:
+    Counted.compared = 0
+    return [Counted(f"name {n}") for n in range(count)]
+
+
+MANY = 2000
+
+
+def test_a_repeated_key_is_found_with_few_comparisons() -> None:
+    pairs = [(name, 0) for name in [*names(MANY), Counted(f"name {MANY - 1}")]]
+    with pytest.raises(ValueError, match=f"'name {MANY - 1}' occurs twice in one object"):
+        serialization._object(pairs)
+    assert Counted.compared < 10 * MANY
+
+
+def test_parameters_are_told_apart_with_few_comparisons() -> None:
+    dikin.Tuner({name: dikin.Real(0, 1) for name in names(MANY)}, seed=7)
+    assert Counted.compared < 100 * MANY
+
+
+def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "saved"
+    dikin.Tuner({"x": dikin.Real(0, 1)}, seed=7).save(path)
+    path.write_text(path.read_text().replace('"version":', '"version": 5, "version":', 1))
+    with pytest.raises(errors.StateError, match="'version' occurs twice"):
+        dikin.load(path)
+
+
+def test_a_message_is_cut() -> None:
+    assert errors.shortened("a" * 2000) == "a" * 2000
+    cut = errors.shortened("a" * 1_000_000)
+    assert len(cut) == 2000
+    assert cut.endswith("(cut: 1,000,000 characters)")
+
+
+def test_names_that_are_known_are_not_all_listed() -> None:
+    known = [f"study {n:05}" for n in range(10_000)]
+    said = errors.did_you_mean("study 07000" * 1000, known)
+    assert said.endswith("study 00049 and 9,950 more.")
+    assert errors.did_you_mean("b", ["a", "b1"]) == " Did you mean 'b1'? Known: a, b1."

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dikin
 from dikin.studies import study as studies
-from studies import linear, torture
+from studies import adversity, linear, power_loss, torture
 from studies.crowd import crowd
 from studies.linear import Call, has_order
-from studies.test_kills import rows_on_the_page
+from studies.postgres import Server
+from studies.test_kills import DOCS, rows_on_the_page, run
 from studies.torture import Trial, attempt
 
 
@@ -35,6 +38,54 @@ def test_many_clients_at_once(url: str) -> None:
     seen = crowd(url, clients=12, seconds=0.8)
     assert seen.lost == seen.doubled == 0
     assert seen.fewest > 0
+
+
+def test_a_server_that_freezes(server: Server) -> None:
+    rounds, _ = adversity.freezes(server, 2, seed=1)
+    assert rounds >= 2
+
+
+def test_full_disks() -> None:
+    code = "from studies.adversity import full_disks\nassert all(full_disks(2, 1))"
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+# --- power loss ----------------------------------------------------------------------------------
+
+
+def test_the_page_has_a_table_of_no_loss() -> None:
+    """As `make power-loss PAGE=1` writes it."""
+    page = (DOCS / "durability.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- power-loss -->")[2].partition("<!-- end of power-loss -->")[0]
+    lines = table.strip().split("\n")
+    assert lines[:2] == power_loss.HEADING
+    lost = {
+        tuple(cell.strip() for cell in line.split("|")[1:3]): line.split("|")[5]
+        for line in lines[2:]
+    }
+    assert {kind for kind, count in lost.items() if int(count.replace(",", "")) == 0} == {
+        ("FULL", "forgetful"),
+        ("FULL", "random"),
+    }
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize("synchronous", ["FULL", "OFF"])
+def test_what_was_acknowledged_is_there_after_a_power_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synchronous: str
+) -> None:
+    """With synchronous=OFF, the mutant, it is not."""
+    rounds = 6
+    record = power_loss.recorded(tmp_path, rounds, synchronous)
+    for kind in ("forgetful", "random"):
+        found = power_loss.cut(record, kind)
+        assert found.acknowledged == 2 * rounds
+        assert found.cuts >= 2 * rounds - 1
+        if synchronous == "FULL":
+            assert (found.lost, found.first) == (0, "")
+        else:
+            assert found.lost > rounds
 
 
 # --- histories -----------------------------------------------------------------------------------

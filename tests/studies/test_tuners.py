@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isnan, nan
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from studies.small import alone, prices, rows_of, state_of
+from studies.small import alone, rows_of, state_of
 
 PARAMETERS: dict[str, Any] = {
     "price": dikin.Real(1, 14, start=4),
@@ -40,31 +39,6 @@ def parts(trial: dikin.Trial | None) -> Any:
     if trial is None:
         return None
     return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.paused
-
-
-def test_the_rows(file: str) -> None:
-    with dikin.Study(file, "a", shop(), client="me") as study:
-        start = study.center.tolist()
-        first = study.ask()
-        study.tell(first, 512)
-        study.pause()
-        best = study.center.tolist()
-        study.tell(study.ask(), 510.5, metrics={"p99_ms": 187})
-        study.resume()
-        study.tell(study.ask(), failed=True)
-    rows = [(row.kind, row.ask, json.loads(row.body)) for row in rows_of(file)]
-    kinds = [("ask", None), ("tell", 0), ("pause", None), ("ask", None), ("tell", 3)]
-    assert [row[:2] for row in rows] == [*kinds, ("resume", None), ("ask", None), ("tell", 6)]
-    asked, told, _, paused, measured, _, _, failed = (row[2] for row in rows)
-    assert asked["point"] == told["point"] == first.point.tolist()
-    assert (asked["center"], asked["expected"], asked["paused"]) == (start, None, False)
-    assert (told["value"], told["expected"], told["paused"]) == (512.0, None, False)
-    assert (paused["point"], paused["paused"], paused["play"]) == (best, True, None)
-    assert (measured["value"], measured["metrics"]) == (510.5, {"p99_ms": 187.0})
-    assert measured["paused"]
-    assert (failed["value"], failed["failed"]) == (None, True)
-    assert {row.who for row in rows_of(file)} == {"me"}
-    assert len(json.dumps(asked)) < 700
 
 
 # --- pause and resume -----------------------------------------------------------------------------
@@ -110,12 +84,6 @@ def test_several_trials_at_once(url: str) -> None:
             study.tell(trial, float(trial.id))
             twin.tell(trial.id, float(trial.id))
         assert state_of(study) == state_of(twin)
-        for n in (0, -1, 2.5, "3", True):
-            with pytest.raises(errors.ParameterError, match="n must be"):
-                study.ask(n=n)
-        with pytest.raises(errors.ContextError, match="declared without contexts"):
-            study.ask([3.0])  # type: ignore[call-overload]
-        assert state_of(study) == state_of(twin)
 
 
 def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> None:
@@ -131,118 +99,76 @@ def test_what_is_written_into_a_trial_does_not_reach_the_study(file: str) -> Non
         study.tell(0, 3.0)
 
 
-def test_a_value_counts_once(url: str) -> None:
+METRICS, COVARIATES = {"p99_ms": 187.0, "cpu": 0.5}, {"users": 8.0, "kind": "a"}
+ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"value": 512}, {"value": np.float64(512)}),
+    (
+        {"value": 4, "metrics": METRICS, "covariates": COVARIATES},
+        {
+            "value": 4.0,
+            "metrics": {"cpu": 0.5, "p99_ms": np.float64(187)},
+            "covariates": {"kind": "a", "users": 8},
+        },
+    ),
+    ({"failed": True, "covariates": COVARIATES}, {"failed": True, "covariates": COVARIATES}),
+]
+"""An answer, and the same in other types and another order."""
+
+
+def test_an_answer_counts_once_and_another_is_refused(url: str) -> None:
     with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
-        trial, foreign = study.ask(), shop(seed=6).ask()
-        study.tell(trial, value=512)
-        before = state_of(study)
-        for again in (study, other):
-            again.tell(trial, 512.0)
-            again.tell(trial.id, np.float64(512))
-            with pytest.raises(errors.AnsweredError, match=r"trial 0 .* 512\.0.* 513\.0"):
-                again.tell(trial, 513)
-            with pytest.raises(errors.QueryError, match="another study"):
-                again.tell(foreign, 512.0)
-            with pytest.raises(errors.ClosedQueryError):
-                again.forget(trial)
+        foreign = shop(seed=6).ask()
+        for told, again in ANSWERS:
+            trial = study.ask()
+            study.tell(trial, **told)
+            others = [each for each, _ in ANSWERS if each is not told]
+            others += [told | {"covariates": {"users": 9}}, told | {"metrics": {"p99_ms": 188}}]
+            for player in (study, other):
+                player.tell(trial, **again)
+                player.tell(trial.id, **told)
+                for wrong in others:
+                    with pytest.raises(errors.AnsweredError, match=f"trial {trial.id} .*already"):
+                        player.tell(trial, **wrong)
+                with pytest.raises(errors.QueryError, match="another study"):
+                    player.tell(foreign, 512.0)
+                with pytest.raises(errors.ClosedQueryError):
+                    player.forget(trial)
         lost = other.ask()
         other.forget(lost)
         study.forget(lost.id)
         with pytest.raises(errors.ClosedQueryError):
             study.tell(lost, 3.0)
-        assert (study.rounds, study.verify().rows) == (1, 4)
-        assert study.history()["value"].tolist() == [512.0]
-        assert before["rounds"] == state_of(study)["rounds"] == 1
-
-
-REFUSED: list[tuple[Any, dict[str, Any], type[Exception]]] = [
-    (0, {"value": nan}, errors.LossError),
-    (0, {"value": "512"}, errors.LossError),
-    (0, {}, errors.LossError),
-    (0, {"value": [1.0, 2.0]}, errors.LossError),
-    (0, {"value": 10**400}, errors.LossError),
-    (0, {"value": {"price": 3}}, errors.LossError),
-    (0, {"value": 1.0, "failed": True}, errors.LossError),
-    (0, {"failed": "yes"}, errors.ParameterError),
-    (0, {"value": 1.0, "metrics": {"p99_ms": nan}}, errors.LossError),
-    (7, {"value": 1.0}, errors.UnknownQueryError),
-    ("0", {"value": 1.0}, errors.UnknownQueryError),
-    (True, {"value": 1.0}, errors.UnknownQueryError),
-    (None, {"value": 1.0}, errors.UnknownQueryError),
-    ({"price": 4.0}, {"value": 1.0}, errors.UnknownQueryError),
-    (dikin.Query(0, np.zeros(5)), {"value": 1.0}, errors.QueryError),
-    (shop(seed=6).ask(), {"value": 1.0}, errors.QueryError),
-    (one().ask(), {"value": 1.0}, errors.QueryError),
-]
-
-
-@pytest.mark.parametrize("paused", [False, True])
-@pytest.mark.parametrize(("key", "told", "error"), REFUSED, ids=lambda part: repr(part)[:20])
-def test_a_refused_value_changes_nothing(
-    file: str, key: Any, told: dict[str, Any], error: type[Exception], paused: bool
-) -> None:
-    with dikin.Study(file, "a", shop()) as study:
-        study.ask()
-        if paused:
-            study.pause()
-        before, rows = state_of(study), rows_of(file)
-        with pytest.raises(error):
-            study.tell(key, **told)
-        assert (state_of(study), rows_of(file)) == (before, rows)
-        study.tell(0, 3.0)
-
-
-def test_a_trial_of_another_tuner_is_foreign(file: str) -> None:
-    with dikin.Study(file, "a", prices()) as study:
-        study.ask()
-        with pytest.raises(errors.QueryError, match=r"trial 0 asked about .*'price'"):
-            study.tell(shop().ask(), 3.0)
-        with pytest.raises(errors.UnknownQueryError, match="pass the trial or its id"):
-            study.tell("0", 3.0)  # type: ignore[arg-type]
-        assert study.verify().rows == 1
+        assert (study.rounds, study.status().failed, study.verify().rows) == (3, 1, 8)
+        assert np.array_equal(study.history()["value"], [512.0, 4.0, nan], equal_nan=True)
+        _, measured, failed = other.records()
+        assert (measured["metrics"], measured["covariates"]) == (METRICS, COVARIATES)
+        assert (failed["value"], failed["failed"]) == (None, True)
 
 
 # --- history -------------------------------------------------------------------------------------
 
 
-def test_the_history_has_names(url: str) -> None:
-    twin, rows = alone(shop()), []
-    with dikin.Study(url, "a", shop()) as study:
+def test_the_history_has_names(file: str) -> None:
+    with dikin.Study(file, "a", shop()) as study:
         assert len(study.history()) == 0
+        centers = []
         for t in range(6):
-            if t == 4:
-                study.pause()
-                twin.pause()
             trial = study.ask()
-            twin.ask()
-            failed = t == 3
-            best = twin.center
-            for player in (study, twin):
-                player.tell(trial.id, None if failed else 7.0 + t, failed=failed)
-            told = (nan if failed else 7.0 + t, trial.expected, t >= 4, failed)
-            rows.append((t + 1, *trial.point, *told, *best))
+            centers.append(study.center)
+            study.tell(trial, None if t == 3 else 7.0 + t, failed=t == 3)
         table = study.history()
         names = ("price", "rate", "level", "traffic.old", "traffic.new")
+        columns = ("round", *names, "value", "expected", "paused", "failed")
         best = [f"best.{name}" for name in names]
-        columns = ("round", *names, "value", "expected", "paused", "failed", *best)
-        assert table.dtype.names == (*columns, "time", "client")
+        assert table.dtype.names == (*columns, *best, "time", "client")
+        assert np.array_equal(np.transpose([table[name] for name in best]), centers)
         assert set(table["client"]) == {study.client}
         assert (np.diff(table["time"]) >= np.timedelta64(0)).all()
-        for name, column in zip(columns, zip(*rows, strict=True), strict=True):
-            assert np.array_equal(table[name], np.array(column), equal_nan=True), name
         assert isnan(table["expected"][0])
         assert study.history(2, 4)["round"].tolist() == [2, 3, 4]
         frame = study.to_frame(2)
         assert tuple(frame.columns) == table.dtype.names
         assert frame["value"].tolist()[:2] + frame["value"].tolist()[3:] == [8.0, 9.0, 11.0, 12.0]
-        before = state_of(study)
-        assert study.trim(6) > 0
-        assert study.history()["round"].tolist() == [6]
-        assert state_of(study) == before
-        assert study.verify().rows == 1
-    with dikin.Study(url, "a") as study:
-        assert state_of(study) == before
-        assert study.paused
 
 
 # --- opening -------------------------------------------------------------------------------------
@@ -324,17 +250,6 @@ def test_two_studies_of_one_seed_draw_differently_and_each_the_same_again(file: 
     a, b, again = prices_of("a"), prices_of("b"), prices_of("a", f"{file}.other")
     assert a == again
     assert sum(x == y for x, y in zip(a, b, strict=True)) < 5  # a few first ones are by plan
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "1.0", None, 10**400])
-def test_a_told_trial_is_not_told_again_by_something_strange(file: str, value: Any) -> None:
-    with dikin.Study(file, "a", shop()) as study:
-        trial = study.ask()
-        study.tell(trial, 1.0)
-        with pytest.raises(errors.DikinError):
-            study.tell(trial, value)
-        study.tell(trial, 1.0)  # a repetition
-        assert study.rounds == 1
 
 
 def test_another_start_opens_the_same_study(file: str) -> None:

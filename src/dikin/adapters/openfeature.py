@@ -144,7 +144,8 @@ class TunerProvider(AbstractProvider):
         if tracking_event_name != self.event:
             return
         details = tracking_event_details or TrackingEventDetails()
-        key, id, known = None, None, details.attributes
+        known: Any = details.attributes
+        key = id = None
         try:  # the SDK catches nothing here
             key = _key_of(evaluation_context)
             id = known.get(TRIAL, getattr(self._open.get(key), "id", None))

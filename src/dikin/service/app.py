@@ -282,9 +282,11 @@ class Service:
 
     def _problem(self, visit: Visit, error: BaseException) -> Problem:
         """Return the problem for whatever a request has raised."""
-        if isinstance(error, asyncio.CancelledError):
-            if not self.is_closing():
-                raise error
+        closing = self.is_closing()
+        if isinstance(error, asyncio.CancelledError) and not closing:
+            raise error
+        # A pool of threads that is shut down raises RuntimeError.
+        if closing and isinstance(error, asyncio.CancelledError | RuntimeError):
             error = StoreError(
                 "the service shuts down, and had to leave this request. Send it again: an answer "
                 "counts once, and an ask under the same key is asked once"

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,8 @@ def _run(service: Any, listener: socket.socket, proxies: str) -> None:
     server = uvicorn.Server(config)
     service.is_closing = lambda: server.should_exit
     try:
-        server.run([listener])
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how it is ended, and no fault
+            server.run([listener])
     finally:
         if service.studies.abandoned:
             # Python would wait for their threads, and the database does not answer them. What they

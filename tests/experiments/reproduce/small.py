@@ -1,12 +1,8 @@
-"""A reproduction small enough for a test, as a module so that other processes can run it too."""
+"""A reproduction small enough for a test."""
 
 from __future__ import annotations
 
 import io
-import itertools
-import os
-import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +11,6 @@ from rich.console import Console
 from dikin.experiments import runner
 from dikin.experiments.reproduce.plan import Effort, Request
 from dikin.experiments.reproduce.results import Measured, all_cells, write_files
-from dikin.experiments.runner import Store
 
 
 def effort(name: str, horizons: tuple[int, ...], games: int) -> Effort:
@@ -53,20 +48,3 @@ def run(out: Path, **changes: Any) -> str:
 def run_least(out: Path, **changes: Any) -> str:
     """Play one table: the second asks nothing more of processes and databases."""
     return run(out, **{"effort": LEAST, "tables": (1,)} | changes)
-
-
-def run_and_die(out: Path, cells: int) -> None:
-    """Play one table, and be killed when so many cells are kept."""
-    keep, left = Store.keep, itertools.count(cells - 1, -1)
-
-    def keep_and_die(self: Store, *given: Any) -> None:
-        keep(self, *given)
-        if not next(left):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    Store.keep = keep_and_die  # type: ignore[method-assign]
-    run_least(out)
-
-
-if __name__ == "__main__":
-    run_and_die(Path(sys.argv[1]), int(sys.argv[2]))
