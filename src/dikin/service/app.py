@@ -234,8 +234,11 @@ class Service:
                 return Response(status_code=304, headers=headers)
             return _json(asked.act(study, **given), headers=headers)
 
-        client = None if asked.method == "GET" else _client(visit)
-        token = visit.access and visit.access.name
+        token, client = visit.access and visit.access.name, None
+        if asked.method != "GET":  # who asked or told, for the journal
+            header = visit.request.headers.get("dikin-client")
+            own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
+            client = "/".join(filter(None, (token, own_name)))[:150] or "http"
         return self.studies.do(str(visit.study), act, client, token)
 
     # --- its body --------------------------------------------------------------------------------
@@ -415,14 +418,6 @@ def _utf8(header: str) -> str:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
         return header
-
-
-def _client(visit: Visit) -> str:
-    """Return who asked or told, for the journal: the token and the client's own name."""
-    header = visit.request.headers.get("dikin-client")
-    own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
-    parts = [visit.access and visit.access.name, own_name]
-    return "/".join(filter(None, parts))[:150] or "http"
 
 
 def _is_large(headers: Headers) -> bool:
