@@ -112,10 +112,8 @@ class Quotas:
         finally:
             self._in_flight[token] -= 1
 
-    def charge(self, token: str | None, calls: float, before: float = 0.0) -> None:
+    def charge(self, token: str, calls: float, before: float = 0.0) -> None:
         """Charge calls to a token; `before` were charged for the same request."""
-        if token is None:
-            return
         now = time.monotonic()
         allowed, then = self._allowed.get(token, (self._rate, now))
         allowed = min(self._rate, allowed + self._rate * (now - then))

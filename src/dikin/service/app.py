@@ -201,7 +201,8 @@ class Service:
             asked.check(given, "query", asked.in_query)
         sent = await self._sent(request)
         size = len(sent) / limits.BYTES_A_CALL
-        self.quotas.charge(token, size, 1.0)
+        if token is not None:
+            self.quotas.charge(token, size, 1.0)
         small = len(sent) <= limits.READ_AT_ONCE
         body = _read(sent) if small else await self.studies.apart(_read, sent)
         if body and not asked.in_body:
@@ -215,7 +216,7 @@ class Service:
             if header in request.headers:
                 given[name] = printable(_utf8(request.headers[header]), header)
         n = given.get("n", 1) if asked.name == "ask" else 1
-        if n in range(2, AT_ONCE + 1):  # another n is refused without any work
+        if token is not None and n in range(2, AT_ONCE + 1):  # others are refused without any work
             self.quotas.charge(token, n - 1, 1.0 + size)
         return given
 
