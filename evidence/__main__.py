@@ -21,8 +21,8 @@ from evidence.orderings import OPEN, orderings_of
 
 PARTS = ("price", "traffic", "oppertune", "bbob", "cats", "pendulum", "postgres",
          "pricing", "elo", "serving", "compression", "rows", "faults", "promises")  # fmt: skip
-TOGETHER = ("postgres",)
-"""Parts whose players take turns on one machine: a game is run again by all of them."""
+TOGETHER = ("postgres", "traffic")
+"""Parts that measure this machine: a game is run again by all players."""
 
 
 def undecided(tasks: list[Task], part: str, least: float, folder: Path) -> list[Task]:
