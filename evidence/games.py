@@ -122,7 +122,7 @@ def run_missing(
                 save(part, games, folder)
                 saved = monotonic()
     finally:
-        if games != before or forget:
+        if games != before:
             save(part, games, folder)
     return games
 

@@ -190,7 +190,7 @@ def tuners() -> Iterator[Row]:
     """A tuner's own share of a round, and that of rivals."""
     rounds = 500
     for name in PARAMETERS:
-        (ours,) = best_of(5, lambda name=name: ask_and_tell(tuner(name), rounds))  # type: ignore[misc]
+        (ours,) = best_of(5, partial(lambda one: ask_and_tell(tuner(one), rounds), name))
         yield Row(f"tuner, ask + tell, {name}", pretty(ours / rounds))
     for package, job, count in (("cma", cma, rounds), ("optuna", optuna, rounds // 5)):
         if importlib.util.find_spec(package) is None:

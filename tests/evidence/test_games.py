@@ -35,6 +35,13 @@ def test_an_interrupted_run_continues(tmp_path: Path) -> None:
 def test_games_of_some_players_are_run_again(tmp_path: Path) -> None:
     tasks = [Task("p", 10, player, 0) for player in ("ours", "theirs")]
     run_missing("part", lambda _: Outcome(1, 1), tasks, folder=tmp_path)
+
+    def broken(_: Task) -> Outcome:
+        raise ModuleNotFoundError
+
+    with pytest.raises(ModuleNotFoundError):
+        run_missing("part", broken, tasks, folder=tmp_path, forget=["ours"])
+    assert len(read_games("part", tmp_path)) == 2
     fewer = tasks[1:]  # the games of `ours` that are there are run again, asked for or not
     run_missing("part", lambda _: Outcome(2, 2), fewer, folder=tmp_path, forget=["ours"])
     costs = {task.player: found.cost for task, found in read_games("part", tmp_path).items()}

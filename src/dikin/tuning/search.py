@@ -46,8 +46,8 @@ BOTH = 64
 """Features of contexts and choices together, at most."""
 WALL = 1e-6
 """The distance that a centre keeps from the boundary, as a share of the way to it."""
-LED = 3
-"""Rounds in which the working point is led from the start to where a history points."""
+APPROACH = 3
+"""Rounds in which the working point moves from the start to the best setting of a history."""
 FEW, REJUDGED = 3, 40
 """Values before the first is learnt, and those that later ones may show to be absurd."""
 LATELY = 200
@@ -199,8 +199,8 @@ class Search(Stateful):
         if again and self.ordinary:  # has the level jumped, or is it the setting?
             return self.space.inside(self.ordinary[-1][0][:d], 1.0 - WALL), picks, None
         direction = noise / max(sqrt(noise @ noise), 1e-300)
-        share = (self.model.live + 1) / LED
-        if self.history and share < 1.0:  # a log may mislead, which values on the way show
+        share = (self.model.live + 1) / APPROACH
+        if self.history and share < 1.0:  # values on the way show whether the history misleads
             place.y, place.R = self.start + share * (place.y - self.start), share * place.R
         factor = np.sqrt(d) * place.R
         if self.floor is not None:
@@ -267,7 +267,7 @@ class Search(Stateful):
             points = np.tile(x, (len(rows), 1))
             points[:, [i for i, _ in some]] = rows
             values = self._drawn([self._at(p, place.e) for p in points], draws)
-            if self.limited:  # a neighbour beyond a limit is none, unless all are
+            if self.limited:  # neighbours beyond a limit do not count, unless all are beyond it
                 over = np.array([self._excess(p, place.e).max() for p in points])
                 values = np.where(over <= max(0.0, over.min()), values, np.inf)
             x = points[np.argmin(values)]

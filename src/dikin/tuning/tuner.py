@@ -205,7 +205,7 @@ class Tuner(Player[Trial]):
                 )
         compared = UpliftEstimate(share, maximize=self.maximize, value_range=ends, guard=guard)
         self._worth = compared if share else None
-        self._compare_with(self.space.checked({} if control is None else control, "control", False))
+        self._set_control(self.space.checked({} if control is None else control, "control", False))
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
         self._young: deque[tuple[int, int]] = deque()
@@ -225,7 +225,7 @@ class Tuner(Player[Trial]):
         self.rounds, self._asked, self.paused = 0, 0, False
         self._warned: set[str] = set()
 
-    def _compare_with(self, control: Array) -> None:
+    def _set_control(self, control: Array) -> None:
         self._control, self._control_place = control, self.space.locate(control)
 
     def _rows(self, most: int) -> int:
@@ -566,7 +566,7 @@ class Tuner(Player[Trial]):
         control_values = space.checked(kept, "control", whole=False)
         best = space.converted(self.center, self.space)
         before, self.space = self.space, space
-        self._compare_with(control_values)
+        self._set_control(control_values)
         rows = deque[Row](maxlen=self._rows(HISTORY))
         for row in self._history:
             point = space.converted(np.asarray(row.point), before)
@@ -907,7 +907,7 @@ class Tuner(Player[Trial]):
         control = np.array(state["control"], dtype=float)
         if control.shape != (len(tuner.columns),) or not np.isfinite(control).all():
             raise StateError(f"the control of a state cannot be {shown(state['control'])}")
-        tuner._compare_with(control)
+        tuner._set_control(control)
         tuner._waited = count_of(state["waited"])
         if tuner._worth is not None:
             tuner._worth.restore(state["worth"])
@@ -965,7 +965,9 @@ class Tuner(Player[Trial]):
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        return self._open.find(trial)[0]  # type: ignore[return-value]
+        found: Any = self._open.find(trial)
+        asked: Trial = found[0]
+        return asked
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
