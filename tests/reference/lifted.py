@@ -101,55 +101,41 @@ class PaperLipschitz:
 
 
 @dataclass(frozen=True)
-class SharpSmooth:
+class SharpSmooth(PaperSmooth):
     """alg:lift-smooth with K = 1, lambda_0 = d^2 (beta+1), the cap 1/(3d) and the floor nu ln T/T.
 
     Without a horizon the floor of eta_t is nu ln t/t, from t = 3 on; before, its value at t = 3.
     """
 
-    dim: int
-    nu: float
-    beta: float
-    horizon: int | None
+    horizon: int | None  # type: ignore[assignment]
     scale: float = 1.0
+    cap: float = 1 / 3
 
     @property
     def lambda_0(self) -> float:
         return self.dim**2 * (self.beta + 1)
 
-    def lambda_target(self, curvature: float) -> float:  # line 4, as in the paper
-        return self.dim * sqrt(self.beta + 1) / sqrt(curvature)
-
-    def rate(self, t: int, curvature: float) -> float:
+    def eta(self, t: int, curvature: float) -> float:
         clock = max(t, 3) if self.horizon is None else self.horizon
         floor = self.nu * log(clock) / clock
-        return 1 / (2 * self.dim) * sqrt((self.beta + 1) / curvature + floor)
-
-    def eta(self, t: int, curvature: float) -> float:
-        return min(1 / (3 * self.dim), self.rate(t, curvature))
+        rate = 1 / (2 * self.dim) * sqrt((self.beta + 1) / curvature + floor)
+        return min(self.cap / self.dim, rate)
 
 
 @dataclass(frozen=True)
-class SharpLipschitz:
+class SharpLipschitz(PaperLipschitz):
     """alg:lift-Lipschitz with K = 1, lambda_0 = d^2 (L+1)^2, the cap 1/(3d), and no 1/T in eta."""
 
-    dim: int
-    nu: float
-    lipschitz: float
     scale: float = 1.0
+    cap: float = 1 / 3
 
     @property
     def lambda_0(self) -> float:
         return self.dim**2 * (self.lipschitz + 1) ** 2
 
-    def lambda_target(self, curvature: float) -> float:  # line 4, as in the paper
-        return cbrt(self.dim) ** 2 * cbrt(self.lipschitz + 1) ** 2 / cbrt(curvature)
-
-    def rate(self, t: int, curvature: float) -> float:
-        return cbrt(self.lipschitz + 1) ** 2 / cbrt(self.dim) ** 4 / cbrt(curvature)
-
     def eta(self, t: int, curvature: float) -> float:
-        return min(1 / (3 * self.dim), self.rate(t, curvature))
+        rate = cbrt(self.lipschitz + 1) ** 2 / cbrt(self.dim) ** 4 / cbrt(curvature)
+        return min(self.cap / self.dim, rate)
 
 
 @dataclass(frozen=True)

@@ -199,12 +199,6 @@ def test_over_all_directions_the_regret_is_below_the_certificate(
     check_every_game(PredictiveReference, games()[name], memory, late)
 
 
-def test_the_certificate_says_something_in_six_rounds() -> None:
-    """To stay at -0.3 would cost 6 * 1.3; the losses vary by 2 each, so 12 is what anybody pays."""
-    regret, bound = every_game(PredictiveReference, games()["linear"], None, False, 2.0)
-    assert 0 < regret < bound < 6 * 1.3
-
-
 # Mutants: one thing wrong in each
 
 
@@ -226,21 +220,9 @@ class CertifiesWhatWasLearnt(PredictiveReference):
         return PredictiveReference.least_of_models(twin)
 
 
-Check = Callable[[Kind], None]
-CHECKS: dict[str, Check] = {
-    "mean round": check_mean_round,
-    "every game": lambda kind: check_every_game(kind, games()["linear"], None, False),
-}
-MUTANTS: list[tuple[Kind, str]] = [
-    (ForecastAfterTheDirection, "mean round"),
-    (CertifiesWhatWasLearnt, "mean round"),
-    (CertifiesWhatWasLearnt, "every game"),
-]
-
-
-@pytest.mark.parametrize(
-    ("mutant", "check"), MUTANTS, ids=[f"{kind.__name__}-{check}" for kind, check in MUTANTS]
-)
-def test_a_mutant_is_caught(mutant: Kind, check: str) -> None:
+def test_mutants_are_caught() -> None:
+    for mutant in (ForecastAfterTheDirection, CertifiesWhatWasLearnt):
+        with pytest.raises(AssertionError):
+            check_mean_round(mutant)
     with pytest.raises(AssertionError):
-        CHECKS[check](mutant)
+        check_every_game(CertifiesWhatWasLearnt, games()["linear"], None, False)
