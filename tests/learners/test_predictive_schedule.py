@@ -13,7 +13,7 @@ import dikin
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP, Numbers
-from learners.predictive_games import HOSTILE, hostile
+from learners.predictive_games import hostile
 from paper.charts import holds
 from reference.barriers import Array
 
@@ -41,7 +41,6 @@ class ScheduleReplay:
         self.S = self.lam = self.exploring = self.changes = 0.0
         self.eta = 0.9 / (DIM * self.level)
         self.asked: list[tuple[Any, float, float, float, float]] = []
-        self.refused = self.raised = self.stayed = 0
 
     @property
     def level(self) -> float:
@@ -101,9 +100,6 @@ class ScheduleReplay:
         self.eta = after
         if after != before and not self.affords(before, after):
             self.eta = before
-            self.refused += 1
-        self.raised += self.eta > before
-        self.stayed += self.eta == before
 
     def balance(self, stiff: float) -> float:
         v = max(sqrt(self.learner._state.numbers.mean_square), self.level / self.spread)
@@ -224,9 +220,9 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         world = hostile("bursts", 600)
         learner = dikin.Predictive(world.domain, seed=3, **options)
         steps = []
-        for _ in range(600):
+        for t in range(600):
             query = learner.ask()
-            learner.tell(query, *world.answer(query.point))
+            learner.tell(query, *world.answer(t, query.point))
             steps.append(2 * learner._state.numbers.rate * learner._state.numbers.level)
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
@@ -296,7 +292,7 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
     for t in range(1, rounds + 1):
         before = learner._state.numbers.copy()
         query = learner.ask()
-        learner.tell(query, *world.answer(query.point))
+        learner.tell(query, *world.answer(t - 1, query.point))
         n = learner._state.numbers
         assert n.level <= n.top <= learner._plan.tuning.widest
         assert n.level / before.level in (0.5, 1.0, 2.0)
@@ -313,7 +309,7 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
         assert n.rate_changes <= most
 
 
-@pytest.mark.parametrize("game", HOSTILE)
+@pytest.mark.parametrize("game", ["bursts", "switches", "nothing, then linear"])
 def test_level_and_rate_keep_their_budgets(game: str) -> None:
     for options in ({"smoothness": 0.3}, {}, {"lipschitz": 1.0}):
         check_budgets(game, options | {"loss_range": (-1, 1)})
@@ -356,21 +352,19 @@ def same(one: tuple[Any, Any], two: tuple[Any, Any]) -> None:
     np.testing.assert_allclose(one[1], two[1], rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 3.0, 1e9])
-@pytest.mark.parametrize("offset", [0.0, -20.0])
-def test_the_units_of_losses_do_not_matter(scale: float, offset: float) -> None:
-    disc = dikin.Ball(2)
-    offset *= scale
+@pytest.mark.parametrize("options", [{}, {"memory": 40.0, "start": [0.1, 0.6]}], ids=str)
+@pytest.mark.parametrize(("scale", "offset"), [(1e-6, 0.0), (1e9, -20e9)])
+def test_the_units_of_losses_do_not_matter(
+    scale: float, offset: float, options: dict[str, Any]
+) -> None:
+    def made(scale: float, offset: float, ranged: bool) -> Any:
+        known = {
+            "smoothness": 0.6 * scale,
+            "lipschitz": 2.0 * scale,
+            "loss_range": (offset - 2 * scale, offset + 2 * scale),
+        }
+        return dikin.Predictive(DISC, **(known if ranged else {}), seed=1, **options)
 
-    def made(beta: float, steep: float, ends: Any, **options: Any) -> Any:
-        return dikin.Predictive(disc, beta, lipschitz=steep, loss_range=ends, seed=1, **options)
-
-    choices: list[dict[str, Any]] = [{}, {"memory": 40.0, "start": [0.1, 0.6]}]
-    for options in choices:
-        one = trace(dikin.Predictive(disc, seed=1, **options))
-        two = trace(dikin.Predictive(disc, seed=1, **options), scale, offset)
-        same(one, two)
-        one = trace(made(0.6, 2.0, (-2, 2), **options))
-        ends = (offset - 2 * scale, offset + 2 * scale)
-        learner = made(0.6 * scale, 2.0 * scale, ends, **options)
-        same(one, trace(learner, scale, offset))
+    for ranged in (False, True):
+        one = trace(made(1.0, 0.0, ranged))
+        same(one, trace(made(scale, offset, ranged), scale, offset))
