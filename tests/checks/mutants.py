@@ -110,13 +110,6 @@ def broadcasting_require(self: Ball, point: Any) -> Array:
     return Ball.require(self, np.broadcast_to(point, self.point_shape))
 
 
-def nameless_require(self: Ball, point: Any) -> Array:
-    try:
-        return Ball.require(self, point)
-    except Exception as error:
-        raise type(error)("no such point") from None
-
-
 def forgiving_contains(self: Box, point: Array) -> bool:
     """NaN is neither less nor more than anything."""
     return not self.margin(point) < 0
@@ -177,7 +170,6 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_newton_decrement_is_at_most_root_nu": [
         wrong("nu is too small", ball, nu=0.9),
-        wrong("nu is not d", box, nu=2.5),
     ],
     "check_gradient_sees_at_most_nu": [
         wrong("nu is too small", ball, nu=0.95),
@@ -191,11 +183,6 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_margin_and_barrier_agree_on_the_boundary": [
         wrong("the barrier is finite again beyond an edge", box, barrier=without_guard),
-        wrong(
-            "the margin forgets the centre",
-            ball,
-            margin=lambda self, point: self.radius - sqrt(point @ point),
-        ),
         wrong("the margin has no end", ball, margin=lambda self, point: 1.0),
     ],
     "check_gauge_is_one_on_the_boundary": [
@@ -212,9 +199,6 @@ BARRIER: dict[str, list[Wrong]] = {
             simplex,
             barrier_growth=lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e),
         ),
-        wrong(
-            "two ends an interval", box, barrier_growth=lambda self, e: 2 * self.dim * log(1 / e)
-        ),
     ],
     "check_symmetry_turns_the_set_into_itself": [
         wrong("a hair too much", simplex, symmetry=(1 + 1e-8) / 3),
@@ -226,12 +210,6 @@ BARRIER: dict[str, list[Wrong]] = {
             outward=lambda self, v: 1.1 * Simplex.outward(self, v),
             inward=lambda self, w: Simplex.inward(self, w) / 1.1,
         ),
-        wrong(
-            "inward is not the way back",
-            simplex,
-            inward=lambda self, w: Simplex.inward(self, w)[::-1],
-        ),
-        wrong("outward is not linear", ball, outward=np.abs, inward=lambda self, w: w),
     ],
     "check_radius_reaches_every_point": [
         wrong("the corners are out", box, radius=2.0),
@@ -244,7 +222,6 @@ BARRIER: dict[str, list[Wrong]] = {
         wrong("too short", ball, diameter=0.99),
     ],
     "check_spec_builds_an_equal_domain": [
-        wrong("the spec is of another kind", ball, spec=lambda self: box().spec()),
         wrong(
             "the barrier is not in the spec",
             ball,
@@ -253,7 +230,6 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_require_refuses_what_is_no_point": [
         wrong("any shape will do", ball, require=broadcasting_require),
-        wrong("the refusal does not name the domain", ball, require=nameless_require),
         wrong("NaN is inside", box, contains=forgiving_contains),
         wrong(
             "the centre itself is handed out",

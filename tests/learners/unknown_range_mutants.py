@@ -38,13 +38,6 @@ class Tripling(RangeSearch):
         return (low, low + 1.5 * (high - low)) if self.begun else (low, high)
 
 
-class WideFirst(RangeSearch):
-    """Begins with a range of its own choice, however small the losses are."""
-
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        return super().range_around(learner, answer) if self.begun else (-1e6, 1e6)
-
-
 class Clamping(AdaptiveSmooth):
     """Takes a loss outside for the nearest one inside."""
 
@@ -60,17 +53,6 @@ class RestartsAlways(RangeSearch):
     def range_around(self, learner: Any, answer: Any) -> Range:
         low, high = super().range_around(learner, answer)
         return low, high + 1e-9 * (high - low)
-
-
-class RestartsUncounted(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        super().begin_anew(learner, fresh, replace(search, restarts=0))
-
-
-class LosesARound(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        learner.rounds = max(learner.rounds - 1, 1)
-        super().begin_anew(learner, fresh, search)
 
 
 class KeepsItsNumbers(RangeSearch):
@@ -89,15 +71,6 @@ class CountsOn(RangeSearch):
         super().begin_anew(learner, fresh, replace(search, rounds=learner._earlier or 1))
 
 
-class DrawsAgain(RangeSearch):
-    """Draws the same directions after every restart."""
-
-    def successor(self, learner: Any, loss_range: Range) -> Any:
-        fresh = super().successor(learner, loss_range)
-        fresh._noise.restore(disc()(0)._noise.state())
-        return fresh
-
-
 class ForgetsQueries(RangeSearch):
     def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
         newest = max(learner._open)  # the one that is being answered in these laws, or asked last
@@ -113,14 +86,6 @@ class LearnsLate(RangeSearch):
         super().learn(learner, memo, answer, curvature)
         if memo is STALE:
             learner._state = learner._state._replace(linear=learner._state.linear + 0.01)
-
-
-class CountsFirst(RangeSearch):
-    """Counts a round before it looks at the answer."""
-
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        learner._search = replace(self, rounds=self.rounds + 1)
-        return super().range_around(learner, answer)
 
 
 class AcceptsAnything(AdaptiveSmooth):
@@ -176,17 +141,12 @@ COVERS = "check_certificate_of_unknown_range_covers_every_range"
 UNKNOWN_RANGE_MUTANTS = [
     LearnerMutant(DOUBLED, "refuses a loss", searching(RefusesTheSecond)),
     LearnerMutant(DOUBLED, "by other factors", searching(Tripling)),
-    LearnerMutant(DOUBLED, "too wide", searching(WideFirst)),
     LearnerMutant(DOUBLED, "too narrow", disc(Clamping)),
     LearnerMutant(DOUBLED, "without need", searching(RestartsAlways)),
-    LearnerMutant(DOUBLED, "restarts are not counted", searching(RestartsUncounted)),
-    LearnerMutant(DOUBLED, "rounds are lost", searching(LosesARound)),
     LearnerMutant(ANEW, "remembers", searching(KeepsItsNumbers)),
     LearnerMutant(ANEW, "counts on", searching(CountsOn)),
-    LearnerMutant(ANEW, "draws again", searching(DrawsAgain)),
     LearnerMutant(OPEN, "forgets queries", searching(ForgetsQueries)),
     LearnerMutant(OPEN, "learns late", searching(LearnsLate)),
-    LearnerMutant(OPEN, "moves first", searching(CountsFirst)),
     LearnerMutant(OPEN, "accepts anything", disc(AcceptsAnything)),
     LearnerMutant(RESTORED, "stale queries", disc(RestoresNoStale)),
     LearnerMutant(RESTORED, "idle rounds", disc(RestoresNoIdleRounds)),
