@@ -50,6 +50,22 @@ def patterns(rounds: int) -> list[np.ndarray]:
     ]
 
 
+@both
+def test_the_minimum_is_a_price_and_no_sequence_has_a_lower_one(k: int) -> None:
+    rng = np.random.default_rng(1)
+    for rounds, first, target in [(1, 8.0, 8.0), (7, 0.01, 1.0), (40, 14.0, 30.0)]:
+        for sigmas in patterns(rounds):
+            value, mass = lemmas.minimum(k, target, sigmas, first)
+            best = mass * np.eye(1, rounds)[0]
+            assert value == pytest.approx(lemmas.price(k, target, best, sigmas, first))
+            for size in 10.0 ** rng.uniform(-6, 1, 50):
+                near = np.abs(best + size * mass * rng.normal(size=rounds))
+                spread = size * rng.exponential(size=rounds)
+                for lambdas in (near, spread, (1 + size) * best, best / (1 + size)):
+                    price = lemmas.price(k, target, lambdas, sigmas, first)
+                    assert value <= price * (1 + 1e-12)
+
+
 def check_root(k: int, root: Callable[[float, float], float], total, target) -> None:
     """The true root is within two units in the last place: a proof by signs, in exact numbers."""
     ulps = 2 * Fraction(sys.float_info.epsilon)
