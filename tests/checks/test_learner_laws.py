@@ -60,7 +60,7 @@ def meets(kind: str, domain: dikin.Domain) -> bool:
     """
     alike = [each.kind for each in places() if is_closed(each) == is_closed(domain)]
     turn = list(registry.FOLDERS["learners"].every()).index(kind) + alike.index(domain.kind)
-    every = kind in OURS or domain.kind in ("ball", "box")
+    every = kind in OURS or domain.kind in ("ball", "box") or domain.dim == 1
     return every or turn % (2 if is_closed(domain) else len(alike)) == 0
 
 

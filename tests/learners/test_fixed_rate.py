@@ -123,17 +123,6 @@ def test_the_rate_and_the_share_are_capped(name: str, place: str) -> None:
             assert widest_gap(learner, text, units) > 1e-6
 
 
-def test_the_factor_t_of_the_ellipsoid_is_noticed() -> None:
-    """Of Hazan and Levy's, as a public script drops it."""
-    units = Units(SETS["moved ball"])
-    learner, text, _ = hazan_levy(units)
-    text.ellipsoid = lambda: (
-        text.psi.hessian(text.centers[-1]) + text.eta * text.sigma * np.eye(text.psi.dim)
-    )
-    with pytest.raises(literal.OffTheSphereError):
-        widest_gap(learner, text, units)
-
-
 def test_discard_is_hazan_levy_on_the_rounds_that_count() -> None:
     domain = dikin.Ball(2)
     naive = dikin.Discard(domain, T, 0.5, 0.2, seed=2)

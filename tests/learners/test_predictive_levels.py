@@ -68,12 +68,6 @@ def test_the_level_follows_the_median() -> None:
         assert n.level == pytest.approx(6 * median, rel=1e-9)
 
 
-def test_where_nothing_surprises_the_level_is_a_64th_of_the_largest() -> None:
-    learner, noise = dikin.Predictive(BOX, seed=1), noisy(1)
-    play(learner, lambda t, loss: noise(t, loss) if t < 60 else 0.0, 250)
-    assert learner._state.numbers.level == pytest.approx(learner._state.numbers.top / 64, rel=1e-9)
-
-
 # --- what is far off -----------------------------------------------------------------------------
 
 

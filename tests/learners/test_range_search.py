@@ -15,7 +15,6 @@ from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
 from dikin.learners.adaptive import HELD, RATE
 from dikin.learners.range_search import STALE, RangeSearch, first_range
-from dikin.theory.certificate import Part
 from learners.unknown_range_laws import without_range
 
 BOX = dikin.Box([0, 0], [10, 2])
@@ -106,30 +105,6 @@ class Accounting(RangeSearch):
         raise NotImplementedError
 
 
-class ShortGames(Accounting):
-    """Closes a range as if the game had ended with it."""
-
-    def changed(self, search: RangeSearch) -> RangeSearch:
-        parts = tuple(part._replace(schedule=OwnRoundsOnly(part)) for part in search.parts)
-        return replace(search, parts=parts)
-
-
-class OwnRoundsOnly:
-    """A schedule that knows no longer game than its own range."""
-
-    def __init__(self, part: Part) -> None:
-        self.right, self.rounds, self.kappa = part.schedule, part.account.rounds, 1.0
-
-    def typical(self, rounds: int) -> float:
-        return float(self.right.typical(self.rounds) * self.rounds / rounds)
-
-
-class NoComparator(Accounting):
-    def changed(self, search: RangeSearch) -> RangeSearch:
-        free = [part._replace(account=part.account._replace(rounds=0)) for part in search.parts]
-        return replace(search, parts=tuple(free))
-
-
 class NothingIdle(Accounting):
     def changed(self, search: RangeSearch) -> RangeSearch:
         return replace(search, idle=0)
@@ -157,7 +132,7 @@ def test_the_certificate_adds_up(
         require_sum(learner, most, steepest)
 
     adds_up(RangeSearch)
-    for wrong in (Unclipped, ShortGames, NoComparator, NothingIdle, LastOnly):
+    for wrong in (Unclipped, NothingIdle, LastOnly):
         with pytest.raises(AssertionError):
             adds_up(wrong)
 

@@ -152,7 +152,7 @@ class NoLock(nullcontext[None]):
     def release(self) -> None: ...
 
 
-@pytest.mark.parametrize("kind", MAKES)
+@pytest.mark.parametrize("kind", ["unknown range", "learner of learners"])
 def test_without_the_lock_they_are_not(kind: str, tmp_path: Path) -> None:
     learner = MAKES[kind]()
     learner._open.lock = NoLock()

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
-from dikin.errors import LossError, LossRangeError
+from dikin.errors import LossError
 from dikin.learners.adaptive import SPENT, AdaptiveSmooth
 from dikin.learners.range_search import STALE, Range, RangeSearch
 
@@ -23,13 +23,6 @@ def searching(search: type[RangeSearch]) -> Any:
 
     Searching.__name__ = AdaptiveSmooth.__name__
     return disc(Searching)
-
-
-class RefusesTheSecond(RangeSearch):
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        if self.restarts:
-            raise LossRangeError("that is enough")
-        return super().range_around(learner, answer)
 
 
 class Tripling(RangeSearch):
@@ -71,14 +64,6 @@ class CountsOn(RangeSearch):
         super().begin_anew(learner, fresh, replace(search, rounds=learner._earlier or 1))
 
 
-class ForgetsQueries(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        newest = max(learner._open)  # the one that is being answered in these laws, or asked last
-        for id in [id for id in learner._open if newest - 3 < id < newest]:
-            del learner._open[id]
-        super().begin_anew(learner, fresh, search)
-
-
 class LearnsLate(RangeSearch):
     """Learns from what was asked in another range."""
 
@@ -115,12 +100,6 @@ class RestoresNoIdleRounds(AdaptiveSmooth):
         return learner
 
 
-class CertifiesEarly(AdaptiveSmooth):
-    @property
-    def certificate(self) -> float:
-        return super().certificate if self.rounds else 0.0
-
-
 class CertifiesThePresent(AdaptiveSmooth):
     """Has a bound for the present range alone, and takes it for one of the game."""
 
@@ -139,17 +118,14 @@ RESTORED = "check_unknown_range_continues_exactly_when_restored"
 COVERS = "check_certificate_of_unknown_range_covers_every_range"
 
 UNKNOWN_RANGE_MUTANTS = [
-    LearnerMutant(DOUBLED, "refuses a loss", searching(RefusesTheSecond)),
     LearnerMutant(DOUBLED, "by other factors", searching(Tripling)),
     LearnerMutant(DOUBLED, "too narrow", disc(Clamping)),
     LearnerMutant(DOUBLED, "without need", searching(RestartsAlways)),
     LearnerMutant(ANEW, "remembers", searching(KeepsItsNumbers)),
     LearnerMutant(ANEW, "counts on", searching(CountsOn)),
-    LearnerMutant(OPEN, "forgets queries", searching(ForgetsQueries)),
     LearnerMutant(OPEN, "learns late", searching(LearnsLate)),
     LearnerMutant(OPEN, "accepts anything", disc(AcceptsAnything)),
     LearnerMutant(RESTORED, "stale queries", disc(RestoresNoStale)),
     LearnerMutant(RESTORED, "idle rounds", disc(RestoresNoIdleRounds)),
-    LearnerMutant(COVERS, "before the first loss", disc(CertifiesEarly)),
     LearnerMutant(COVERS, "the present range alone", disc(CertifiesThePresent)),
 ]

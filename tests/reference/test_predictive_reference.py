@@ -4,7 +4,7 @@ Nothing here imports the package: the reference has to stand before it may judge
 """
 
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, pi
@@ -93,7 +93,10 @@ def continued(
     reference: PredictiveReference, s: Array, loss: Loss, forecast: float, level: float
 ) -> PredictiveReference:
     """The run with one more round, in direction s."""
-    branch = deepcopy(reference)
+    branch = copy(reference)
+    branch.queries, branch.answers = reference.queries[:], reference.answers[:]
+    branch.rates, branch.centers = reference.rates[:], reference.centers[:]
+    vars(branch)["minimiser"] = reference.centers[-1].copy  # the next centre is of no interest
     z = on_ellipsoid(branch.metric, s)
     center = branch.center
     key = branch.ask(forecast, level, z)
@@ -112,7 +115,8 @@ def check_mean_round(kind: Kind) -> None:
     a, y = np.array([0.8, -0.6]), reference.center
     losses = [linear(a), bowl(np.array([0.2, 0.1]), 1.0), kink(0.5 * a, 0.1), soft_kink(a, 5.0)]
     points = [somewhere(rng) for _ in range(20)]
-    for loss, level, forecast in product(losses, (inf, 0.3, 0.02), (0.0, 0.6)):
+    cases = product(losses, ((inf, 0.0), (0.3, 0.6), (0.02, 0.6)))
+    for loss, (level, forecast) in cases:
         runs = [continued(reference, s, loss, forecast, level) for s in circle(64)]
         answers = [run.answers[-1] for run in runs]
         prices = [reference.round_price(b, loss.smoothness, loss.lipschitz) for b in answers]
