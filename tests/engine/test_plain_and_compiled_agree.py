@@ -153,7 +153,7 @@ def test_the_comparison_notices(game: Game, mutant: Begin) -> None:
 
 
 def test_a_learner_goes_on_on_plain_or_compiled() -> None:
-    game = ALL[0]
+    game = next(game for game in COVERING if game.learner_class is dikin.FKM)
     learner, environment = game.learner(), game.environment()
     for begin in (plain_rounds, compiled_rounds, plain_rounds):
         begin(learner, environment)(20)

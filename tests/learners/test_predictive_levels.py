@@ -96,8 +96,8 @@ def test_a_new_base_is_followed_within_12_rounds(seed: int) -> None:
     assert 8 <= rounds_until_learnt(lambda t, x: calm(t, x) + 50.0 * (t >= 400), 400, seed) <= 12
 
 
-def after_a_burst() -> tuple[float, float, Any]:
-    """Seven values in a row that are far off: how far centre and level moved, and the learner."""
+def test_a_burst_of_wild_values_is_not_followed() -> None:
+    """Seven values in a row that are far off."""
     rng, calm = np.random.default_rng(4), noisy(4)
     wild = 1e3 * rng.standard_normal(1000)
     learner = dikin.Predictive(BOX, seed=4)
@@ -105,18 +105,10 @@ def after_a_burst() -> tuple[float, float, Any]:
     center, level = learner.center, learner._state.numbers.level
     for t in range(7):
         learner.tell(learner.ask(), float(wild[t]))
-    moved = float(np.abs(learner.center - center).max())
-    return moved, learner._state.numbers.level / level, learner
-
-
-def test_a_burst_of_wild_values_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant clips what is far off, and learns that."""
-    moved, grown, learner = after_a_burst()
-    assert moved <= 0.02  # what changes is the rate, and with it how far the barrier pulls
-    assert grown <= exp(7 * 0.05) * (1 + 1e-9)
+    # What changes is the rate, and with it how far the barrier pulls.
+    assert np.abs(learner.center - center).max() <= 0.02
+    assert learner._state.numbers.level / level <= exp(7 * 0.05) * (1 + 1e-9)
     assert learner.clipped >= 7
-    monkeypatch.setattr(schedule, "FAR", 1e12)
-    assert after_a_burst()[0] > 2 * moved
 
 
 def test_the_level_halves_forty_times_at_most() -> None:

@@ -14,8 +14,8 @@ the unnumbered ones above them. The two boxes differ in rho, lambda_0, lambda_t 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import cbrt, log, sqrt
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -29,26 +29,14 @@ class OffTheSphereError(AssertionError):
     """A replayed point that line 2 and line 3 of the box could not have produced."""
 
 
-class Schedule(Protocol):
-    """What one box says and the other does not."""
-
-    @property
-    def scale(self) -> float:
-        """K in Psi = K (psi(x/b) - 2 nu ln b)."""
-
-    @property
-    def lambda_0(self) -> float: ...
-
-    def lambda_target(self, curvature: float) -> float:
-        """Right-hand side of the equation of lambda_t at sigma_{1:t} + lambda_{0:t}."""
-
-    def eta(self, t: int, curvature: float) -> float:
-        """eta_t, given sigma_{1:t-1} + lambda_{0:t-1}."""
-
-
 @dataclass(frozen=True)
 class PaperSmooth:
-    """alg:lift-smooth with eqn:oracle-tuning-strongly-main."""
+    """alg:lift-smooth with eqn:oracle-tuning-strongly-main.
+
+    `scale` is K in Psi = K (psi(x/b) - 2 nu ln b), `lambda_target` the right-hand side of the
+    equation of lambda_t at sigma_{1:t} + lambda_{0:t}; eta_t is given sigma_{1:t-1} +
+    lambda_{0:t-1}.
+    """
 
     dim: int
     nu: float
@@ -206,13 +194,16 @@ def argmin_on_lifted_domain(
     )
 
 
+Schedule = PaperSmooth | PaperLipschitz
+
+
 class Lifted:
     """One run of a box. `replay` takes a played point and its answer; `y` is the next centre."""
 
     def __init__(self, psi: Barrier, schedule: Schedule) -> None:
         self.dim = psi.dim
         self.schedule = schedule
-        self.psi = self.normal_barrier(psi)  # Define Psi
+        self.psi = NormalBarrier(psi, schedule.scale, schedule.scale * 2 * psi.nu)  # Define Psi
         self.t = 1
         self.g: dict[int, Array] = {}
         self.sigma: dict[int, float] = {}
@@ -228,10 +219,6 @@ class Lifted:
     def y(self) -> Array:
         """y_t of the coming round, without its last coordinate 1."""
         return self.centers[self.t][:-1].copy()
-
-    def normal_barrier(self, psi: Barrier) -> NormalBarrier:
-        scale = self.schedule.scale
-        return NormalBarrier(psi, scale, scale * 2 * psi.nu)  # Define Psi
 
     def curvature(self, t: int) -> float:
         """sigma_{1:t} + lambda_{0:t}."""
@@ -258,27 +245,13 @@ class Lifted:
         return self.dim * (f_t + self.lam[t] / 2 * float(x_t @ x_t)) * (root @ u_t)
 
     def objective_gradient(self, t: int, point: Array) -> Array:
-        total = np.zeros(self.dim + 1)
+        total = self.lam[0] * point
         for s in range(1, t + 1):
-            total += self.g[s] + (self.sigma[s] + self.lam[s]) * (point - self.centers[s])
-        total += self.lam[0] * point
+            total = total + self.g[s] + (self.sigma[s] + self.lam[s]) * (point - self.centers[s])
         return total + self.psi.gradient(point) / self.eta[t + 1]
 
     def objective_hessian(self, t: int, point: Array) -> Array:
-        total = np.zeros((self.dim + 1, self.dim + 1))
-        identity = np.eye(self.dim + 1)
-        for s in range(1, t + 1):
-            total += (self.sigma[s] + self.lam[s]) * identity
-        total += self.lam[0] * identity
-        return total + self.psi.hessian(point) / self.eta[t + 1]
-
-    def update(self, t: int) -> Array:
-        return argmin_on_lifted_domain(
-            lambda point: self.objective_gradient(t, point),
-            lambda point: self.objective_hessian(t, point),
-            self.centers[t],
-            self.eta[t + 1],
-        )
+        return self.curvature(t) * np.eye(self.dim + 1) + self.psi.hessian(point) / self.eta[t + 1]
 
     def replay(self, x_t: Array, f_t: float, sigma_t: float) -> None:
         """Round t of the box, for a point x_t that was played and answered with f_t, sigma_t."""
@@ -296,5 +269,10 @@ class Lifted:
         self.lam[t] = self.regularization(t)  # line 4
         self.g[t] = self.estimator(t, x_t, f_t, root, u_t)  # line 5
         self.eta[t + 1] = self.schedule.eta(t + 1, self.curvature(t))  # line 6
-        self.centers[t + 1] = self.update(t)  # line 7
+        self.centers[t + 1] = argmin_on_lifted_domain(  # line 7
+            partial(self.objective_gradient, t),
+            partial(self.objective_hessian, t),
+            self.centers[t],
+            self.eta[t + 1],
+        )
         self.t = t + 1
