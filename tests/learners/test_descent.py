@@ -79,16 +79,19 @@ def quicken(learner: Any, times: float) -> None:
 
 def fkm(units: Units, lipschitz: float | None = None) -> Game:
     """The text's step is small: here it is 1000 times as long, so that many a step ends outside."""
-    T = 10**6
+    T, d, r = 10**6, units.d, units.r
     learner = dikin.FKM(units.domain, T, lipschitz, loss_range=(LOW, HIGH), seed=2)
     quicken(learner, 1000)
-    delta, alpha, step = (
-        texts.fkm_general(units.d, T, units.r)
-        if lipschitz is None
-        else texts.fkm_lipschitz(units.d, T, units.L, units.r)
-    )
-    text = texts.BanditGradientDescent(units.project, units.d, units.r, delta, units.size)
-    text.xi, text.step = alpha, 1000 * step
+    if lipschitz is None:
+        delta, alpha = (
+            float(np.cbrt(r * d**2 / (12 * T))),
+            float(np.cbrt(3 * d / (2 * r * sqrt(T)))),
+        )
+    else:
+        delta = T**-0.25 * sqrt(d * r / (3 * (units.L * r + 1)))
+        alpha = delta / r
+    text = texts.BanditGradientDescent(units.project, d, r, delta, units.size)
+    text.xi, text.step = alpha, 1000 / sqrt(T)
     return learner, text
 
 
@@ -110,14 +113,16 @@ def strongly_convex(units: Units, T: int, steep: float, delta: float, other: flo
 
 
 def one_point(units: Units) -> Game:
-    T = 10**6
-    delta = texts.one_point_reach(units.d, T, units.L, units.sigma, units.r)
+    """The smaller one of S = 2C/r, by convexity, and S = L |x|/r, by the slope, with |x| <= 1."""
+    T, S = 10**6, min(2, units.L) / units.r
+    delta = texts.one_point_balance(units.d, T, units.L, units.sigma, S)
     return strongly_convex(units, T, L, delta)
 
 
 def one_point_cut(units: Units) -> Game:
     """So few rounds that delta stops at r/2."""
-    uncut = texts.one_point_reach(units.d, 100, units.L, units.sigma, units.r)
+    S = min(2, units.L) / units.r
+    uncut = texts.one_point_balance(units.d, 100, units.L, units.sigma, S)
     assert uncut > units.r / 2
     return strongly_convex(units, 100, L, units.r / 2, uncut)
 
@@ -154,7 +159,8 @@ def predictions(units: Units) -> Game:
     T = 100
     learner = dikin.PseudoLine(units.domain, T, L, loss_range=(LOW, HIGH), seed=2)
     quicken(learner, 10)
-    delta = texts.prediction_reach(T, units.L, units.r)
+    # A1 in dimension one, which counts what shrinking the set costs.
+    delta = T**-0.25 * sqrt(units.r / (3 * (units.L * units.r + 1)))
     text = texts.Predictions(units.project, 1, units.r, delta, units.size)
     text.T = T
     return learner, text

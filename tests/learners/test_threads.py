@@ -21,16 +21,17 @@ THREADS, ROUNDS = 4, 25
 DISC = dikin.Ball(2)
 
 
-def bases(seed: int | None) -> list[dikin.Learner]:
-    return [dikin.FKM(DISC, 100, 1.0), dikin.SahaTewari(DISC, 100, 1.0, seed=seed)]
-
-
 MAKES: dict[str, Callable[[], Any]] = {
     "known range": lambda: dikin.AdaptiveSmooth(DISC, 1.0, seed=7),
-    "unknown range": lambda: dikin.AdaptiveSmooth(DISC, 1.0, loss_range=None, seed=7),
-    "descent": lambda: dikin.FKM(DISC, 100, 1.0, loss_range=None, seed=7),
+    "unknown range": lambda: dikin.FKM(DISC, 100, loss_range=None, seed=7),
     "predictive": lambda: dikin.Predictive(DISC, 1.0, seed=7),
-    "learner of learners": lambda: dikin.Corral(DISC, bases(1), 100, eta=2.0, seed=7),
+    "learner of learners": lambda: dikin.Corral(
+        DISC,
+        [dikin.FKM(DISC, 100, 1.0), dikin.SahaTewari(DISC, 100, 1.0, seed=1)],
+        100,
+        eta=2.0,
+        seed=7,
+    ),
 }
 
 
