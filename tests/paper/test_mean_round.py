@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dikin.checks.sample_points import interior
 from dikin.learners.adaptive import RATE, TOTAL, Adaptive
 from dikin.open_queries import OpenQueries
-from paper.charts import Array, Chart, holds, interior
+from dikin.rng import stream
+from paper.charts import Array, Chart, holds
 from paper.runs import ANSWERS, SETS, Record, build
 
 Loss = Callable[[Array], float]
@@ -155,8 +157,9 @@ def check_round(price: Callable[..., float], learner: Adaptive, rounds: list[Any
     y, dim, told = standing(learner), learner.domain.dim, 0.5 * learner.curvature_limit[0]
     sigma, lam = learner.units.curvature(told), regularisation(learner, told)
     tau = float(np.trace(np.linalg.inv(dense_hessian(learner))))
+    inside = [at.v / learner.domain.radius for at in interior(learner.domain, stream(8, "round"))]
     for loss, beta, slope, mean, seen in rounds:
-        for u in [y, *interior(Chart(learner.domain), 8)]:
+        for u in [y, *inside]:
             away = y - u
             bound = float(mean @ away) - (sigma + lam) / 2 * float(away @ away)
             bound += lam / 2 * float(u @ u - y @ y) + price(beta, slope, sigma, tau, dim)
