@@ -111,21 +111,17 @@ class CertifiesThePresent(AdaptiveSmooth):
         return self._state.numbers[SPENT] if self.rounds else super().certificate
 
 
-DOUBLED = "check_unknown_range_is_doubled_by_a_loss_outside"
-ANEW = "check_restarted_learner_is_that_of_the_wider_range"
-OPEN = "check_queries_stay_open_after_a_restart"
-RESTORED = "check_unknown_range_continues_exactly_when_restored"
-COVERS = "check_certificate_of_unknown_range_covers_every_range"
-
+WRONG: dict[str, list[type]] = {
+    "check_unknown_range_is_doubled_by_a_loss_outside": [Tripling, Clamping, RestartsAlways],
+    "check_restarted_learner_is_that_of_the_wider_range": [KeepsItsNumbers, CountsOn],
+    "check_queries_stay_open_after_a_restart": [LearnsLate, AcceptsAnything],
+    "check_unknown_range_continues_exactly_when_restored": [RestoresNoStale, RestoresNoIdleRounds],
+    "check_certificate_of_unknown_range_covers_every_range": [CertifiesThePresent],
+}
 UNKNOWN_RANGE_MUTANTS = [
-    LearnerMutant(DOUBLED, "by other factors", searching(Tripling)),
-    LearnerMutant(DOUBLED, "too narrow", disc(Clamping)),
-    LearnerMutant(DOUBLED, "without need", searching(RestartsAlways)),
-    LearnerMutant(ANEW, "remembers", searching(KeepsItsNumbers)),
-    LearnerMutant(ANEW, "counts on", searching(CountsOn)),
-    LearnerMutant(OPEN, "learns late", searching(LearnsLate)),
-    LearnerMutant(OPEN, "accepts anything", disc(AcceptsAnything)),
-    LearnerMutant(RESTORED, "stale queries", disc(RestoresNoStale)),
-    LearnerMutant(RESTORED, "idle rounds", disc(RestoresNoIdleRounds)),
-    LearnerMutant(COVERS, "the present range alone", disc(CertifiesThePresent)),
+    LearnerMutant(
+        law, kind.__name__, (disc if issubclass(kind, AdaptiveSmooth) else searching)(kind)
+    )
+    for law, kinds in WRONG.items()
+    for kind in kinds
 ]

@@ -75,10 +75,6 @@ class UserBarrier:
         """max |x - c| over the set, c the analytic centre."""
         raise NotImplementedError
 
-    def support(self, slope: Array) -> float:
-        """max slope.x over the set."""
-        raise NotImplementedError
-
     def slacks(self, x: Array) -> Array:
         """The numbers whose logarithms the barrier adds up."""
         raise NotImplementedError
@@ -86,12 +82,6 @@ class UserBarrier:
     def value(self, x: Array) -> float:
         slacks = self.slacks(x)
         return float(-np.log(slacks).sum()) if slacks.min() > 0 else inf
-
-    def gradient(self, x: Array) -> Array:
-        raise NotImplementedError
-
-    def hessian(self, x: Array) -> Array:
-        raise NotImplementedError
 
 
 class EllipsoidBarrier(UserBarrier):

@@ -40,12 +40,6 @@ def replay(kind: Kind, rng: np.random.Generator) -> PredictiveReference:
     return run
 
 
-def somewhere(rng: np.random.Generator) -> Array:
-    """A point of the disc, every second time at its end."""
-    ray = rng.normal(size=2)
-    return float(rng.choice([1.0, rng.random()])) * ray / float(np.linalg.norm(ray))
-
-
 # In the mean, with every direction
 
 
@@ -114,7 +108,7 @@ def check_mean_round(kind: Kind) -> None:
     reference = replay(kind, rng)
     a, y = np.array([0.8, -0.6]), reference.center
     losses = [linear(a), bowl(np.array([0.2, 0.1]), 1.0), kink(0.5 * a, 0.1), soft_kink(a, 5.0)]
-    points = [somewhere(rng) for _ in range(20)]
+    points = [length * ray for length in (0.5, 1.0) for ray in circle(10)]
     cases = product(losses, ((inf, 0.0), (0.3, 0.6), (0.02, 0.6)))
     for loss, (level, forecast) in cases:
         runs = [continued(reference, s, loss, forecast, level) for s in circle(64)]
