@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -22,15 +22,12 @@ CAP = Affine(Ball(2), [[1.0, 0.3], [0.2, 1.0], [0.5, -0.7]], [0.0, 1.0, 0.0])
 ALL = [*DOMAINS[2], *DOMAINS[3], CAP]
 
 
-def in_plane(domain: Any, contexts: Any) -> Any:
-    """The rows B'c_i of the domain's stored basis, without rounding."""
-    return times(exact(contexts), exact(domain.basis))
-
-
 def require_true(domain: Any, contexts: Any, weights: Any) -> None:
     """sigma I <= G <= beta I for the exact Gram matrix of squared losses."""
     found = of_contexts(domain, contexts, weights=weights)
-    matrix = gram(in_plane(domain, contexts), [Fraction(float(w)) for w in weights])
+    matrix = gram(
+        times(exact(contexts), exact(domain.basis)), [Fraction(float(w)) for w in weights]
+    )
     if not is_semidefinite(shifted(matrix, 1, -found.strong_convexity)):
         raise CheckFailedError(f"{found.strong_convexity} is above an eigenvalue")
     if not is_semidefinite(shifted(matrix, -1, found.smoothness)):
@@ -55,22 +52,18 @@ def test_bounds_enclose_the_exact_eigenvalues(batch: Any) -> None:
     require_true(*batch)
 
 
-def flat_batches() -> Iterator[tuple[Any, Any]]:
+def test_flat_batches_have_exactly_no_curvature() -> None:
     """Contexts in a common plane as they stand, whatever rounding makes of their products."""
-    rng = np.random.default_rng(0)
+    rng, flat = np.random.default_rng(0), list[tuple[Any, Any]]()
     for _ in range(40):
         column = rng.standard_normal((9, 1)) * 10.0 ** rng.integers(-6, 6)
-        yield Ball(2), np.hstack([column, column])  # a column twice
-        yield Ball(3), np.hstack([column, rng.standard_normal((9, 1)), 2 * column])
-        yield Ball(4), rng.standard_normal((3, 4))  # fewer rows than dimensions
-        yield Ball(3), np.repeat(rng.standard_normal((2, 3)), 20, axis=0)  # two rows many times
-    yield Ball(2), np.zeros((5, 2))
-    yield Ball(2), np.full((5, 2), 1e-160)  # products underflow
-    yield Ball(2), np.full((5, 2), 1e200)  # products overflow
-
-
-def test_flat_batches_have_exactly_no_curvature() -> None:
-    for domain, contexts in flat_batches():
+        flat.append((Ball(2), np.hstack([column, column])))  # a column twice
+        flat.append((Ball(3), np.hstack([column, rng.standard_normal((9, 1)), 2 * column])))
+        flat.append((Ball(4), rng.standard_normal((3, 4))))  # fewer rows than dimensions
+        flat.append((Ball(3), np.repeat(rng.standard_normal((2, 3)), 20, axis=0)))  # two rows
+    for entry in (0.0, 1e-160, 1e200):  # products underflow or overflow
+        flat.append((Ball(2), np.full((5, 2), entry)))
+    for domain, contexts in flat:
         assert of_contexts(domain, contexts).strong_convexity == 0.0
 
 

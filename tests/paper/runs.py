@@ -103,12 +103,6 @@ def outwards(t: int, y: Array, x: Array) -> tuple[float, float]:
     return (side if x @ x >= y @ y else -side), 0.0
 
 
-def swinging(t: int, y: Array, x: Array) -> tuple[float, float]:
-    """Extreme losses that drive it from side to side, every 40 rounds."""
-    side = 1.0 if (t // 40) % 2 else -1.0
-    return (side if (x - y)[0] >= 0 else -side), 0.0
-
-
 def middling(t: int, y: Array, x: Array) -> tuple[float, float]:
     """A bowl beside the centre, with changing curvature."""
     return float(0.2 * np.sum((x - 0.3) ** 2) - 0.3), (0.0, 0.9, 0.2, 1.0)[t % 4]
@@ -117,7 +111,6 @@ def middling(t: int, y: Array, x: Array) -> tuple[float, float]:
 ANSWERS: dict[str, Answer] = {
     "alternating": alternating,
     "outwards": outwards,
-    "swinging": swinging,
     "middling": middling,
 }
 
