@@ -18,20 +18,17 @@ from dikin import errors
 from dikin.learners.base import Learner
 
 BOX = dikin.Box([0, 0], [10, 2])
-LOW, HIGH, SMOOTHNESS, LIPSCHITZ = -3.0, 5.0, 0.5, 2.0
+LOW, HIGH = -3.0, 5.0
 HUGE = 10**400  # a whole number that no float can hold
+USUAL: dict[str, Any] = {"domain": BOX, "loss_range": (LOW, HIGH), "seed": 3}
 
 
 def smooth(**changes: Any) -> dikin.AdaptiveSmooth:
-    arguments: dict[str, Any] = {"loss_range": (LOW, HIGH), "seed": 3} | changes
-    domain = arguments.pop("domain", BOX)
-    return dikin.AdaptiveSmooth(domain, arguments.pop("smoothness", SMOOTHNESS), **arguments)
+    return dikin.AdaptiveSmooth(**USUAL | {"smoothness": 0.5} | changes)
 
 
 def lipschitz(**changes: Any) -> dikin.AdaptiveLipschitz:
-    arguments: dict[str, Any] = {"loss_range": (LOW, HIGH), "seed": 3} | changes
-    domain = arguments.pop("domain", BOX)
-    return dikin.AdaptiveLipschitz(domain, arguments.pop("lipschitz", LIPSCHITZ), **arguments)
+    return dikin.AdaptiveLipschitz(**USUAL | {"lipschitz": 2.0} | changes)
 
 
 def frozen(learner: Learner) -> str:

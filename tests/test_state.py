@@ -101,26 +101,19 @@ def test_flipped_byte(saved: Path) -> None:
     assert passed < 0.05 * len(whole)
 
 
-BROKEN = {
-    "empty": b"",
-    "a list": b"[]",
-    "other format": b'{"format": "tune log", "version": 1, "state": {}}',
-    "no state": b'{"format": "dikin learner", "version": 1}',
-    "no version": b'{"format": "dikin learner", "state": {}}',
-    "truncated": b'{"format": "dikin learner", "state": {"rounds": 1',
-    "bytes": bytes(range(256)),
-    "deep": b"[" * 100_000,
-    "long number": b"1" * 5000,
-}
-
-
-@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
+def test_not_a_saved_learner(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_bytes(content)
-    with pytest.raises(errors.StateError, match=r"a\.json"):
-        dikin.load(path)
-    assert path.read_bytes() == content
+    for content in (
+        *(b"", b"[]", bytes(range(256)), b"[" * 100_000, b"1" * 5000),
+        b'{"format": "tune log", "version": 1, "state": {}}',
+        b'{"format": "dikin learner", "version": 1}',
+        b'{"format": "dikin learner", "state": {}}',
+        b'{"format": "dikin learner", "state": {"rounds": 1',
+    ):
+        path.write_bytes(content)
+        with pytest.raises(errors.StateError, match=r"a\.json"):
+            dikin.load(path)
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
