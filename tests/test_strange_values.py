@@ -12,7 +12,6 @@ import pytest
 import dikin
 from dikin.errors import DikinError, few_of, shown
 
-
 NESTED: list[Any] = []
 for _ in range(100_000):
     NESTED = [NESTED]
