@@ -38,12 +38,8 @@ def test_the_best_point_of_a_game_is_no_worse_than_others() -> None:
         game = attack.Game(cell, 5)
         game.answered = [(t, 0.0) for t in range(attack.ROUNDS)]
         weights = 0.9 ** np.arange(attack.ROUNDS - 1, -1, -1.0)
-        angles = np.linspace(0, 2 * np.pi, 60)
-        points = [
-            r * np.array([np.cos(angle), np.sin(angle)])
-            for r in (0.0, 0.3, 0.6, 1.0)
-            for angle in angles
-        ]
-        rounds = range(attack.ROUNDS)
+        angles, rounds = np.linspace(0, 2 * np.pi, 60), range(attack.ROUNDS)
+        circle = np.column_stack([np.cos(angles), np.sin(angles)])
+        points = np.vstack([r * circle for r in (0.0, 0.3, 0.6, 1.0)])
         least = min(float(weights @ np.array([game.value(t, v) for t in rounds])) for v in points)
         assert -game.regret(0.9) <= least + 1e-6
