@@ -122,5 +122,5 @@ def test_a_saved_file_of_another_version_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "saved.json"
     for content in files.saved():
         file.write_bytes(content)
-        with pytest.raises(errors.StateError, match="has version 8, .* has no rounds to learn fro"):
+        with pytest.raises(errors.StateError, match=r"version 8, .* has no rounds to learn from"):
             dikin.load(file)
