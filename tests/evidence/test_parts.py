@@ -16,8 +16,8 @@ from evidence.__main__ import PARTS
 from evidence.games import FOLDER, Task, read_games
 from evidence.rivals import CMA_ES, KEEP, TUNER
 
-NOT_HERE = ("traffic", "postgres", "promises")
-"""Parts that start servers, or need many rounds."""
+NOT_HERE = ("traffic", "postgres", "promises", "hostile")
+"""Parts that start servers, need many rounds, or have costs below 0."""
 NEEDS = {"bbob": "cocoex", "cats": "vowpalwabbit", "serving": "simpy"}
 RIVALS = {
     "pricing": ("GP-TS-M",),
