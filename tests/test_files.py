@@ -33,12 +33,12 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-def test_a_file_that_exists_keeps_its_mode(saved: Path, mode: int) -> None:
-    saved.chmod(mode)
-    step(dikin.load(saved)).save(saved)
-    assert mode_of(saved) == mode
-    assert dikin.load(saved).rounds == 2
+def test_a_file_that_exists_keeps_its_mode(saved: Path) -> None:
+    for mode in (0o600, 0o640, 0o664):
+        saved.chmod(mode)
+        step(dikin.load(saved)).save(saved)
+        assert mode_of(saved) == mode
+    assert dikin.load(saved).rounds == 4
 
 
 @pytest.fixture
@@ -59,11 +59,9 @@ def test_a_new_file_is_its_owners_alone_or_follows_the_umask(umask: Any, tmp_pat
 
 
 def test_a_link_stays_a_link(saved: Path) -> None:
-    link = saved.with_name("link.json")
-    link.symlink_to(saved)
+    (link := saved.with_name("link.json")).symlink_to(saved)
     step(dikin.load(saved)).save(link)
-    assert link.is_symlink()
-    assert dikin.load(saved).rounds == 2
+    assert (link.is_symlink(), dikin.load(saved).rounds) == (True, 2)
     assert sorted(os.listdir(saved.parent)) == ["a.json", "link.json"]
 
 
@@ -81,11 +79,10 @@ def test_a_target_that_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [None, b"tuner.json", 3, "a\0b"])
-def test_a_value_that_is_no_path_is_refused(path: Any) -> None:
+@pytest.mark.parametrize("act", [dikin.load, dikin.Predictive(dikin.Ball(2)).save])
+def test_a_value_that_is_no_path_is_refused(path: Any, act: Any) -> None:
     with pytest.raises(ParameterError, match="path"):
-        dikin.Predictive(dikin.Ball(2)).save(path)
-    with pytest.raises(ParameterError, match="path"):
-        dikin.load(path)
+        act(path)
 
 
 @pytest.mark.parametrize("place", ["replace", "fsync", "dumps"])

@@ -61,7 +61,6 @@ class Forgetful(Forecasting):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {},
         {"smoothness": 0.5, "loss_range": (0.1, 40.3)},
         {"lipschitz": 3.0, "start": [4, 0.5], "memory": 9},
     ],
