@@ -7,11 +7,7 @@ import cvxpy as cp
 
 
 def least_value(problem: cp.Problem, **settings: Any) -> float:
-    """Return the least value that it finds; the variables then hold the point.
-
-    How near it comes to a tolerance depends on the processor. It warns where it stops short of one,
-    and the test, which compares its point or value with ours, decides whether that matters.
-    """
+    """Return the least value found. A test decides whether a warning of its accuracy matters."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
         return float(problem.solve(solver=cp.CLARABEL, **settings))

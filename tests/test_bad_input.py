@@ -1,8 +1,4 @@
-"""Bad input: the right error, a message that names what came and what was wanted, nothing changed.
-
-A refused answer is checked by its message, by the state, which must be the same to the last bit,
-and by the future, which must be that of a twin that was never misled.
-"""
+"""Bad input: the right error, a message with what came and what was wanted, nothing changed."""
 
 import json
 import math

@@ -1,8 +1,4 @@
-"""Every public name is documented in numpydoc form: numpydoc's own validation says so.
-
-Public is what the reference on the site has: `api_pages.entries`, with the methods and properties
-that its classes define.
-"""
+"""Every name of the reference, with methods and properties, is documented in numpydoc form."""
 
 from __future__ import annotations
 

@@ -177,10 +177,9 @@ print(twin.rounds)
 
 @pytest.mark.parametrize("way", ["shipped", "naive"])
 def test_killed_while_saving(tmp_path: Path, way: str) -> None:
-    """Thirty kills: the file is always whole, exactly the state of some round, never an older one.
+    """The file is always the state of a round, never an older one, in 30 kills.
 
-    The same game with a writer that is not atomic must leave a torn file. That writer spends most
-    of its time with a torn file, so thirty kills all miss it less than once in 1e9 runs.
+    A writer that is not atomic spends most of its time with a torn file: all miss it once in 1e9.
     """
     command = [sys.executable, "-c", KILLED, str(tmp_path / "a.json"), way]
     game = subprocess.run(command, capture_output=True, text=True, timeout=600, env=LONELY)

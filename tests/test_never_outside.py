@@ -1,8 +1,4 @@
-"""No point is ever played outside the domain, whatever the answers.
-
-Two judges look at every point: the domain's own margin, and a membership formula written here from
-the definition of the set.
-"""
+"""No point is ever outside of the domain: by its own margin, and by the definition of the set."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,14 +22,13 @@ DOMAINS = {
     for i, domain in enumerate(cls.examples())
 }
 
-# Loss in units of the range, and curvature in units of its limit, from the round and the side of
-# the centre that was played.
-ANSWERS: dict[str, Callable[[int, bool], tuple[float, float]]] = {
-    "alternating": lambda t, beyond: (float(t % 2), 0.0),
-    "all low": lambda t, beyond: (0.0, 0.0),
-    "one side": lambda t, beyond: (float(beyond), 0.0),
-    "curved": lambda t, beyond: (float(beyond), float(t % 3 == 0)),
+ANSWERS: dict[str, Callable[[int, bool], tuple[bool | int, bool]]] = {
+    "alternating": lambda t, beyond: (t % 2, False),
+    "all low": lambda t, beyond: (False, False),
+    "one side": lambda t, beyond: (beyond, False),
+    "curved": lambda t, beyond: (beyond, t % 3 == 0),
 }
+"""Whether the loss and the curvature are the largest, by the round and the side of the centre."""
 
 
 def smooth(domain: Domain) -> Learner:

@@ -1,7 +1,4 @@
-"""State on disk: what the laws do not say of saving, and files that are not whole.
-
-The laws of `dikin.checks` let every learner on every kind of set continue bit for bit.
-"""
+"""State on disk: what the laws do not say of saving, and files that are not whole."""
 
 import contextlib
 import itertools

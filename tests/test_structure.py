@@ -15,27 +15,27 @@ from dikin import registry
 
 SRC = Path(dikin.__file__).parent
 
-LAYERS = (
-    "errors kernel feedback",
-    "vectors extras files registry silence",
-    "arguments serialization",
-    "rng open_queries plotting",
-    "domains",
-    "theory",
-    "worth curvature",
-    "status",
-    "players",
-    "learners environments",
-    "engine",
-    "tuning",
-    "loading",
-    "checks studies experiments",
-    "dikin",  # the package as a whole
-    "service adapters",
-    "cli",
-    "__main__",
-)
-"""Each part imports those above its line only, and none beside it."""
+LAYERS = """
+errors kernel feedback
+vectors extras files registry silence
+arguments serialization
+rng open_queries plotting
+domains
+theory
+worth curvature
+status
+players
+learners environments
+engine
+tuning
+loading
+checks studies experiments
+dikin
+service adapters
+cli
+__main__
+""".strip()
+"""Each part imports those above its line only, and none beside it. `dikin` is the whole package."""
 EXCEPTIONS = {("experiments", "dikin")}  # which writes the version into reports
 
 
@@ -56,7 +56,7 @@ def parts_imported(source: str) -> set[str]:
 
 def trespasses(part: str, source: str) -> set[str]:
     """The parts that a source of `part` imports and may not."""
-    rows = [row.split() for row in LAYERS]
+    rows = [row.split() for row in LAYERS.splitlines()]
     (own,) = (number for number, row in enumerate(rows) if part in row)
     allowed = {part, *(each for row in rows[:own] for each in row)}
     found = parts_imported(source) - allowed

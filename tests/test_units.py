@@ -1,9 +1,7 @@
 """A game in the user's units is the normalised game, point for point.
 
 u = (x - c)/R, f_norm = (f - m)/B, beta_norm = beta R^2/B, sigma_norm = sigma R^2/B, L_norm = L R/B,
-regret = B regret_norm. The learner on a domain somewhere, with losses in some range, and the one on
-the normalised domain with normalised losses play points that are each other's images; so are their
-centres, and their certificates are B to one.
+regret = B regret_norm. Points and centres are each other's images, and certificates are B to one.
 """
 
 from functools import partial

@@ -1,7 +1,4 @@
-"""The paper in docs/paper: its numbers are those of the CSVs, and its source holds together.
-
-`make paper` builds it where there is a TeX; here its text is checked, which needs none.
-"""
+"""The paper in docs/paper: its numbers are those of the CSVs, and its source holds together."""
 
 from __future__ import annotations
 

@@ -11,11 +11,7 @@ from evidence import attack
 
 
 def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
-
-    One broken cell is enough for the program to fail. These are 3 of the cells, of which
-    about half are suspect after their first games.
-    """
+    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little."""
     rest = "late slope", "at once", "known", "nothing"
     cells = [attack.Cell("Predictive smooth", domain, *rest) for domain in ("disc", "ball", "line")]
     assert set(cells) <= set(attack.cells())

@@ -82,10 +82,7 @@ def test_standings() -> None:
 
 
 def test_of_players_who_are_alike_hardly_any_table_calls_one_behind() -> None:
-    """400 tables of four problems, two players, normal logarithms: 20 expected at most.
-
-    Six standard deviations above: fails by chance less than once in 10^6 runs.
-    """
+    """20 of 400 tables at most, and six deviations: a false alarm in less than 1 of 10^6 runs."""
     chance = np.random.default_rng(2)
     wrong = 0
     for _ in range(400):

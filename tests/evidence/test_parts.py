@@ -79,10 +79,7 @@ def test_the_problems_of_oppertune() -> None:
 
 
 def test_the_gains_of_riccatis_equation_are_the_best_ones() -> None:
-    """Every neighbour costs more, before and after the friction has changed.
-
-    The equation is about infinitely many steps: 20 seconds are nearly that.
-    """
+    """Every neighbour costs more, before and after the friction has changed."""
     quiet = np.zeros((pendulum.STEPS, 4))
     for round in (0, 150):
         best = np.array(pendulum.best_gains(round))
@@ -168,10 +165,7 @@ def test_spsa_has_the_constants_of_the_frameworks() -> None:
 
 
 def test_a_batch_of_one_is_a_queue_with_one_server() -> None:
-    """Pollaczek and Khinchine: a third of the time busy, and a mean of 1 + 1/4 (1 + 0.01) services.
-
-    A batch of 1 takes 22 ms, with a spread of a tenth. 24,000 requests, six standard errors.
-    """
+    """Pollaczek and Khinchine, for a spread of a tenth: a mean of 1 + 1/4 (1 + 0.01) services."""
     pytest.importorskip("simpy")
     chance = np.random.default_rng(3)
     gaps = chance.exponential(3 * serving.milliseconds(1), 24_000)
@@ -180,7 +174,7 @@ def test_a_batch_of_one_is_a_queue_with_one_server() -> None:
     times = np.array(server.times) / serving.milliseconds(1)
     assert len(times) == len(gaps)
     error = np.std(times[: 240 * 100].reshape(240, 100).mean(axis=1)) / 240**0.5
-    assert times.mean() == pytest.approx(1 + 0.25 * 1.01, abs=6 * error)
+    assert times.mean() == pytest.approx(1 + 0.25 * 1.01, abs=6 * error)  # six standard errors
     assert server.busy / server.clock.now == pytest.approx(1 / 3, rel=0.05)
 
 

@@ -1,10 +1,6 @@
 """`make dist`: a wheel and a source archive, checked and tried as a user gets them.
 
-Builds both as for a release (the wheel from the unpacked source archive), and again, for the same
-bytes; checks their metadata and their files; installs the wheel into an environment of its own and
-plays with it; collects all tests from the unpacked source archive, and runs those about its files.
-
-    python tests/release/dist.py [--out dist]
+python tests/release/dist.py [--out dist]
 """
 
 from __future__ import annotations
