@@ -12,7 +12,8 @@ import numpy as np
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
 from dikin.errors import DikinError
-from dikin.learners.adaptive import HELD, SPENT, TOTAL, AdaptiveSmooth
+from dikin.learners.adaptive import AdaptiveSmooth
+from dikin.learners.barrier_ftrl import HELD, SPENT, TOTAL
 from dikin.learners.base import Learner
 from dikin.open_queries import OpenQueries, Query
 
@@ -251,7 +252,7 @@ class Unsigned(AdaptiveSmooth):
     """Takes no credit for the regulariser at the centre."""
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        held, y = self._state.numbers[HELD], self.geometry.vector(memo.iterate)
+        held, y = self._state.numbers[HELD], self.geometry.vector(memo[0].iterate)
         super()._learn(memo, loss, curvature)
         self._state.numbers[SPENT] += 0.5 * (self._state.numbers[HELD] - held) * float(y @ y)
 
@@ -262,7 +263,7 @@ class Faint(AdaptiveSmooth):
     _late = False
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
-        self._late |= memo.iterate is not self._state.iterate
+        self._late |= memo[0].iterate is not self._state.iterate
         super()._learn(memo, loss, curvature)
 
     @property

@@ -15,7 +15,8 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.kernel_learner import Memo
+from dikin.learners.kernel_learner import Asked
+from dikin.learners.predictive_schedule import FAULTS, KNOWN_SINCE, LEVEL
 
 BOX = dikin.Box([0, 0], [10, 2])
 ROUNDS, SEEDS, FAULT = 500, 4, 1e6
@@ -62,10 +63,10 @@ def without(ranged: bool) -> float:
 class Believes(dikin.Predictive):
     """Clips nothing."""
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        numbers = memo.numbers.copy()
-        numbers.level = numbers.level and 1e9
-        super()._learn(memo._replace(numbers=numbers), loss, curvature)
+    def _learn(self, memo: Asked, loss: float, curvature: float) -> None:
+        numbers = memo[0].numbers.copy()
+        numbers[LEVEL] = numbers[LEVEL] and 1e9
+        super()._learn((memo[0]._replace(numbers=numbers), *memo[1:]), loss, curvature)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -86,10 +87,10 @@ def steps_far_off(age: float) -> int:
     """Far losses until they are believed, so many rounds after sizes were known."""
     learner = dikin.Predictive(BOX, seed=1)
     n = learner._state.numbers.copy()
-    n.level, n.known_since = 1.0, 8.0
+    n[LEVEL], n[KNOWN_SINCE] = 1.0, 8.0
     for count in range(1, 40):
         schedule.count_fault(n, 100.0 * 2.0**count, age)
-        if n.faults == 0:
+        if n[FAULTS] == 0:
             return count
     raise AssertionError("never")
 

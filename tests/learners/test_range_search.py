@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
-from dikin.learners.adaptive import HELD, RATE
+from dikin.learners.barrier_ftrl import HELD, RATE
 from dikin.learners.range_search import STALE, RangeSearch, first_range
 from dikin.theory.certificate import Part
 from learners.unknown_range_laws import without_range

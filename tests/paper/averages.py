@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dikin import Query
-from dikin.learners.adaptive import RATE, TOTAL, Adaptive
+from dikin.learners.adaptive import Adaptive
+from dikin.learners.barrier_ftrl import RATE, TOTAL
 from dikin.open_queries import OpenQueries
 from domains.geometry_laws import Direction
 from paper.charts import Array, Chart

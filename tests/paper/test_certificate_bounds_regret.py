@@ -46,8 +46,8 @@ def uphill(learner: Any) -> Any:
     learn = learner._learn
 
     def upwards(memo: Any, loss: float, curvature: float) -> None:
-        square, unit, seen = memo.asked
-        learn(memo._replace(asked=(square, -unit, seen)), loss, curvature)
+        then, metric, (square, unit, seen) = memo
+        learn((then, metric, (square, -unit, seen)), loss, curvature)
 
     learner._learn = upwards
     return learner
