@@ -11,7 +11,7 @@ import pytest
 import dikin
 from dikin import errors, serialization
 from dikin.checks.learner import check_restored_learner_continues_exactly
-from dikin.learners.predictive_schedule import NONE
+from dikin.learners.predictive_schedule import NONE, OWN
 
 BOX = dikin.Box([0, 0], [10, 2])
 SMOOTH, LIPSCHITZ = dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz
@@ -50,9 +50,9 @@ class Forgetful(Forecasting):
     """Does not write down which forecast a query was asked with."""
 
     def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        numbers = memo.numbers.copy()
-        numbers.own = NONE
-        return super()._memo_state(memo._replace(numbers=numbers))
+        numbers = memo[0].numbers.copy()
+        numbers[OWN] = NONE
+        return super()._memo_state((memo[0]._replace(numbers=numbers), *memo[1:]))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from dikin.learners import range_search
 from dikin.learners.parameters import Declared, parameter
 from dikin.learners.range_search import RangeSearch
 from dikin.learners.units import LossRange, Units
-from dikin.open_queries import Memo, OpenQueries, Query
+from dikin.open_queries import OpenQueries, Query
 from dikin.players import Player, locked
 from dikin.registry import Registry
 from dikin.silence import silence
@@ -218,16 +218,16 @@ class Learner(Declared, Player[Query]):
         """
 
     @abstractmethod
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self) -> tuple[Array, float, Any]:
         """A working vector to play, its squared length, and a memo for `_learn`."""
 
-    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Any]:
         """Propose with a context or a forecast: an error for a learner that uses none."""
         known = "context" if context is not None else "forecast"
         raise FeedbackError(f"{type(self).__name__} does not use a {known}: call ask() without one")
 
     @abstractmethod
-    def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
+    def _learn(self, memo: Any, loss: Any, curvature: float) -> None:
         """Learn from an answer in the paper's units. On an exception nothing has changed."""
 
     @classmethod
@@ -408,11 +408,11 @@ class Learner(Declared, Player[Query]):
         for name in self.kept:
             setattr(self, name, numbers[name.lstrip("_")])
 
-    def _memo_state(self, memo: Memo) -> Any:
+    def _memo_state(self, memo: Any) -> Any:
         """A memo as nested tuples, arrays and numbers."""
         return memo
 
-    def _memo_from(self, state: Any) -> Memo:
+    def _memo_from(self, state: Any) -> Any:
         """The memo of which `_memo_state` gave this."""
         return state
 

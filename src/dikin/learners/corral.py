@@ -36,7 +36,6 @@ from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
 from dikin.learners.parameters import parameter
-from dikin.open_queries import Memo
 from dikin.players import locked
 from dikin.silence import silence
 
@@ -47,7 +46,7 @@ class Proposed(NamedTuple):
     played: int  # the base whose point it is
     weight: float  # 1/pbar of that base
     lives: Array  # of each base: one restarted since then does not learn from it
-    memos: tuple[Memo, ...]  # of each base's proposal
+    memos: tuple[Any, ...]  # of each base's proposal
 
 
 def _checked_bases(bases: Any, name: str) -> Sequence[Learner]:
