@@ -223,7 +223,7 @@ class PresentCentre(AdaptiveSmooth):
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         before = self._state
-        y, was = (self.geometry.vector(each.iterate) for each in (before, memo))
+        y, was = (self.geometry.vector(each.iterate) for each in (before, memo[0]))
         super()._learn(memo, loss, curvature)
         step = self._state.linear - before.linear
         added = self._state.numbers[TOTAL] - before.numbers[TOTAL]
