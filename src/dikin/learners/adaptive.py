@@ -133,12 +133,12 @@ class AdaptiveRound(NamedTuple):
         self, round: int, asked: Asked, loss: float, sigma: float, state: LearnerState
     ) -> None:
         geometry, right, numbers = self.geometry, self.schedule, state.numbers
-        then, metric, (played_square, unit, seen) = asked
+        (_, _, iterate), metric, (played_square, unit, seen) = asked
         d, tau = right.dim, seen[1]
         lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
         slope = d * (loss + 0.5 * lam * played_square)  # line 5
         along, y_square = geometry.linear_update(  # g_t.y_t and |y_t|^2
-            then.iterate, metric, seen, slope * unit, sigma + lam, state.linear
+            iterate, metric, seen, slope * unit, sigma + lam, state.linear
         )
         numbers[TOTAL] += sigma + lam
         # The certificate: g_t.y_t + a_t - lambda_t/2 |y_t|^2 - (sigma_t + lambda_t)/2 |y_t|^2.

@@ -87,10 +87,10 @@ class FixedRateRound(NamedTuple):
         if curvature < right.least:
             numbers[SPENT] += RANGE
             return
-        then, metric, (_, unit, seen) = asked
+        (_, _, iterate), metric, (_, unit, seen) = asked
         d, beta, sigma = right.dim, right.smoothness, right.curvature
         along, y_square = geometry.linear_update(
-            then.iterate, metric, seen, d / right.reach * loss * unit, sigma, state.linear
+            iterate, metric, seen, d / right.reach * loss * unit, sigma, state.linear
         )
         numbers[TOTAL] += sigma
         tau = right.reach * right.reach * seen[1]

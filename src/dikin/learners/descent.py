@@ -85,16 +85,16 @@ class DescentKernel(NamedTuple):
         self, round: int, asked: Asked, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, pace, n = self.geometry, self.pace, state.numbers
-        then, metric, (_, unit, seen) = asked
+        (then, _, iterate), metric, (_, unit, seen) = asked
         value = loss
         if pace.baseline:  # the first answer has nothing to be compared with
             value = loss - n[BASELINE] if round > 1 else 0.0
             n[BASELINE] += round**-0.5 * (loss - n[BASELINE])
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
-        slope = eta * pace.dim * value / (reach_of(pace, then.numbers) * pace.shrink)
+        slope = eta * pace.dim * value / (reach_of(pace, then) * pace.shrink)
         n[ANSWERS] = float(round)
         np.multiply(state.iterate[0], -1.0, state.linear)
-        geometry.linear_update(then.iterate, metric, seen, slope * unit, 0.0, state.linear)
+        geometry.linear_update(iterate, metric, seen, slope * unit, 0.0, state.linear)
         geometry.project(state.linear, state.iterate)
 
 
@@ -270,9 +270,9 @@ class TwoPoint(Descent):
     def _propose(self, *given: Any) -> tuple[Array, float, Asked]:
         """Propose two vectors, one in each row, with the larger of their squares."""
         one, square, asked = super()._propose()
-        pace, two, (then, metric, (_, unit, seen)) = self._pace, np.empty_like(one), asked
+        pace, two, ((_, _, y), metric, (_, unit, seen)) = self._pace, np.empty_like(one), asked
         far = -pace.reach / pace.shrink * unit
-        other = pace.shrink**2 * self.geometry.point(then.iterate, metric, seen, far, two)
+        other = pace.shrink**2 * self.geometry.point(y, metric, seen, far, two)
         return np.stack([one, pace.shrink * two]), max(square, other), asked
 
     def _point(self, u: Array) -> Array:

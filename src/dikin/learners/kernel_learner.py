@@ -5,8 +5,9 @@ A kernel is a NamedTuple of constants that a compiler can take, with a `geometry
     ask(state, s, metric, u)      writes the vector to play into u, from noise s, made a direction
     tell(round, asked, loss, curvature, state)      learns from an answer, into the state
 
-`asked` is (the state that the query was asked in, the metric, the result of `ask`). That state may
-share its arrays with the present one: it is read before the present one is written.
+`asked` is (the state that the query was asked in, the metric, the result of `ask`), which a saved
+state has as plain tuples. That state may share its arrays with the present one: it is read before
+the present one is written.
 """
 
 from __future__ import annotations
@@ -93,12 +94,3 @@ class KernelLearner(Learner):
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._state = LearnerState(**numbers | {"numbers": [*map(float, numbers["numbers"])]})
-
-    def _memo_state(self, memo: Asked) -> Any:
-        (numbers, _, iterate), metric, asked = memo
-        return tuple(numbers), iterate, metric, asked
-
-    def _memo_from(self, state: Any) -> Asked:
-        numbers, iterate, metric, asked = state
-        then = LearnerState([*map(float, numbers)], self._state.linear, iterate)
-        return then, metric, asked

@@ -183,7 +183,7 @@ def discount(c: Constants, round: int, state: LearnerState) -> None:
 
 
 @compilable
-def expectation(c: Constants, n: Any) -> float:
+def expectation(c: Constants, n: list[float]) -> float:
     """b: the forecast of the loss of a round, from the numbers when it was asked."""
     expected = n[MIXTURE]
     if n[OWN] != NONE:
@@ -192,7 +192,7 @@ def expectation(c: Constants, n: Any) -> float:
 
 
 @compilable
-def learn_forecast(n: Any, then: Any, value: float, round: int) -> None:
+def learn_forecast(n: list[float], then: list[float], value: float, round: int) -> None:
     """Weigh the forecasters by the squares of their errors, and move them to the value."""
     n[LOW], n[HIGH] = min(n[LOW], value), max(n[HIGH], value)
     last, trending, mean = value - then[LAST], value - then[TRENDING], value - then[AVERAGE]

@@ -105,14 +105,14 @@ def largest_rate(c: Constants, level: float) -> float:
 
 
 @compilable
-def smoothness_of(c: Constants, n: Any) -> float:
+def smoothness_of(c: Constants, n: list[float]) -> float:
     """The smoothness as declared, or the guess."""
     return c.smoothness if c.smoothness >= 0.0 else c.guess * n[TOP]
 
 
 @compilable
 def regularisation(
-    c: Constants, n: Any, cost: float, smooth: bool, trace: float, sigma: float
+    c: Constants, n: list[float], cost: float, smooth: bool, trace: float, sigma: float
 ) -> float:
     """lambda_t: about the cost of exploring after it. Then neither is much the larger."""
     total = n[CURVATURE] if n[CURVATURE] > 0.0 else c.dim / (n[RATE] * trace)
@@ -126,7 +126,7 @@ def regularisation(
 
 
 @compilable
-def next_rate(c: Constants, n: Any, span: float, stiff: float) -> float:
+def next_rate(c: Constants, n: list[float], span: float, stiff: float) -> float:
     """eta_{t+1} after round t: it balances the noise of the estimates with the cost of exploring.
 
     `span` is t + 1, or the rounds that are remembered. `stiff` is the curvature of the barrier, h.
@@ -164,7 +164,7 @@ def cheaper(
 
 
 @compilable
-def budget(c: Constants, n: Any, rounds: float) -> float:
+def budget(c: Constants, n: list[float], rounds: float) -> float:
     """The most that clipped rounds may cost, and rises: a share of the least cost of all else."""
     others = n[EXPLORING] + 0.5 * (n[CURVATURE] - n[SIGMA])  # that is lambda/2
     return c.share * (others + c.nu * log(rounds + 1.0) / n[RATE])
@@ -186,14 +186,14 @@ def is_fault(c: Constants, surprise: float, level: float) -> bool:
 
 
 @compilable
-def measuring(n: Any) -> bool:
+def measuring(n: list[float]) -> bool:
     """Return whether the size of the losses is not known yet."""
     return n[LEVEL] == 0.0
 
 
 @compilable
 def update_levels(
-    c: Constants, n: Any, surprise: float, level: float, loss: float, round: int
+    c: Constants, n: list[float], surprise: float, level: float, loss: float, round: int
 ) -> None:
     """V and the level after a surprise that had this level when it was asked."""
     size, age = abs(surprise), round - n[KNOWN_SINCE] + MEASURED
@@ -213,7 +213,7 @@ def update_levels(
 
 
 @compilable
-def double_or_halve(c: Constants, n: Any, clipped: bool, round: int) -> None:
+def double_or_halve(c: Constants, n: list[float], clipped: bool, round: int) -> None:
     """c_{t+1} in a known range: doubled after a clipped round, halved where that is paid for."""
     if clipped:
         n[LEVEL] = min(2.0 * n[LEVEL], c.widest)
@@ -227,7 +227,7 @@ def double_or_halve(c: Constants, n: Any, clipped: bool, round: int) -> None:
 
 
 @compilable
-def follow_median(n: Any, size: float, age: float) -> None:
+def follow_median(n: list[float], size: float, age: float) -> None:
     """c_{t+1} without a range: by the median of |surprise|, of all that are no faults."""
     step = MEDIAN_STEP
     if size < TYPICAL * n[MEDIAN]:
@@ -242,7 +242,7 @@ def follow_median(n: Any, size: float, age: float) -> None:
 
 
 @compilable
-def count_fault(n: Any, value: float, age: float) -> None:
+def count_fault(n: list[float], value: float, age: float) -> None:
     """Count one more loss that is far off. When they are no faults any more, sizes begin anew."""
     first = int(n[FAULTS])
     if first == 0:  # fewer than there is room for may have to do
@@ -264,7 +264,7 @@ def count_fault(n: Any, value: float, age: float) -> None:
 
 
 @compilable
-def restart_forecast(n: Any, value: float) -> None:
+def restart_forecast(n: list[float], value: float) -> None:
     """Set all forecasters to one number, with the same weight."""
     n[LAST] = n[TRENDING] = n[AVERAGE] = n[MIXTURE] = value
     n[TREND] = 0.0
@@ -272,7 +272,7 @@ def restart_forecast(n: Any, value: float) -> None:
 
 
 @compilable
-def measure(c: Constants, n: Any, loss: float, round: int) -> None:
+def measure(c: Constants, n: list[float], loss: float, round: int) -> None:
     """Take in a loss that shows how large they are: the first level when enough of them differ."""
     insert_sample(n, loss, round - 1)
     width, size = n[MEASURED - 3] - n[2], max(abs(n[0]), abs(n[MEASURED - 1]))
@@ -289,7 +289,7 @@ def measure(c: Constants, n: Any, loss: float, round: int) -> None:
 
 
 @compilable
-def insert_sample(n: Any, value: float, count: int) -> None:
+def insert_sample(n: list[float], value: float, count: int) -> None:
     """Put a value among so many sorted samples. If there is no room, in place of a middle one."""
     if count >= MEASURED:
         for i in range(MEASURED // 2, MEASURED - 1):
@@ -303,6 +303,6 @@ def insert_sample(n: Any, value: float, count: int) -> None:
 
 
 @compilable
-def trimmed_mean(n: Any) -> float:
+def trimmed_mean(n: list[float]) -> float:
     """Return the mean of eight sorted samples without the two largest and the two least."""
     return (n[2] + n[3] + n[4] + n[5]) / (MEASURED - 4.0)
