@@ -68,7 +68,7 @@ def encode(value: Any) -> Any:
         return {"items": {key: encode(part) for key, part in value.items()}}
     if isinstance(value, np.floating):
         return float(value)
-    return value
+    return value.copy() if isinstance(value, list) else value
 
 
 def decode(value: Any) -> Any:
