@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.learners import adaptive
 from dikin.theory import rates
 from paper.charts import holds
 from theory import lemmas
@@ -32,7 +31,7 @@ both = pytest.mark.parametrize("kind", OTHER)
 
 def regret(kind: str, sigmas: np.ndarray) -> float:
     """The expression inside O~ of Theorems 7 and 12 in one dimension, with nu = 1."""
-    target = adaptive.target(ORDER[kind], 1, 0.5)
+    target = rates.target(ORDER[kind], 1, 0.5)
     price, _ = lemmas.minimum(ORDER[kind], target, sigmas[:-1], target)
     return float(len(sigmas) ** (0.5 if kind == "smooth" else 1 / 3)) + price
 
