@@ -13,7 +13,6 @@ import pytest
 
 import dikin
 from dikin.learners.kernel_learner import Asked
-from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import (
     CLIPPED,
     CURVATURE,
@@ -28,6 +27,7 @@ from dikin.learners.predictive_schedule import (
     SIGMA_TAU,
     TAU,
     clip,
+    expectation,
     measuring,
 )
 from learners.predictive_replay import Replay, Setting
