@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import (
     AVERAGE,
     CURVATURE,
@@ -35,6 +34,7 @@ from dikin.learners.predictive_schedule import (
     RATE,
     TRENDING,
     TRENDING_WEIGHT,
+    expectation,
 )
 from learners.predictive_spaces import Space
 from reference.barriers import Array

@@ -10,8 +10,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_schedule import OWN
+from dikin.learners.predictive_schedule import OWN, expectation
 
 BOX = dikin.Box([0, 0], [10, 2])
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import predictive
+from dikin.learners import predictive_schedule as schedule
 from dikin.learners.predictive_schedule import (
     AVERAGE,
     LAST,
@@ -48,7 +48,7 @@ class Tally:
     def add(self, value: float, n: list[float]) -> None:
         errors = (value - np.array(advice_of(n))) ** 2
         rho = max(n[LEVEL] ** 2, float(np.nanmax(errors)))
-        mixed = (value - predictive.expectation(PLAN, n)) ** 2
+        mixed = (value - schedule.expectation(PLAN, n)) ** 2
         self.rounds += 1
         if rho > 0:
             self.sums += np.nan_to_num((mixed - errors) / rho)
@@ -93,13 +93,13 @@ def check_any_advice(learn: Learn) -> None:
 
 def too_fast(n: list[float], then: list[float], value: float, round: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "exp", lambda x: exp(2 * x))
-        predictive.learn_forecast(n, then, value, round)
+        patch.setattr(schedule, "exp", lambda x: exp(2 * x))
+        schedule.learn_forecast(n, then, value, round)
 
 
 def without_a_share(n: list[float], then: list[float], value: float, round: int) -> None:
-    predictive.learn_forecast(n, then, value, 10**12)
+    schedule.learn_forecast(n, then, value, 10**12)
 
 
 def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
-    holds(check_any_advice, predictive.learn_forecast, too_fast, without_a_share)
+    holds(check_any_advice, schedule.learn_forecast, too_fast, without_a_share)

@@ -13,8 +13,14 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_schedule import EXPLORING, LEVEL, MEAN_SQUARE, MEDIAN, TOP
+from dikin.learners.predictive_schedule import (
+    EXPLORING,
+    LEVEL,
+    MEAN_SQUARE,
+    MEDIAN,
+    TOP,
+    expectation,
+)
 
 BOX = dikin.Box([0, 0], [1, 1])
 Values = Any

@@ -11,7 +11,6 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive import expectation
 from dikin.learners.predictive_schedule import (
     CLIPPED,
     CURVATURE,
@@ -25,6 +24,7 @@ from dikin.learners.predictive_schedule import (
     STEEP_FACTOR,
     STEP,
     TOP,
+    expectation,
 )
 from learners.predictive_games import hostile
 from paper.charts import holds

@@ -22,8 +22,7 @@ d^(-4/3). target = d^2 coefficient, and there are two sets of constants:
 
 `sharp` is the default, where the present round replaces an unknown T. `paper` follows the paper to
 the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
-centre hardly moves.
-The certificate is that of `dikin.theory.certificate`, with tau_t = tr(H_t^-1).
+centre hardly moves. The certificate is that of `dikin.theory.certificate`, with tau_t = tr(H_t^-1).
 """
 
 from __future__ import annotations
@@ -34,27 +33,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from dikin.arguments import nonnegative, one_of
 from dikin.domains.base import Array, Domain
-from dikin.errors import ParameterError, SlowLearnerWarning, shown
+from dikin.errors import ParameterError, shown
 from dikin.kernel import compilable
 from dikin.learners.barrier_ftrl import HELD, RATE, SPENT, TOTAL, BarrierFTRL
 from dikin.learners.kernel_learner import Asked, LearnerState, Proposal
 from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, optional_horizon, parameter
-from dikin.silence import warn
 from dikin.theory import rates
 
 EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
-
-
-def target(order: int, dim: int, constant: float) -> float:
-    """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
-    return float(dim**2 * (constant + 1.0) ** (order - 1))
-
-
-def uncurved(first: float, target: float, rounds: int, order: int) -> float:
-    """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
-    power = 1 + 1 / order
-    return float((first**power + power * target ** (1 / order) * rounds) ** (1 / power))
 
 
 @compilable
@@ -112,7 +99,7 @@ class Schedule(NamedTuple):
 
     def typical(self, rounds: int) -> float:
         """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
-        return self.rate(uncurved(self.first, self.target, rounds, self.order), rounds + 1)
+        return self.rate(rates.uncurved(self.first, self.target, rounds, self.order), rounds + 1)
 
 
 class AdaptiveRound(NamedTuple):
@@ -136,9 +123,9 @@ class AdaptiveRound(NamedTuple):
         (_, _, iterate), metric, (played_square, unit, seen) = asked
         d, tau = right.dim, seen[1]
         lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
-        slope = d * (loss + 0.5 * lam * played_square)  # line 5
+        scale = d * unit * (loss + 0.5 * lam * played_square)  # line 5: g_t = scale H_t^(1/2) s
         along, y_square = geometry.linear_update(  # g_t.y_t and |y_t|^2
-            iterate, metric, seen, slope * unit, sigma + lam, state.linear
+            iterate, metric, seen, scale, sigma + lam, state.linear
         )
         numbers[TOTAL] += sigma + lam
         # The certificate: g_t.y_t + a_t - lambda_t/2 |y_t|^2 - (sigma_t + lambda_t)/2 |y_t|^2.
@@ -156,7 +143,7 @@ def sharp_schedule(
 ) -> Schedule:
     """The constants of docs/mathematics.md, from beta or L in the paper's units."""
     d, coefficient = float(dim), (constant + 1.0) ** (order - 1)
-    goal, cap = target(order, dim, constant), 1.0 / (3.0 * dim)
+    goal, cap = rates.target(order, dim, constant), 1.0 / (3.0 * dim)
     if order == rates.LIPSCHITZ:
         scale = d ** (-4.0 / 3.0)
         return Schedule(d, order, 0.0, constant, goal, goal, coefficient, scale, cap)
@@ -205,13 +192,7 @@ class Adaptive(BarrierFTRL):
                 )
             right, needed = paper_schedule(right, nu, horizon)
             if horizon < needed:
-                warn(
-                    f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
-                    f"{horizon}: below that, its constants allow hardly any learning, and the "
-                    "certificate grows like T. The default constants='sharp' hold for every T.",
-                    SlowLearnerWarning,
-                    stacklevel=3,
-                )
+                self._warn_of_short_horizon(horizon, needed)
         self._follow(AdaptiveRound(self.geometry, right))
 
     @classmethod

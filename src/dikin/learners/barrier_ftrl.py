@@ -65,3 +65,12 @@ class BarrierFTRL(KernelLearner):
                 SlowLearnerWarning,
                 stacklevel=4,
             )
+
+    def _warn_of_short_horizon(self, horizon: int, needed: float) -> None:
+        warn(
+            f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
+            f"{horizon}: below that, its constants allow hardly any learning, and the "
+            "certificate grows like T. The default constants='sharp' hold for every T.",
+            SlowLearnerWarning,
+            stacklevel=4,
+        )

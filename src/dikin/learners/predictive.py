@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import exp, inf, nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -42,22 +42,16 @@ from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Proposal
 from dikin.learners.parameters import parameter
 from dikin.learners.predictive_schedule import (
-    AVERAGE,
     CLIPPED,
     CURVATURE,
     DISCOUNTED,
     EXPLORING,
     G_Y,
     HIGH,
-    LAST,
-    LAST_WEIGHT,
     LEVEL,
     LOW,
-    MEAN_WEIGHT,
     MIXTURE,
-    NONE,
     OWN,
-    OWN_WEIGHT,
     PRICE,
     RATE,
     RATE_CHANGES,
@@ -68,12 +62,11 @@ from dikin.learners.predictive_schedule import (
     SIGMA_Y_SQUARE,
     TAU,
     TOP,
-    TREND,
-    TRENDING,
-    TRENDING_WEIGHT,
     Constants,
     clip,
+    expectation,
     first_numbers,
+    learn_forecast,
     measuring,
 )
 from dikin.learners.units import LossRange
@@ -81,8 +74,6 @@ from dikin.players import locked
 from dikin.silence import warn
 from dikin.vectors import add_combination, combine, dot
 
-LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
-"""Rounds that the mean remembers, and gains of the level and of its trend."""
 ACCURACY, STEP, SMALLEST = 1e-11, 1e-2, 1e-250
 """Accuracy of the least of the models in units of its largest value, the factor by which the weight
 of the barrier falls on the way there, and the size below which models are bounded by their size."""
@@ -177,49 +168,6 @@ def discount(c: Constants, round: int, state: LearnerState) -> None:
         np.multiply(state.linear, keep, state.linear)
         for i in DISCOUNTED:
             n[i] *= keep
-
-
-# --- the forecast: docs/mathematics.md, 13.5 -----------------------------------------------------
-
-
-@compilable
-def expectation(c: Constants, n: list[float]) -> float:
-    """b: the forecast of the loss of a round, from the numbers when it was asked."""
-    expected = n[MIXTURE]
-    if n[OWN] != NONE:
-        expected = (1.0 - n[OWN_WEIGHT]) * expected + n[OWN_WEIGHT] * n[OWN]
-    return clip(expected, 0.5 * c.widest)
-
-
-@compilable
-def learn_forecast(n: list[float], then: list[float], value: float, round: int) -> None:
-    """Weigh the forecasters by the squares of their errors, and move them to the value."""
-    n[LOW], n[HIGH] = min(n[LOW], value), max(n[HIGH], value)
-    last, trending, mean = value - then[LAST], value - then[TRENDING], value - then[AVERAGE]
-    last, trending, mean = last * last, trending * trending, mean * mean
-    own = 0.0 if then[OWN] == NONE else (value - then[OWN]) * (value - then[OWN])
-    largest = max(n[LEVEL] * n[LEVEL], last, trending, mean, own)
-    if largest > 0.0:
-        a, b, c, d = n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT], n[OWN_WEIGHT]
-        before, rate = a + b + c, -0.5 / largest
-        # Only ratios count: all weights as if the mean's had stayed.
-        a, b = a * exp(rate * (last - mean)), b * exp(rate * (trending - mean))
-        after = a + b + c
-        if then[OWN] != NONE:
-            before += d
-            after += d * exp(rate * (own - mean))
-        share = 1.0 / (round + 1.0)
-        scale, share = (1.0 - share) * before / after, 0.25 * share
-        a, b, c = scale * a + share, scale * b + share, scale * c + share
-        n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT] = a, b, c
-        n[OWN_WEIGHT] = 1.0 - (a + b + c)
-    error = value - n[TRENDING]
-    n[TREND] += TREND_GAIN * error if round > 1 else 0.0
-    n[TRENDING] += (LEVEL_GAIN if round > 1 else 1.0) * error + n[TREND]
-    n[LAST] = value
-    n[AVERAGE] += (value - n[AVERAGE]) / min(float(round), LONG)
-    a, b, c = n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT]
-    n[MIXTURE] = (a * n[LAST] + b * n[TRENDING] + c * n[AVERAGE]) / (a + b + c)
 
 
 # --- the certificate, of any schedule and centres: docs/mathematics.md, Theorem 13 ---------------

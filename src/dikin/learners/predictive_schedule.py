@@ -38,6 +38,8 @@ LOWEST, SETTLING = 1.0 / 64.0, 32.0
 NORMAL, NORMAL_WIDE = 0.95, 1.7
 """Of eight normal numbers the third largest less the third least, and the second largest less the
 second least, in standard deviations."""
+LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
+"""Rounds that the mean remembers, and gains of the level and of its trend."""
 ROUNDED, TINY = 1e-12, 1.0 / LARGEST
 """Losses that differ by less, in units of the largest or in all, are the same."""
 
@@ -261,6 +263,49 @@ def count_fault(n: list[float], value: float, age: float) -> None:
         n[MEDIAN] = n[LEVEL] / MEDIANS
         n[MEAN_SQUARE] = max(n[MEAN_SQUARE], deviation * deviation)
     restart_forecast(n, trimmed_mean(n))
+
+
+# --- the forecast: docs/mathematics.md, 13.5 -----------------------------------------------------
+
+
+@compilable
+def expectation(c: Constants, n: list[float]) -> float:
+    """b: the forecast of the loss of a round, from the numbers when it was asked."""
+    expected = n[MIXTURE]
+    if n[OWN] != NONE:
+        expected = (1.0 - n[OWN_WEIGHT]) * expected + n[OWN_WEIGHT] * n[OWN]
+    return clip(expected, 0.5 * c.widest)
+
+
+@compilable
+def learn_forecast(n: list[float], then: list[float], value: float, round: int) -> None:
+    """Weigh the forecasters by the squares of their errors, and move them to the value."""
+    n[LOW], n[HIGH] = min(n[LOW], value), max(n[HIGH], value)
+    last, trending, mean = value - then[LAST], value - then[TRENDING], value - then[AVERAGE]
+    last, trending, mean = last * last, trending * trending, mean * mean
+    own = 0.0 if then[OWN] == NONE else (value - then[OWN]) * (value - then[OWN])
+    largest = max(n[LEVEL] * n[LEVEL], last, trending, mean, own)
+    if largest > 0.0:
+        a, b, c, d = n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT], n[OWN_WEIGHT]
+        before, rate = a + b + c, -0.5 / largest
+        # Only ratios count: all weights as if the mean's had stayed.
+        a, b = a * exp(rate * (last - mean)), b * exp(rate * (trending - mean))
+        after = a + b + c
+        if then[OWN] != NONE:
+            before += d
+            after += d * exp(rate * (own - mean))
+        share = 1.0 / (round + 1.0)
+        scale, share = (1.0 - share) * before / after, 0.25 * share
+        a, b, c = scale * a + share, scale * b + share, scale * c + share
+        n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT] = a, b, c
+        n[OWN_WEIGHT] = 1.0 - (a + b + c)
+    error = value - n[TRENDING]
+    n[TREND] += TREND_GAIN * error if round > 1 else 0.0
+    n[TRENDING] += (LEVEL_GAIN if round > 1 else 1.0) * error + n[TREND]
+    n[LAST] = value
+    n[AVERAGE] += (value - n[AVERAGE]) / min(float(round), LONG)
+    a, b, c = n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT]
+    n[MIXTURE] = (a * n[LAST] + b * n[TRENDING] + c * n[AVERAGE]) / (a + b + c)
 
 
 @compilable
