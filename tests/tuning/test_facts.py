@@ -117,7 +117,7 @@ def test_a_draft_leaves_no_trace(kind: str) -> None:
     tuner = Tuner(PARAMETERS, smoothness=4.0, seed=3) if kind == "certified" else made(kind)
     for round in range(60):
         before = tuner.state()
-        tuner.draft(*_checked(tuner, round), id=round + 1, number=2**40 + round)
+        tuner.draft(*_checked(tuner, round), id=round + 1, draw=2**40 + round)
         assert tuner.state() == before
         trial = tuner.ask(**known(tuner, round))
         tuner.tell(trial, **answer(trial, round))
