@@ -128,8 +128,8 @@ class Tuner(Player[Trial]):
         The parameters and their set.
     maximize : bool
         As given.
-    rounds, asked : int
-        Number of trials answered and asked so far.
+    rounds, asked, added : int
+        Number of trials that were answered, asked and added so far.
     paused : bool
         True during a pause, by `pause` or by the guard.
 
@@ -217,7 +217,7 @@ class Tuner(Player[Trial]):
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
-        self.rounds, self.asked, self.paused = 0, 0, False
+        self.rounds, self.asked, self.added, self.paused = 0, 0, 0, False
         self._warned: set[str] = set()
 
     def _set_control(self, control: Array) -> None:
@@ -366,8 +366,8 @@ class Tuner(Player[Trial]):
             another one when the trial was asked.
         """
         answer = {"value": value, "metrics": metrics, "covariates": covariates, "failed": failed}
-        row, asked = self.checked_answer(trial, answer), self.open_trial(trial)
-        del self._open[asked.id]
+        row = self.checked_answer(trial, answer)
+        asked: Any = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))[0]
         weights, worth = self.contexts.weights(row.context), self._worth
         try:
             self._add(row, weights)
@@ -448,7 +448,7 @@ class Tuner(Player[Trial]):
         first = len(self._search.absurd)
         if not row.paused:
             row = row._replace(left_out=not self._learn(row, weights, z))
-        self.rounds += row.round > 0
+        self.rounds, self.added = self.rounds + (row.round > 0), self.added + (row.round == 0)
         self._history.append(row._replace(center=self._center(weights)))
         if len(self._search.absurd) > first:
             self._judge()
@@ -461,15 +461,13 @@ class Tuner(Player[Trial]):
 
     def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> bool:
         """Learn a row, and return whether its value counts as it is."""
-        measured, metrics = {FAILED: float(row.failed), **row.metrics}, []
-        for limit in self.limits:
-            metrics.append(limit.sign * measured.get(limit.metric, nan))
+        measured = {FAILED: float(row.failed), **row.metrics}
         return self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
             covariates=z,
-            metrics=metrics,
+            metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
             history=row.round == 0,
             settle=settle,
         )
@@ -543,8 +541,9 @@ class Tuner(Player[Trial]):
         self._set_control(control_values)
         rows = deque[Row](maxlen=self._rows(HISTORY))
         for row in self._history:
-            point = space.converted(np.asarray(row.point), before)
-            center = space.converted(np.asarray(row.center), before)
+            point, center = (
+                space.converted(np.asarray(each), before) for each in (row.point, row.center)
+            )
             if point is not None:
                 center = space.start_values if center is None else center
                 rows.append(row._replace(point=point, center=center))
@@ -625,11 +624,6 @@ class Tuner(Player[Trial]):
         """Return the best setting with its expected value, intervals and importance."""
         weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
-        metrics = [
-            (limit, Interval(*np.clip(m, 0.0, 1.0).tolist()) if limit.metric == FAILED else m)
-            for limit, m in zip(self.limits, found.limits, strict=True)
-        ]
-        known = isfinite(found.value.mean)
         intervals, importance = dict[str, Interval](), dict[str, Interval]()
         for place in space.places:
             name, i = place.name, place.at.start
@@ -637,15 +631,21 @@ class Tuner(Player[Trial]):
                 importance[name] = found.options[place.pick]
             elif len(place.columns) == 1:
                 importance[name] = found.importance[i]
-                if known:
+                if isfinite(found.value.mean):
                     intervals[name] = Interval(*space.interval(place, found.intervals[i]))
+        limits, broken = dict[str, Interval](), []
+        for (text, metric, sign, bound), known in zip(self.limits, found.limits, strict=True):
+            share = Interval(*np.clip(known, 0.0, 1.0).tolist()) if metric == FAILED else known
+            limits[text] = _signed(sign, share)
+            if share.low > sign * bound:
+                broken.append(text)
         return Recommendation(
             space.params(self._center(weights)),
             _signed(self._sign, found.value),
             intervals,
             importance,
-            {limit.text: _signed(limit.sign, metric) for limit, metric in metrics},
-            tuple(limit.text for limit, m in metrics if m.low > limit.sign * limit.bound),
+            limits,
+            tuple(broken),
         )
 
     @property
@@ -696,23 +696,25 @@ class Tuner(Player[Trial]):
     @locked
     def summary(self) -> Status:
         """Return the status: rounds, best setting, its value with an interval, warnings."""
-        space, axes, worth = self.space, self.space.axes, self._worth
+        space, spec, worth, contexts = self.space, self.spec(), self._worth, self.contexts
         recent = [
             row.value
             for row in islice(reversed(self._history), RECENT)
             if row.round and not (row.failed or row.held_back or row.left_out)
         ]
-        value = UNKNOWN
-        if not self.contexts.size:
+        value, by_context = UNKNOWN, None
+        if contexts.size:
+            first = islice(contexts.places(), MOST_SHOWN)
+            by_context = {label: self.best_for(context) for label, context in first}
+        else:
             value = _signed(self._sign, self._search.value_of_best(self._weights(None)))
         return Status(
             space=space.spec(),
             columns=space.columns,
-            ranges=[[axis.low, axis.high] for axis in axes],
-            log=[axis.log for axis in axes],
-            labels=[list(axis.labels) for axis in axes],
-            maximize=self.maximize,
-            value_range=None if self.value_range is None else list(self.value_range),
+            ranges=[[axis.low, axis.high] for axis in space.axes],
+            log=[axis.log for axis in space.axes],
+            labels=[list(axis.labels) for axis in space.axes],
+            **{name: spec[name] for name in ("maximize", "value_range", "holdback", "guard")},
             paused=self.paused,
             rounds=self.rounds,
             asked=self.asked,
@@ -724,26 +726,18 @@ class Tuner(Player[Trial]):
             recent_mean=float(np.mean(recent)) if recent else nan,
             best_value=list(value) if isfinite(value.mean) else None,
             certificate=self.certificate,
-            contexts=self.contexts.spec() or None,
-            by_context=self._by_context(),
+            contexts=spec["context"],
+            by_context=by_context,
             covariates=self.covariates.spec() or None,
-            limits=[limit.text for limit in self.limits] or None,
+            limits=spec["limits"] or None,
             left_out=self.left_out,
             failed=sum(row.failed for row in self._history),
-            holdback=0.0 if worth is None else worth.holdback,
-            control=self.control,
+            added=self.added,
+            control=spec["control"],
             uplift=None if worth is None else worth.uplift(),
-            guard=None if worth is None else worth.limit,
             guard_reason=self.guard_reason,
             warnings=tuple(self._warnings().values()),
         )
-
-    def _by_context(self) -> dict[str, Params] | None:
-        if not self.contexts.size:
-            return None
-        first = islice(self.contexts.places(), MOST_SHOWN)
-        weights = ((label, self.contexts.weights(context)) for label, context in first)
-        return {label: self.space.params(self._center(each)) for label, each in weights}
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
@@ -832,6 +826,7 @@ class Tuner(Player[Trial]):
             "paused": self.paused,
             "next": self._open.next_id,
             "asked": self.asked,
+            "added": self.added,
             "open": {
                 str(trial.id): self._fact(trial) | {"number": trial.number}
                 for trial in self.open_queries
@@ -892,7 +887,8 @@ class Tuner(Player[Trial]):
         tuner._history.extend(Row.from_json(row) for row in state["history"])
         for id, fact in state["open"].items():
             tuner.open_fact(int(id), fact)
-        tuner._open.next_id, tuner.asked = int(state["next"]), int(state["asked"])
+        tuner._open.next_id, tuner.added = int(state["next"]), count_of(state["added"])
+        tuner.asked = int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
