@@ -131,18 +131,14 @@ class Kind:
         raise error(f"{noun} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
 
 
-def _words(words: Sequence[str]) -> Kind:
-    return Kind("words", list(words), tuple(words))
-
-
 NUMBER, NEW, NO_KIND = Kind("number"), Kind("new"), Kind("")
 
 
 def _kind(given: Any) -> Kind:
     """Return the kind that a declaration, or its JSON value, stands for."""
     if isinstance(given, Mapping):
-        form, range_ = given.get("kind"), [given.get("low"), given.get("high")]
-        given = Cycle(given["period"]) if form == "cycle" else range_ if form == "range" else ""
+        form, ends = given.get("kind"), [given.get("low"), given.get("high")]
+        given = Cycle(given["period"]) if form == "cycle" else ends if form == "range" else ""
     if isinstance(given, Cycle):
         drawn = np.linspace(0.0, given.period, DRAWN * HOURS + 1).tolist()
         spec = {"kind": "cycle", "period": given.period}
@@ -152,9 +148,8 @@ def _kind(given: Any) -> Kind:
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         return NO_KIND
     if all(isinstance(word, str) and 0 < len(word) <= LONGEST for word in given):
-        return _words(given) if len(set(given)) == len(given) else NO_KIND
-    ends = [None if isinstance(end, str | bool) else as_float(end) for end in given]
-    low, high = ends if len(ends) == 2 else (None, None)
+        return Kind("words", [*given], (*given,)) if len({*given}) == len(given) else NO_KIND
+    low, high = map(as_float, given) if len(given) == 2 else (None, None)
     if low is None or high is None or not -LARGEST < low < high < LARGEST:
         return NO_KIND
     drawn = np.linspace(low, high, DRAWN * (KNOTS - 1) + 1).tolist()
@@ -164,6 +159,7 @@ def _kind(given: Any) -> Kind:
 
 def _declared(given: Any, wanted: str, usable: Callable[[Kind], bool]) -> dict[str, Kind]:
     """Return the declared kinds. Refuse those that are not usable."""
+    given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise ParameterError(f"{wanted}; got {shown(given)}")
     for name in given:
@@ -194,8 +190,7 @@ class Contexts:
         )
         if declared is not None and not declared:
             raise ParameterError(f"{wanted}; got {shown(declared)}")
-        given = {} if declared is None else declared
-        self.kinds = _declared(given, wanted, lambda kind: len(kind.places) > 1)
+        self.kinds = _declared(declared, wanted, lambda kind: len(kind.places) > 1)
         sizes = [len(kind.places) for kind in self.kinds.values()]
         self.combined = prod(sizes) <= COMBINED
         self.size = (prod(sizes) if self.combined else sum(sizes)) if sizes else 0
@@ -256,10 +251,9 @@ class Covariates:
             'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
             f'"kind": ["a", "b"]}}: a Cycle, float, or at most {MOST} different words'
         )
+        forms = ("number", "cycle", "words")
         kinds = _declared(
-            {} if declared is None else declared,
-            wanted,
-            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
+            declared, wanted, lambda kind: kind.form in forms and len(kind.places) <= MOST
         )
         self.kinds: dict[str, Kind] = {}
         self.means: dict[tuple[str, int], tuple[int, float]] = {}
@@ -311,7 +305,7 @@ class Covariates:
         for name, value in values.items():
             kind = self.kinds.get(name, NEW)
             if isinstance(value, str) and value not in kind.places:
-                self._add(name, _words((*kind.places, value)))
+                self._add(name, _kind([*kind.places, value]))
             elif kind is NEW:
                 self._add(name, NUMBER)
             if self.kinds[name] is NUMBER:
