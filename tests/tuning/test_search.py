@@ -281,7 +281,7 @@ def test_an_absurd_value_among_equal_and_rare_ones_is_left_out(at: int, size: fl
     """The first rare value is news of any size: nothing has told yet how large values are."""
     for seed in range(3):
         search = fed(
-            seed, 200, lambda t, rng: 1e9 * size if t == at else -size * (rng.random() < 0.04)
+            seed, 200, lambda t, rng: [-size * float(rng.random() < 0.04), 1e9 * size][t == at]
         )
         assert search.left_out == 1
         assert -0.2 * size < search.expected(*search.best(), NONE, NONE) < 0.1 * size
