@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import cos, isfinite, pi, prod, sin
+from math import cos, isfinite, nan, pi, prod, sin
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,6 @@ HARMONICS = 2
 """Waves of a cycle: a peak a day, and two."""
 HOURS, KNOTS = 4, 3
 """Places of a cycle and of a range: each has a weight, and a row in tables."""
-DRAWN = 8
-"""Points from one place to the next at which a setting is drawn."""
 UNCHANGED = "Nothing was changed."
 
 Values = Mapping[str, float | str]
@@ -82,19 +80,18 @@ class Kind:
     spec: Any = None
     """The declaration as a plain JSON value."""
     places: tuple[Any, ...] = ()
-    """The words, or the numbers that tables show."""
-    curve: tuple[float, ...] = ()
-    """The numbers at which a setting is drawn, from end to end."""
+    """The words, or the numbers that tables show: of a range from end to end."""
+    period: float = nan
 
     def weights(self, value: Any) -> list[float]:
         """Return not negative weights with the sum 1: of a number, hats around the places."""
         if self.form == "words":
             return [float(value == word) for word in self.places]
-        low, high, n = self.curve[0], self.curve[-1], len(self.places)
+        low, high, n = self.places[0], self.places[-1], len(self.places)
         if self.form == "range":
             place = (value - low) / (high - low) * (n - 1)
             return [max(0.0, 1.0 - abs(place - knot)) for knot in range(n)]
-        away = [abs(value % high / high * n - knot) for knot in range(n)]
+        away = [abs(value % self.period / self.period * n - knot) for knot in range(n)]
         return [max(0.0, 1.0 - min(each, n - each)) for each in away]
 
     def features(self, value: Any) -> list[float]:
@@ -103,7 +100,7 @@ class Kind:
             return [float(value == word) for word in self.places]
         if self.form == "number":
             return [value]
-        angle = 2.0 * pi * (value % self.curve[-1]) / self.curve[-1]
+        angle = 2.0 * pi * (value % self.period) / self.period
         return [wave(h * angle) for h in range(1, HARMONICS + 1) for wave in (cos, sin)]
 
     def checked(self, noun: str, given: Any, error: type[DikinError], grows: bool) -> float | str:
@@ -140,9 +137,8 @@ def _kind(given: Any) -> Kind:
         form, ends = given.get("kind"), [given.get("low"), given.get("high")]
         given = Cycle(given["period"]) if form == "cycle" else ends if form == "range" else ""
     if isinstance(given, Cycle):
-        drawn = np.linspace(0.0, given.period, DRAWN * HOURS + 1).tolist()
-        spec = {"kind": "cycle", "period": given.period}
-        return Kind("cycle", spec, tuple(drawn[:-1:DRAWN]), tuple(drawn))
+        places = tuple(given.period * hour / HOURS for hour in range(HOURS))
+        return Kind("cycle", {"kind": "cycle", "period": given.period}, places, given.period)
     if given is None or given is float or given is int:
         return NUMBER
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
@@ -152,9 +148,8 @@ def _kind(given: Any) -> Kind:
     low, high = map(as_float, given) if len(given) == 2 else (None, None)
     if low is None or high is None or not -LARGEST < low < high < LARGEST:
         return NO_KIND
-    drawn = np.linspace(low, high, DRAWN * (KNOTS - 1) + 1).tolist()
-    spec = {"kind": "range", "low": low, "high": high}
-    return Kind("range", spec, tuple(drawn[::DRAWN]), tuple(drawn))
+    places = tuple(np.linspace(low, high, KNOTS).tolist())
+    return Kind("range", {"kind": "range", "low": low, "high": high}, places)
 
 
 def _declared(given: Any, wanted: str, usable: Callable[[Kind], bool]) -> dict[str, Kind]:
