@@ -8,7 +8,7 @@ import pytest
 
 from dikin import Choice, Integer, Real, Tuner
 from dikin.tuning.limits import read_limits
-from tuning.loops import Params, run
+from tuning.loops import Params, restored, run
 
 POOL = {"pool": Real(1, 20, start=3)}
 
@@ -117,6 +117,10 @@ def test_many_that_are_left_out_are_a_warning(caplog: pytest.LogCaptureFixture) 
         run(tuner, 200, lambda p, t: -1e6 if t % 8 == 7 else rng.standard_normal())
     (warning,) = tuner.summary().warnings
     assert "were left out or bounded" in warning
+    tuner.pause()
+    run(tuner, 9, lambda p, t: 0.0)  # learnt by nobody, and so left out by nobody
+    for each in (tuner, restored(tuner)):
+        assert abs(each.summary().recent_mean) < 1  # of the others
     assert sum("left out" in each.getMessage() for each in caplog.records) == 1
     assert "warning" in str(tuner)
 

@@ -287,6 +287,18 @@ class Covariates:
             self._refuse_many({**self.kinds, **values}, CovariateError)
         return values
 
+    def merged(self, first: Values, later: Any) -> Values:
+        """Return the covariates of a trial from its ask and its answer, checked."""
+        later = self.checked(later)
+        for name, value in later.items():
+            if first.get(name, value) != value:
+                raise CovariateError(
+                    f"the covariate {name!r} was {shown(first[name])} when the trial was asked, "
+                    f"and {shown(value)} came with its value: pass it once, or give the second one "
+                    f"a name of its own. {UNCHANGED}"
+                )
+        return self.checked({**first, **later})  # others may have come since it was asked
+
     @staticmethod
     def _refuse_many(names: Mapping[str, Any], error: type[DikinError]) -> None:
         if len(names) > MOST:
@@ -342,15 +354,3 @@ class Covariates:
         if not same or not all(isfinite(mean) for _, mean in means.values()):
             raise StateError("the covariates of a state do not fit each other: it was altered")
         self.means = means
-
-
-def merged(first: Values, later: Values) -> Values:
-    """Return the covariates of a trial from its ask and its answer."""
-    for name, value in later.items():
-        if first.get(name, value) != value:
-            raise CovariateError(
-                f"the covariate {name!r} was {shown(first[name])} when the trial was asked, and "
-                f"{shown(value)} came with its value: pass it once, or give the second one a name "
-                f"of its own. {UNCHANGED}"
-            )
-    return {**first, **later}

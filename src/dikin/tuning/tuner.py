@@ -30,7 +30,7 @@ from dikin.players import Player, locked
 from dikin.rng import counted, named_key, stream_key
 from dikin.serialization import count_of, plain
 from dikin.status import OpenQueries, Status
-from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
+from dikin.tuning.circumstances import Contexts, Covariates, Values
 from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import Row, figure_of, history_table, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
@@ -40,7 +40,7 @@ from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
 from dikin.vectors import Array, Table
-from dikin.worth.estimate import UpliftEstimate, in_range
+from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.holdback import holdback_share, is_held_back
 from dikin.worth.uplift import Uplift
 
@@ -400,9 +400,7 @@ class Tuner(Player[Trial]):
 
     def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
         """Return the row of an answer, checked."""
-        value, failed = answer.get("value"), answer.get("failed", False)
-        if failed is not False:
-            true_or_false(failed, "failed")
+        value, failed = answer.get("value"), true_or_false(answer.get("failed", False), "failed")
         if failed and value is not None:
             raise LossError(
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
@@ -424,8 +422,8 @@ class Tuner(Player[Trial]):
         """Add a round to the certificate. The next value replaces an unknown expected value."""
         loss = self._loss(row)
         if loss is not None:
-            for first, *other in self._unexpected:
-                self._certificate.add(first._replace(expected=loss), *other)
+            for first, other, its in self._unexpected:
+                self._certificate.add(first._replace(expected=loss), other, its)
             self._unexpected.clear()
         shares = weights if self.contexts.size else None
         if play is None:
@@ -445,24 +443,14 @@ class Tuner(Player[Trial]):
             self._learn_all(before.left_out)
         elif len(z) > known:
             self._search.widen(len(z) - known)
-        first = len(self._search.absurd)
         if not row.paused:
-            row = row._replace(left_out=not self._learn(row, weights, z))
+            self._learn(row, weights, z)
         self.rounds, self.added = self.rounds + (row.round > 0), self.added + (row.round == 0)
         self._history.append(row._replace(center=self._center(weights)))
-        if len(self._search.absurd) > first:
-            self._judge()
 
-    def _judge(self) -> None:
-        """Mark which of the first rows turned out to be absurd."""
-        learnt = [i for i, row in enumerate(self._history) if not row.paused]
-        for i, absurd in zip(learnt, self._search.absurd, strict=False):
-            self._history[i] = self._history[i]._replace(left_out=absurd)
-
-    def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> bool:
-        """Learn a row, and return whether its value counts as it is."""
+    def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> None:
         measured = {FAILED: float(row.failed), **row.metrics}
-        return self._search.tell(
+        self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
@@ -474,10 +462,8 @@ class Tuner(Player[Trial]):
 
     def _loss(self, row: Row) -> float | None:
         """Return the value as it is learnt, None for a failure."""
-        if row.failed:
-            return None
-        ends = self.value_range
-        return self._sign * (row.value if ends is None else in_range(row.value, ends))
+        low, high = self.value_range or (-inf, inf)
+        return None if row.failed else self._sign * min(max(row.value, low), high)
 
     def _learn_all(self, left_out: int) -> None:
         """Learn all rows of the history once more."""
@@ -486,7 +472,6 @@ class Tuner(Player[Trial]):
                 z = self.covariates.features(row.covariates)
                 self._learn(row, self.contexts.weights(row.context), z, settle=False)
         self._search.left_out = left_out
-        self._judge()
 
     @locked
     def add_trial(
@@ -697,11 +682,12 @@ class Tuner(Player[Trial]):
     def summary(self) -> Status:
         """Return the status: rounds, best setting, its value with an interval, warnings."""
         space, spec, worth, contexts = self.space, self.spec(), self._worth, self.contexts
-        recent = [
-            row.value
-            for row in islice(reversed(self._history), RECENT)
-            if row.round and not (row.failed or row.held_back or row.left_out)
-        ]
+        recent, left_out = [], reversed(self._search.recent)
+        for row in islice(reversed(self._history), RECENT):
+            learnt = not row.paused and (row.round > 0 or row.failed)
+            is_fault = learnt and next(left_out, False)
+            if row.round and not (is_fault or row.failed or row.held_back):
+                recent.append(row.value)
         value, by_context = UNKNOWN, None
         if contexts.size:
             first = islice(contexts.places(), MOST_SHOWN)
@@ -939,10 +925,6 @@ class Tuner(Player[Trial]):
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
         asked = self.open_trial(trial)
-        known = asked.covariates
-        if (later := answer.get("covariates")) is not None:
-            known = merged(known, self.covariates.checked(later))
-        known = self.covariates.checked(known)  # others may have been reported since it was asked
         return self._row(
             f"trial {asked.id}",
             answer,
@@ -950,7 +932,7 @@ class Tuner(Player[Trial]):
             point=asked.point,
             expected=asked.expected,
             paused=self.paused or asked.paused,
-            covariates=known,
+            covariates=self.covariates.merged(asked.covariates, answer.get("covariates")),
             context=asked.context,
             held_back=asked.held_back,
             expected_control=asked.expected_control,
