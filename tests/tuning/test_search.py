@@ -205,9 +205,9 @@ def test_values_without_noise_are_all_learnt(name: str) -> None:
         assert search.left_out == 0
 
 
-@pytest.mark.parametrize("at", [{1}, {5}, {3, 9}, {6, 7, 14}])
+@pytest.mark.parametrize("at", [{1}, {5}, {3, 9}, {6, 7, 14}, {1, 50, 60, 61, 90}])
 @pytest.mark.parametrize("fault", [1e6, -1e6])
-def test_absurd_values_among_the_first_cost_little(at: set[int], fault: float) -> None:
+def test_absurd_values_cost_little(at: set[int], fault: float) -> None:
     cost = {}
     for absurd in (set(), at):
         rng, search = np.random.default_rng(5), Search(Cube(3), np.full(3, -0.4))

@@ -14,6 +14,7 @@ import pytest
 
 import dikin
 from dikin import Choice, Cycle, Integer, Levels, Real, Shares, Tuner, errors
+from dikin.serialization import plain
 from tuning.loops import Params, restored, run
 
 SHOP = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
@@ -50,6 +51,8 @@ def test_the_contract() -> None:
     assert trial["price"] == trial.params["price"]
     assert isinstance(trial.id, int)
     assert isnan(trial.expected)
+    sent = {"id", "point", "params", "expected", "paused", "covariates", "context", "held_back"}
+    assert plain(trial).keys() == sent  # to programs, and nothing of how it was drawn
     tuner.tell(trial, 512.0)
     assert tuner.rounds == 1
     assert tuner.best == {"price": 4.0, "ads": 40.0}  # the start: nothing is known yet
