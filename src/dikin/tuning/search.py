@@ -519,8 +519,8 @@ class Search(Stateful):
         """Return axes of the curvature, the curvature along them, and its standard deviations."""
         f, bends, C = self.model.features, self.model.bends, matrix(self.model.average[1])
         values, V = np.linalg.eigh(bends) if bends.ndim == 2 else (bends, np.eye(f.d))
-        second = f.bends(V)
-        square = np.sum(second @ C[f.second, f.second] * second, axis=1)
+        second = f.curved(V.T)
+        square = 4.0 * np.sum(second @ C[f.second, f.second] * second, axis=1)
         return V, values, np.sqrt(np.maximum(square, 1e-300))
 
     def _plan(self, place: Place) -> None:
