@@ -40,6 +40,8 @@ ABOVE_WORST = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 MISFIT = 0.2
 """Share of the largest known effect that values of another shape than a bowl may add to others."""
+DEEPER = 1.25
+"""Heights of the believed bowl by which a kink with the same values may be deeper."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
@@ -722,14 +724,14 @@ class Search(Stateful):
     def _value(self, place: Place) -> Interval:
         """Return the value at a place. A kink with the same values may be deeper than the bowl.
 
-        By how much is the bowl's height at the geometric mean of two radii: of exploring, and of
-        the rows that the curvature was learnt from.
+        By how much is about the bowl's height at the geometric mean of two radii: of exploring, and
+        of the rows that the curvature was learnt from. The misfit is part of the error as well.
         """
         model = self.model
         mean, sd = model.believed(self._at(self._recommended(place), place.e))
         bend, R = np.maximum(np.diagonal(matrix(model.bends)), 0.0), matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
-        deep = float(np.hypot(1.96 * sd, np.sqrt(near * far)))
+        deep = 2.0 * 1.96 * sd + DEEPER * float(np.sqrt(near * far))
         return Interval(mean, mean - deep, mean + 1.96 * sd)
 
     # --- changes -------------------------------------------------------------------------------
