@@ -56,12 +56,13 @@ class Features:
         ends = np.cumsum([1, d, d, len(self.i), d > 1, covariates, contexts, contexts * d])
         cuts = [slice(a, b) for a, b in pairwise(ends)]
         self.v, self.squares, self.crosses, self.common, self.extra, self.levels, self.slopes = cuts
+        self.products = slice(self.squares.start, self.crosses.stop)
         self.second = slice(self.squares.start, self.common.stop)
         self.p = int(ends[-1])
         eye, k = np.arange(d), np.arange(self.crosses.start, self.crosses.stop)
         self.first, self.other = np.append(eye, self.i), np.append(eye, self.j)
         self.half = np.where(self.first == self.other, 0.5, 1.0)
-        """What the products of the coordinates `first` and `other` are multiplied by."""
+        """Factors of the products of the coordinates `first` and `other`."""
         every = eye[: d * (d > 1)]
         columns = (self.squares.start + eye, k, k, np.full(len(every), self.common.start))
         self.at = np.concatenate([eye, self.i, self.j, every]), np.concatenate(columns)
@@ -77,22 +78,13 @@ class Features:
         """Return the features at v."""
         row = np.zeros(self.p)
         row[0], row[self.v] = 1.0, v
-        row[self.second] = self.curved(v)
+        row[self.products] = products = self.half * v[self.first] * v[self.other]
+        row[self.common] = products[: self.d].sum()
         if z is not None:
             row[self.extra] = z
         if self.e and e is not None:
             row[self.levels], row[self.slopes] = e, np.outer(e, v).ravel()
         return row
-
-    def curved(self, v: Array) -> Array:
-        """Return the features of second order at v, or at each row of v.
-
-        Their second derivatives along u are twice those at u.
-        """
-        curved = np.zeros((*v.shape[:-1], self.second.stop - self.second.start))
-        curved[..., : len(self.half)] = self.half * v[..., self.first] * v[..., self.other]
-        curved[..., len(self.half) :] = curved[..., : self.d].sum(axis=-1, keepdims=True)
-        return curved
 
     def slope(self, v: Array, e: Array | None = None) -> Array:
         """Return the derivative of the features at v, one row for each coordinate."""
@@ -101,6 +93,12 @@ class Features:
         if self.e and e is not None:
             slope[:, self.slopes] = np.kron(e, np.eye(self.d))
         return slope
+
+    def bends(self, along: Array) -> Array:
+        """Return the second derivative of the features along columns of length 1."""
+        bends = np.ones((self.second.stop - self.second.start, along.shape[1]))
+        bends[: len(self.half)] = 2.0 * self.half[:, None] * along[self.first] * along[self.other]
+        return bends
 
     def of(self, i: int) -> Indices:
         """Return the features of coordinate i."""
@@ -116,7 +114,7 @@ class Features:
         """Return the matrix that takes the features of v to those of v - by."""
         matrix = np.eye(self.p)
         matrix[self.v, 0] = -by
-        matrix[self.second, 0] = self.curved(by)
+        matrix[self.second, 0] = self.row(by)[self.second]
         matrix[self.second, self.v] = -self.slope(by)[:, self.second].T
         matrix[self.slopes, self.levels] = np.kron(np.eye(self.e), -by[:, None])
         return matrix
@@ -167,7 +165,7 @@ class Regression(Stateful):
         history: bool = False,
         origin: Array | None = None,
     ) -> None:
-        self.robust, members = robust, members or self.MEMBERS
+        self.robust, self.history, members = robust, history, members or self.MEMBERS
         self.memory, self.q, self.om, prior = np.repeat(members, 1 + history, axis=0).T
         self.reads = np.arange(len(prior)) % (1 + history) == 0
         """True for members that read history: the first of each two, if there is one."""
@@ -210,7 +208,7 @@ class Regression(Stateful):
 
     def widen(self, more: int) -> None:
         """Take in features of covariates, which were 0 in every row so far."""
-        old, first = self.features, self.features.extra.stop - (not self.reads.all())
+        old, first = self.features, self.features.extra.stop - self.history
         self._use(Features(old.d, old.z + more, old.e))
         for name, axes in self.BY_FEATURE.items():
             for axis in range(-len(axes), 0):
@@ -330,7 +328,7 @@ class Regression(Stateful):
         diagonal = A.diagonal(0, 1, 2)
         tried = np.maximum(diagonal - A[:, :, 0] ** 2 / np.maximum(A[:, :1, 0], 1e-300), 0.0)
         tried = np.where(diagonal > 0.0, tried, 0.1 * N)
-        if not self.reads.all():  # the level of history is any
+        if self.history:  # its level is any
             tried[:, f.extra.stop - 1 : f.extra.stop] = 0.01 * N
         if f.e:  # in a context that was never seen
             tried[:, f.levels] = N

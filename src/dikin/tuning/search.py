@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import product
-from math import nan, prod, sqrt
+from math import exp, log, nan, prod, sqrt
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,10 +105,10 @@ class Place(Stateful):
 
     def trusted(self, widths: Array, sure: bool) -> Array:
         """Let the radius follow some widths, and return those that are explored."""
-        trust = np.clip(widths.max(), SHRINK * self.trust, GROW * self.trust)
+        trust = min(max(float(widths.max()), SHRINK * self.trust), GROW * self.trust)
         if trust < 1e-3 and not sure:
             trust = max(trust, min(1e-3, 1.5 * self.trust))
-        self.trust = float(np.clip(trust, SMALLEST_RADIUS, 1.0))
+        self.trust = min(max(trust, SMALLEST_RADIUS), 1.0)
         return np.maximum(widths, 1e-4 * self.trust)
 
 
@@ -204,7 +205,7 @@ class Search(Stateful):
         share = (self.model.live + 1) / APPROACH
         if self.history and share < 1.0:  # values on the way show whether the history misleads
             place.y, place.R = self.start + share * (place.y - self.start), share * place.R
-        factor = np.sqrt(d) * place.R
+        factor = sqrt(d) * place.R
         if self.floor is not None:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
         step = factor * direction if factor.ndim == 1 else factor @ direction
@@ -241,6 +242,8 @@ class Search(Stateful):
 
     def _features(self, weights: Array, choice: int) -> Array:
         """Return the features of a context, of a value of each choice, and of both together."""
+        if not self.options:
+            return weights
         picked = zip(self.picks[choice], self.options, strict=True)
         values = np.concatenate([np.arange(size) == pick for pick, size in picked])
         both = np.outer(weights, values).ravel() if self.both else NONE
@@ -292,17 +295,17 @@ class Search(Stateful):
 
     def _at_weights(self, weights: Array, choice: int) -> tuple[Place, list[tuple[Place, float]]]:
         """Return the mean place of a context and a choice, and its parts with their shares."""
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        w = weights[cells] / weights[cells].sum() if self.contexts else np.ones(1)
-        parts = [self.places[cell * self.choices + choice] for cell in cells]
+        cells = [(cell, w) for cell, w in enumerate(weights.tolist()) if w] or [(0, 1.0)]
+        total = sum(w for _, w in cells)
+        parts = [(self.places[cell * self.choices + choice], w / total) for cell, w in cells]
         place = Place.__new__(Place)
-        vars(place).update(vars(parts[int(np.argmax(w))]))
-        place.e = self._features(weights, choice) if self.options else weights
+        vars(place).update(vars(max(parts, key=itemgetter(1))[0]))
+        place.e = self._features(weights, choice)
         if len(parts) > 1:
-            place.y = w @ np.array([each.y for each in parts])
-            place.trust = float(np.exp(w @ np.log([each.trust for each in parts])))
+            place.y = np.sum([share * each.y for each, share in parts], axis=0)
+            place.trust = prod(each.trust**share for each, share in parts)
             place.seen = -1
-        return place, [*zip(parts, w.tolist(), strict=True)]
+        return place, parts
 
     def _settle(self, weights: Array, choice: int) -> None:
         """Move the places of a context and a choice to where they are planned by now."""
@@ -318,8 +321,8 @@ class Search(Stateful):
                 each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
                 each.trust *= (place.trust / trust) ** share
         if len(self.places) == 1:
-            apart, sizes = place.y - self.model.c, place.R if self.wide else np.diagonal(place.R)
-            square = sizes @ sizes if self.wide else len(sizes) * np.exp(2 * np.mean(np.log(sizes)))
+            apart, R, d = place.y - self.model.c, place.R, self.space.d
+            square = R @ R if self.wide else d * exp(2.0 / d * sum(map(log, R.diagonal().tolist())))
             if apart @ apart > 9.0 * square:
                 for model in (self.model, *self.limited):
                     model.recentre(place.y)
@@ -369,7 +372,7 @@ class Search(Stateful):
         """Return the expected value at a setting, NaN before the first row."""
         if self.model.rounds == 0:
             return nan
-        e = self._features(weights, self.picks.index(picks)) if self.options else weights
+        e = self._features(weights, self.picks.index(picks))
         z = np.append(z, 0.0) if self.history else z
         return self.model.believed(self._at(x, e, z))[0]
 
@@ -393,7 +396,7 @@ class Search(Stateful):
     ) -> bool:
         """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
         choice, beside = self.picks.index(picks), self._beside(weights)
-        e = self._features(weights, choice) if self.options else weights
+        e = self._features(weights, choice)
         z = np.append(covariates, float(history)) if self.history else covariates
         row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
         place.played += 1
@@ -521,8 +524,8 @@ class Search(Stateful):
         """Return axes of the curvature, the curvature along them, and its standard deviations."""
         f, bends, C = self.model.features, self.model.bends, matrix(self.model.average[1])
         values, V = np.linalg.eigh(bends) if bends.ndim == 2 else (bends, np.eye(f.d))
-        second = f.curved(V.T)
-        square = 4.0 * np.sum(second @ C[f.second, f.second] * second, axis=1)
+        second = f.bends(V)
+        square = (C[f.second, f.second] @ second * second).sum(axis=0)
         return V, values, np.sqrt(np.maximum(square, 1e-300))
 
     def _plan(self, place: Place) -> None:
@@ -557,7 +560,7 @@ class Search(Stateful):
         root = (V.T @ B) / low[:, None]
         widths, U = np.linalg.eigh(root @ C @ root.T)
         widths, U = SCALE * np.sqrt(np.maximum(widths, 0.0)), V @ U
-        widths = place.trusted(widths, bool(np.all(values > 2.0 * sd)))
+        widths = place.trusted(widths, bool((values > 2.0 * sd).all()))
         precision = (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T
         if self.limited:
             precision += self._steep(place)
@@ -588,7 +591,7 @@ class Search(Stateful):
     def _move(self, place: Place, y: Array) -> None:
         """Move a centre towards a point, by some radii at most."""
         step: Array = y - place.y
-        far = float(np.sqrt(step @ step)) / (REACH * place.trust)
+        far = sqrt(step @ step) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
