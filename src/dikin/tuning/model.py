@@ -159,14 +159,13 @@ class Regression(Stateful):
     def __init__(
         self,
         features: Features,
-        members: Members | None = None,
         *,
         robust: bool = True,
         history: bool = False,
         origin: Array | None = None,
     ) -> None:
-        self.robust, self.history, members = robust, history, members or self.MEMBERS
-        self.memory, self.q, self.om, prior = np.repeat(members, 1 + history, axis=0).T
+        self.robust, self.history = robust, history
+        self.memory, self.q, self.om, prior = np.repeat(self.MEMBERS, 1 + history, axis=0).T
         self.reads = np.arange(len(prior)) % (1 + history) == 0
         """True for members that read history: the first of each two, if there is one."""
         self.prior = np.exp(prior - 2.0 * ~self.reads)
@@ -225,14 +224,10 @@ class Regression(Stateful):
     # --- learning ------------------------------------------------------------------------------
 
     def learn(
-        self,
-        row: Array,
-        value: float,
-        weight: float = 1.0,
-        scored: bool = True,
-        history: bool = False,
+        self, row: Array, value: float, weight: float | None = None, history: bool = False
     ) -> None:
-        """Learn a value, which changes noise and scores only if it is scored."""
+        """Learn a value. One with a weight changes neither noise nor scores."""
+        scored = weight is None
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
@@ -261,7 +256,7 @@ class Regression(Stateful):
                 ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
-        w = weight * w * reads
+        w = w * reads if weight is None else weight * reads
         self._changed()
         if not history:
             self._forget()
@@ -344,8 +339,8 @@ class Regression(Stateful):
     def loosen(self) -> None:
         """Take the noise for larger, after a value far from the expected one."""
         if self.rounds > 3:
-            keep = self.keep_noise
-            self.n, self.S = keep * self.n + 1.0, keep * self.S + 4.5 * self.s2
+            self.S = self.keep_noise * self.S + 4.5 * self.s2
+            self.n = self.keep_noise * self.n + 1.0
             self._changed()
 
     def recentre(self, c: Array) -> None:

@@ -117,10 +117,6 @@ def matrix(factor: Array) -> Array:
     return np.diag(factor) if factor.ndim == 1 else factor
 
 
-def _interval(mean: float, sd: float) -> Interval:
-    return Interval(mean, mean - 1.96 * sd, mean + 1.96 * sd)
-
-
 def _known_rise(rises: Array, known: float, usual: float) -> Interval:
     """Return the largest rise, with an interval that excludes 0 where `known` is beyond `usual`."""
     rise, share = float(np.max(np.abs(rises))), sqrt(usual / max(known, 1e-9 * usual))
@@ -195,8 +191,8 @@ class Search(Stateful):
         """Return the next working point in a context, the picks, and its row of the certificate."""
         d = self.space.d
         noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
-        choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
-        place, picks = self._at_weights(weights, choice)[0], self.picks[choice]
+        place, choice = self._chosen(weights, draws[: self.choices])
+        picks = self.picks[choice]
         self._plan(place)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
@@ -224,19 +220,18 @@ class Search(Stateful):
 
     def _kept(self, place: Place, factor: Array, direction: Array, step: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
-        values = [value for _, value in self.ordinary]
+        model, values = self.model, [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
-        if self.model.rounds >= 3:
+        if model.rounds >= 3:
+            slope = model.gradient(place.y - model.c, place.e)
             times = np.multiply if factor.ndim == 1 else np.matmul
-            slope = self.model.gradient(place.y - self.model.c, place.e)
-            bends = self.model.bends if factor.ndim == 1 else matrix(self.model.bends)
+            bends = model.bends if factor.ndim == 1 else matrix(model.bends)
             along, bent = times(factor.T, slope), times(times(factor.T, bends), factor).ravel()
             swing = sqrt(along @ along) + sqrt(bent @ bent) / 2.0
             share = min(1.0, width / swing) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(step @ times(bends, step)) / 2.0
-            row = self._at(place.y, place.e)
-            level = self.model.offset + float(row @ self.model.average[0])
+            level = model.offset + float(self._at(place.y, place.e) @ model.average[0])
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
@@ -288,11 +283,6 @@ class Search(Stateful):
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return np.asarray(value)
 
-    def _beside(self, weights: Array) -> list[Place]:
-        """Return the places of all choices in the largest weight."""
-        cell = int(np.argmax(weights)) if self.contexts else 0
-        return self.places[cell * self.choices : (cell + 1) * self.choices]
-
     def _at_weights(self, weights: Array, choice: int) -> tuple[Place, list[tuple[Place, float]]]:
         """Return the mean place of a context and a choice, and its parts with their shares."""
         cells = [(cell, w) for cell, w in enumerate(weights.tolist()) if w] or [(0, 1.0)]
@@ -327,25 +317,36 @@ class Search(Stateful):
                 for model in (self.model, *self.limited):
                     model.recentre(place.y)
 
-    def _chosen(self, weights: Array, draws: Array) -> int:
-        """Return a choice: each twice, then the best in one joint draw from the posterior."""
-        plays = [place.played for place in self._beside(weights)]
-        if self.model.rounds == 0:
-            return self.first_choice
-        if min(plays) < 2:
-            return int(np.argmin(plays))
+    def _chosen(self, weights: Array, draws: Array | None = None) -> tuple[Place, int]:
+        """Return the best choice with its place, or the choice that is used with random draws.
+
+        This is each twice, then the best in one joint draw from the posterior.
+        """
         places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
-        for place in places:
-            self._plan(place)
-        values = self._drawn([self._at(place.y, place.e) for place in places], draws)
-        return int(np.argmin(values - [place.gain for place in places]))
+        if not self.options:
+            return places[0], 0
+        played, rounds, choice = [place.played for place in places], self.model.rounds, 0
+        if rounds == 0 or (draws is None and (rounds < 3 or not any(played))):
+            choice = self.first_choice
+        elif draws is not None and min(played) < 2:
+            choice = int(np.argmin(played))
+        else:
+            for place in places if draws is not None else ():
+                self._plan(place)
+            values = self._drawn([self._at(place.y, place.e) for place in places], draws)
+            if draws is None:
+                values = np.where(np.array(played) > 0, values, np.inf)
+            else:
+                values = values - [place.gain for place in places]
+            choice = int(np.argmin(values))
+        return places[choice], choice
 
     def best(self, weights: Array | None = None) -> tuple[Array, tuple[int, ...]]:
         """Return the setting believed to be the best, without exploring."""
         if weights is None:
             weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
-        choice = self._best_choice(weights) if self.options else 0
-        return self._recommended(self._at_weights(weights, choice)[0]), self.picks[choice]
+        place, choice = self._chosen(weights)
+        return self._recommended(place), self.picks[choice]
 
     def _recommended(self, place: Place) -> Array:
         """Return a centre as it is used: with limits or failures only as far as was tried."""
@@ -359,14 +360,6 @@ class Search(Stateful):
             away = float(np.linalg.norm(root @ (y - middle)))
             y = middle + min(1.0, most / max(away, 1e-300)) * (y - middle)
         return self._whole(y, place, None)
-
-    def _best_choice(self, weights: Array) -> int:
-        played = np.array([place.played for place in self._beside(weights)])
-        if self.model.rounds < 3 or not played.any():
-            return self.first_choice
-        places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
-        values = self._drawn([self._at(place.y, place.e) for place in places], None)
-        return int(np.argmin(np.where(played > 0, values, np.inf)))
 
     def expected(self, x: Array, picks: tuple[int, ...], weights: Array, z: Array) -> float:
         """Return the expected value at a setting, NaN before the first row."""
@@ -395,7 +388,8 @@ class Search(Stateful):
         settle: bool = True,
     ) -> bool:
         """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
-        choice, beside = self.picks.index(picks), self._beside(weights)
+        choice, cell = self.picks.index(picks), int(np.argmax(weights)) if self.contexts else 0
+        beside = self.places[cell * self.choices : (cell + 1) * self.choices]
         e = self._features(weights, choice)
         z = np.append(covariates, float(history)) if self.history else covariates
         row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
@@ -498,7 +492,7 @@ class Search(Stateful):
         early = value is not None and model.rounds < 2 * len(phi)  # one row would decide much
         weight = 0.0 if good else 1.0 if depends else 0.0 if early else 0.1
         if model.rounds:
-            model.learn(phi, bounded, weight, scored=False)
+            model.learn(phi, bounded, weight)
             if value is not None and abs(value - mean) <= 5.0 * bound:
                 model.loosen()
 
@@ -678,8 +672,7 @@ class Search(Stateful):
     def found(self, weights: Array) -> Found:
         """Return the best setting of a context, with intervals of 95 %."""
         model, f, d = self.model, self.model.features, self.space.d
-        choice = self._best_choice(weights) if self.options else 0
-        place = self._at_weights(weights, choice)[0]
+        place, choice = self._chosen(weights)
         x, e = self._recommended(place), place.e
         if model.rounds < FEW:  # nothing is known yet
             few, each = [UNKNOWN] * d, [UNKNOWN] * len(self.options)
@@ -700,7 +693,8 @@ class Search(Stateful):
             ways = np.outer((up, down), 0.5 ** np.arange(6))
             rises = ways * (g[i] + 0.5 * ways * bend[i])
             importance.append(_known_rise(rises, *model.dependence(f.of(i))))
-        limits = [_interval(*each.believed(row)) for each in self.limited]
+        beliefs = [each.believed(row) for each in self.limited]
+        limits = [Interval(mean, mean - 1.96 * sd, mean + 1.96 * sd) for mean, sd in beliefs]
         picks, ends = self.picks[choice], np.cumsum([0, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
@@ -719,10 +713,7 @@ class Search(Stateful):
 
     def value_of_best(self, weights: Array) -> Interval:
         """Return the expected value of the best setting of a context, with its interval."""
-        if self.model.rounds < FEW:
-            return UNKNOWN
-        choice = self._best_choice(weights) if self.options else 0
-        return self._value(self._at_weights(weights, choice)[0])
+        return self._value(self._chosen(weights)[0])
 
     def _value(self, place: Place) -> Interval:
         """Return the value at a place. A kink with the same values may be deeper than the bowl.
@@ -731,6 +722,8 @@ class Search(Stateful):
         of the rows that the curvature was learnt from. The misfit is part of the error as well.
         """
         model = self.model
+        if model.rounds < FEW:
+            return UNKNOWN
         mean, sd = model.believed(self._at(self._recommended(place), place.e))
         bend, R = np.maximum(np.diagonal(matrix(model.bends)), 0.0), matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
@@ -776,9 +769,8 @@ class Search(Stateful):
             own, states = [*own, self.floor], [*states, state["floor"]]
         for each, part in zip(own, states, strict=True):
             each.restore(part, checked)
-        self.first = [Row(*decode(each)) for each in state["first"]]
-        self.absurd = state["absurd"]
-        for name in self.QUEUES[2:]:
-            queue: deque[Any] = getattr(self, name)
+        for name in self.QUEUES:
+            queue: list[Any] | deque[Any] = getattr(self, name)
             queue.clear()
             queue.extend(decode(state[name]))
+        self.first = [Row(*each) for each in self.first]

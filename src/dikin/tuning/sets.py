@@ -30,8 +30,8 @@ class Cube:
 
     def room(self, x: Array, step: Array) -> float:
         """Return how many times the step leads to the boundary."""
-        least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
-        return float(np.minimum(least, 1e300).min()) if len(x) else 1e300
+        ways = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
+        return float(ways.min(initial=1e300))
 
     def inside(self, x: Array, share: float) -> Array:
         """Return the nearest point with at most this share of the way to any side."""
