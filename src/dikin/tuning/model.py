@@ -314,7 +314,7 @@ class Regression(Stateful):
         full = A.diagonal(0, 1, 2) + self._ridge(which)
         full = np.where(full > 0.0, full, 1e-3)  # a level without a row
         root = inverse_root(A[:, :, :-1], full, 1e-11)
-        P = self.P[which] = root.transpose(0, 2, 1) @ root
+        P = np.matmul(root.transpose(0, 2, 1), root, out=self.P[which])
         self.m[which] = (P @ A[:, :, -1:])[:, :, 0]
 
     def _ridge(self, which: slice | Indices) -> Array:
