@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dikin import errors
-from dikin.service import limits
+from dikin.service import app, endpoints, limits
 from dikin.service.app import document
 from dikin.studies import operations, study
 from dikin.tuning import circumstances
@@ -61,8 +61,8 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "characters of the name of a study": (150,),
     "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
     "trials asked for at once": (operations.AT_ONCE,),
-    "numbers in a page of history": (operations.NUMBERS_AT_ONCE,),
-    "characters of `detail`": (errors.LONGEST_MESSAGE, operations.FAULTS),
+    "numbers in a page of history": (endpoints.NUMBERS_AT_ONCE,),
+    "characters of `detail`": (errors.LONGEST_MESSAGE, app.FAULTS),
     "seconds for a body": (limits.BODY_SECONDS,),
     "seconds for an answer": (limits.ANSWER_SECONDS,),
     "connections": (limits.CONNECTIONS,),

@@ -403,8 +403,8 @@ def test_an_answer_that_is_lost(service: Serving) -> None:
 
 
 def test_a_closed_study_and_a_new_name(service: Serving) -> None:
-    study = shop(service.url, "renamed")
-    study.client = "zwölf"
+    shop(service.url, "renamed").close()
+    study = dikin.Study(service.url, "renamed", client="zwölf")
     study.ask()
     assert study.open_queries[0].client == "zwölf"
     assert study.client == "zwölf"

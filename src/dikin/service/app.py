@@ -31,10 +31,12 @@ from dikin.arguments import whole
 from dikin.errors import (
     DikinError,
     MissingExtraError,
+    ParameterError,
     RequestError,
     StateError,
     StoreError,
     UnknownStudyError,
+    did_you_mean,
     shortened,
     shown,
 )
@@ -42,6 +44,7 @@ from dikin.loading import restore
 from dikin.serialization import plain, read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
+from dikin.service.endpoints import Limit
 from dikin.service.metrics import MEDIA_TYPE, Metrics
 from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
@@ -56,8 +59,8 @@ from dikin.studies.operations import (
     STATUS,
     STUDY,
     TEXT,
-    Limit,
     Operation,
+    Schema,
     list_of,
     operation,
     or_null,
@@ -65,7 +68,8 @@ from dikin.studies.operations import (
     schema_of,
 )
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import TUNER_CALL, TUNER_EXAMPLE, tuner_from_spec
+from dikin.studies.tuner_options import TUNER_CALL
+from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
@@ -198,7 +202,7 @@ class Service:
             is_text = asked.in_query.get(name, {}).get("type") == "string"
             given[name] = text if is_text else _value(text)
         if given or asked.in_query:
-            asked.check(given, "query", asked.in_query)
+            _refuse_others(asked, given, "query", asked.in_query)
         sent = await self._sent(request)
         size = len(sent) / limits.BYTES_A_CALL
         if token is not None:
@@ -210,7 +214,7 @@ class Service:
         if body is None and any(name in asked.in_body for name in asked.required):
             raise RequestError("the body is missing")
         if body is not None and asked.in_body:
-            asked.check(body, "body", asked.in_body)
+            _refuse_others(asked, body, "body", asked.in_body)
             given |= body
         for name, header in asked.headers.items():
             if header in request.headers:
@@ -453,6 +457,26 @@ def _read(body: bytes | bytearray) -> Any:
     return value
 
 
+def _refuse_others(asked: Operation, given: Any, place: str, known: dict[str, Schema]) -> None:
+    """Refuse arguments from a body or a query that are unknown, or missing."""
+    if not isinstance(given, dict):
+        got = shown(given)
+        raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
+    unknown = set() if asked.is_open else given.keys() - known.keys()
+    missing = known.keys() & asked.required - given.keys()
+    if not unknown and not missing:
+        return
+    faults = [
+        f"{shown(name)} is not known in the {place}."
+        f"{did_you_mean(name, known) if known else ' This takes none.'}"
+        for name in sorted(unknown)[:FAULTS]
+    ]
+    if len(unknown) > FAULTS:
+        faults.append(f"and {len(unknown) - FAULTS:,} more")
+    faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
+    raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
+
+
 def _value(text: str) -> Any:
     """Return the value of a text in a query, or the text itself if it is not JSON."""
     try:
@@ -474,6 +498,12 @@ HEALTH = record(ok=FLAG)
 STUDIES = record(
     studies=list_of({"anyOf": [STATUS, record(name=TEXT, problem=TEXT)]}), next=or_null(TEXT)
 )
+TUNER_EXAMPLE = (
+    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+)
+WANTED = f"a tuner is described by a JSON object of parameters by name, such as {TUNER_EXAMPLE}"
+FAULTS = 5
+"""Faults of one request that an error lists."""
 MOST_LISTED = 100
 """Studies in one answer."""
 
@@ -527,6 +557,24 @@ async def create(
     created = await service.studies.apart(make)
     status = await service.studies.do(name, Study.status)
     return _json(status, 201 if created else 200)
+
+
+def tuner_from_spec(spec: Any) -> Tuner:
+    """Return the tuner that a JSON object describes."""
+    arguments = dict(spec) if isinstance(spec, dict) else {}
+    entries = arguments.pop("tuner", None)
+    if not isinstance(entries, dict):
+        raise ParameterError(f"{WANTED}, got {shown(spec)}")
+    parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
+    known = TUNER_CALL.arguments.keys() - {"parameters"}
+    for name in arguments.keys() - known:
+        raise ParameterError(f"Tuner has no argument {shown(name)}.{did_you_mean(name, known)}")
+    try:
+        return Tuner(parameters, **arguments)
+    except DikinError:
+        raise
+    except (TypeError, ValueError) as reason:
+        raise ParameterError(f"no Tuner can be built from {shown(arguments)}: {reason}") from reason
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:

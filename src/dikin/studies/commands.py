@@ -21,7 +21,6 @@ from dikin.studies.tuner_options import (
     number_or_word,
     option,
     tuner_from_options,
-    tuner_from_text,
     tuner_options,
 )
 
@@ -32,7 +31,6 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "add_trial": lambda _: "added",
     "best": lambda answer: json.dumps(answer["best"]),
     "recommend": str,
-    "uplift": str,
     "pause": lambda _: "paused: trials are at the best setting",
     "resume": lambda _: "exploring and learning",
     "trim": "{} rows removed".format,
@@ -81,8 +79,7 @@ def command(title: str | None = None, of: Any = None) -> Callable[[Act], click.C
 
 
 @command()
-@click.argument("tuner", required=False)
-def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
+def create(name: str, url: str, **options: Any) -> None:
     """Create a study of a tuner.
 
     It needs the range of each parameter, with its current value if there is one:
@@ -94,20 +91,9 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
       dikin study create plan --param ads=0:60 --constraint "ads <= 40" --limit "p99_ms <= 200"
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
-    A TUNER may be described by a JSON object in place of options, whose other keys are arguments of
-    dikin.Tuner. If the study already exists with the same tuner, nothing changes.
-
-    \b
-      dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
-          "maximize": true}'
+    If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
-    described = tuner_from_options(**options)
-    if (tuner is None) == (described is None):
-        raise ParameterError(
-            "a tuner is described by one or more --param NAME=LOW:HIGH[:START], or by TUNER, a "
-            f"JSON object: got {'neither' if tuner is None else 'both'}"
-        )
-    with Study(url, name, described if tuner is None else tuner_from_text(tuner)) as study:
+    with Study(url, name, tuner_from_options(**options)) as study:
         if study.created:
             click.echo(f"created study {study.name!r} in {url}")
         else:

@@ -25,11 +25,9 @@ T = TypeVar("T")
 
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
-RETRY_PAUSE = 0.02
-"""Seconds between two attempts to reach a database that is unavailable or being created."""
 JITTER = 0.0005, 0.02
-"""Seconds between two attempts to write while another client writes, drawn at random: whoever has
-waited long has no worse chance, which SQLite's own waits do not give."""
+"""Seconds between two attempts while another client writes or the database is unavailable, drawn at
+random: whoever has waited long has no worse chance, which SQLite's own waits do not give."""
 CHARACTERS = 32
 """Length of a seal."""
 
@@ -68,8 +66,8 @@ class Row(NamedTuple):
 CONTROL = ("parameters", "pause", "resume", "skip")
 """Kinds of rows that raise the epoch: an ask or answer from before them must not follow."""
 Heads = tuple[int, int]
-"""Bounds of the number of the last row."""
 ANY: Heads = (-(2**62), 2**62)
+"""Bounds of the number of the last row."""
 
 
 class Database(ABC):
@@ -97,8 +95,6 @@ class Database(ABC):
 
     def another(self) -> Self:
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
-
-    # --- statements ----------------------------------------------------------------------------
 
     @abstractmethod
     def _opened(self) -> Any:
@@ -135,13 +131,12 @@ class Database(ABC):
         self.refuse_child()
         if self.inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
-        if self.connection is None:
-            try:
-                self.connection = self._opened()
-            except self._errors as error:
-                failure = self._explained(error)
-                self.close()
-                raise failure from error
+        try:
+            self.connection = self._opened()
+        except self._errors as error:
+            failure = self._explained(error)
+            self.close()
+            raise failure from error
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
@@ -160,8 +155,7 @@ class Database(ABC):
                     undo(reason)
                 if time.monotonic() > deadline:
                     raise self.failure(reason) from reason
-                lost = isinstance(reason, LostConnection)
-                time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
+                time.sleep(random.uniform(*JITTER))
 
     def failure(self, reason: Exception) -> StoreError:
         if isinstance(reason, Again):
@@ -186,8 +180,6 @@ class Database(ABC):
         except self._errors as error:
             raise self._explained(error) from error
 
-    # --- transactions --------------------------------------------------------------------------
-
     @abstractmethod
     def _begin(self) -> None:
         """Begin a transaction with the exclusive right to write; `Again` if another has it."""
@@ -195,8 +187,8 @@ class Database(ABC):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write some statements as one, durable at the end. After an error nothing is written."""
-        self.begin()
         try:
+            self.begin()
             if self.exclusive:
                 self._run(self.exclusive)
             yield
@@ -209,11 +201,7 @@ class Database(ABC):
     def begin(self) -> None:
         if self.inside:
             self.rollback()  # of a call that was interrupted before it could
-        try:
-            self.insist(self._begin)
-        except BaseException:
-            self.rollback()
-            raise
+        self.insist(self._begin)
 
     def commit(self) -> None:
         """End a transaction, which is durable when this returns."""
@@ -247,8 +235,6 @@ class Database(ABC):
         """Return whether a table of this name exists."""
 
 
-# --- seals ---------------------------------------------------------------------------------------
-#
 # A seal is a digest of the seal before it, of the number of the first row, and of the rows, which
 # have one seal if they were appended together. So an altered, missing, duplicate or swapped row is
 # noticed. The client makes the digest of the rows, the statement that appends them the seal.

@@ -64,8 +64,6 @@ class Fold:
         self.told_at: int | None = kept.get("told_at")
         """The time of the newest answer."""
 
-    # --- as text -------------------------------------------------------------------------------
-
     @classmethod
     def read(cls, state: Snapshot, log: Log | None = None) -> Self:
         """Return the state after a row: from a log, whose digest has shown that it is the same."""
@@ -83,8 +81,6 @@ class Fold:
         parts = {name: getattr(self, name) for name in names}
         state = self.tuner.state(rounds=KEPT_IN_SNAPSHOT if rounds is None else rounds)
         return Snapshot(self.n, self.seal, text_of(state, **parts))
-
-    # --- rows ----------------------------------------------------------------------------------
 
     def apply(self, row: Row) -> None:
         act = getattr(self, f"_{row.kind}", None)
@@ -117,8 +113,7 @@ class Fold:
             self._complete()
         self.rounds, self.told_at = self.rounds + 1, row.at
         self.failed += bool(body.get("failed"))
-        assert row.ask is not None
-        if self.asked.pop(row.ask, None) is None:
+        if row.ask is None or self.asked.pop(row.ask, None) is None:
             return
         try:
             self.tuner.tell(row.ask, **answer)
@@ -128,17 +123,16 @@ class Fold:
             logger.warning("row %d teaches nothing: %s", row.n, reason)
 
     def _forget(self, row: Row, body: dict[str, Any]) -> None:
-        assert row.ask is not None
-        if self.asked.pop(row.ask, None) is not None:
+        if row.ask is not None and self.asked.pop(row.ask, None) is not None:
             self.tuner.forget(row.ask)
 
-    def _pause(self, row: Row, body: dict[str, Any]) -> None:
+    def _pause(self, *_: Any) -> None:
         self.tuner.pause()
 
-    def _resume(self, row: Row, body: dict[str, Any]) -> None:
+    def _resume(self, *_: Any) -> None:
         self.tuner.resume()
 
-    def _skip(self, row: Row, body: dict[str, Any]) -> None:
+    def _skip(self, *_: Any) -> None:
         """Only its number matters."""
 
     def _add(self, row: Row, body: dict[str, Any]) -> None:
@@ -183,36 +177,34 @@ logging.getLogger("dikin").addFilter(_NotAgain())
 
 
 def study_status(fold: Fold, name: str) -> Status:
-    first, tuner = next(iter(fold.asked), None), fold.tuner
-    status = replace(
-        tuner.summary(),
-        name=name,
-        rounds=fold.rounds,
-        failed=fold.failed,
-        open=OpenQueries(
-            len(fold.asked), first, nan if first is None else _age(fold.asked[first].at)
-        ),
-        last_told_seconds=nan if fold.told_at is None else _age(fold.told_at),
-        first_round=int(fold.marks[0][0]) + 1,
-    )
-    warnings = [*status.warnings]
-    if first is not None:
-        age, behind, count = status.open.oldest_seconds, fold.n - first, status.open.count
-        if age > LATE_SECONDS or behind > LATE_ROWS:
-            waiting = "1 trial waits" if count == 1 else f"{count} trials wait"
-            warnings.append(
-                f"{waiting} for an answer, the oldest ({first}) for {_duration(age)}, and "
-                f"{behind:,} asks and answers came since. Tell their results, or forget them "
-                "(dikin study forget)"
-            )
-    if status.rounds >= RECENT:
-        best = tuner.space.params(status.center)
+    tuner, asked = fold.tuner, fold.asked
+    first, seen = next(iter(asked), None), tuner.summary()
+    oldest = nan if first is None else _age(asked[first].at)
+    warnings = [*seen.warnings]
+    if first is not None and (oldest > LATE_SECONDS or fold.n - first > LATE_ROWS):
+        waiting = "1 trial waits" if len(asked) == 1 else f"{len(asked)} trials wait"
+        warnings.append(
+            f"{waiting} for an answer, the oldest ({first}) for {_duration(oldest)}, and "
+            f"{fold.n - first:,} asks and answers came since. Tell their results, or forget them "
+            "(dikin study forget)"
+        )
+    if fold.rounds >= RECENT:
+        best = tuner.space.params(seen.center)
         warnings += (
             f"the best {name} so far is {value_text(best[name])}, next to its bound "
             f"{value_text(bound)}: if values beyond it are possible, try a wider range"
-            for name, bound in tuner.space.bounds_near(status.center).items()
+            for name, bound in tuner.space.bounds_near(seen.center).items()
         )
-    return replace(status, warnings=tuple(warnings))
+    return replace(
+        seen,
+        name=name,
+        rounds=fold.rounds,
+        failed=fold.failed,
+        open=OpenQueries(len(asked), first, oldest),
+        last_told_seconds=nan if fold.told_at is None else _age(fold.told_at),
+        first_round=int(fold.marks[0][0]) + 1,
+        warnings=tuple(warnings),
+    )
 
 
 def _age(microseconds: int) -> float:

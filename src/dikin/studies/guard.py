@@ -22,14 +22,12 @@ LOOKS_EVERY = 0.02
 FORK = object()
 """Stands for the frame of a fork: it is over when it says so."""
 
-Holder = tuple[object, int]
-
 
 class Guard:
     """The call that uses a connection at present."""
 
     def __init__(self) -> None:
-        self._slot: dict[str, Holder] = {}
+        self._slot: dict[str, tuple[object, int]] = {}
         self._left = threading.Event()
         self._mutex = threading.Lock()
 
@@ -60,16 +58,15 @@ class Guard:
                     self._left.wait(LOOKS_EVERY)
 
     def leave(self, frame: object) -> None:
-        holder = self._slot.get("holder")
-        if holder is not None and holder[0] is frame:
+        if self._slot.get("holder", (None,))[0] is frame:
             del self._slot["holder"]
         self._left.set()
 
     @property
     def is_mine(self) -> bool:
         """True if this thread is in the call."""
-        holder = self._slot.get("holder")
-        return holder is not None and holder[1] == threading.get_ident() and _runs(*holder)
+        frame, thread = self._slot.get("holder", (None, 0))
+        return thread == threading.get_ident() and _runs(frame, thread)
 
 
 def _runs(frame: object, thread: int) -> bool:

@@ -68,16 +68,12 @@ def records(
 
 def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
     """Return many rounds as a table, made part by part: Python objects are 20 times larger."""
+    kinds, contexts, compared = status.covariates or {}, status.contexts or {}, status.holdback > 0
 
     def part() -> Table:
         some = list(islice(rounds, AT_ONCE))
-        table = history_table(
-            space,
-            [_of_kinds(round_of(each), status.covariates or {}) for each in some],
-            status.covariates or {},
-            contexts=status.contexts or {},
-            compared=status.holdback > 0.0,
-        )
+        rows = [_of_kinds(round_of(each), kinds) for each in some]
+        table = history_table(space, rows, kinds, contexts=contexts, compared=compared)
         longest = max((len(each["client"]) for each in some), default=1)
         more = [("time", "datetime64[us]"), ("client", f"U{longest}")]
         wide = np.empty(len(table), [*table.dtype.descr, *more])

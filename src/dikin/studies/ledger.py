@@ -48,8 +48,8 @@ class Ledger:
         """Rows of others that were found when rows were last read."""
         self._fold: Fold | None = None
         self._epoch, self._saved = 0, 0
-        self._held = self._ahead = False
-        """True in a transaction that keeps others out, and where the state has rows of it."""
+        self._held = False
+        """True in a transaction that keeps others out, whose rows the state may have."""
         self._lost: StoreError | None = None
         self._closed = False
         database.on_fork = self._before_fork
@@ -77,28 +77,30 @@ class Ledger:
         """Prepare another attempt, unless rows of earlier calls are lost."""
         if self._held and self.sharing:
             raise self.database.failure(reason) from reason
-        self._reset(reason)
+        self._reset()
 
     def _clean_up(self, error: BaseException) -> None:
         """End the transaction after a failure, but for a refusal while rows share a commit."""
-        refused = isinstance(error, Exception) and not isinstance(error, StoreError)
-        if self._held and self.sharing and not refused:
+        interrupted = not isinstance(error, Exception)
+        if self.sharing and not interrupted and not isinstance(error, StoreError):
+            return
+        if self.sharing and self._held:
             self._lost = StoreError(
                 f"the rows that were to be written together were not: {error or 'interrupted'}. "
                 "The study is as the database has it; send them again"
             )
-        if not (self.sharing and refused):
-            self._reset(error)
-
-    def _reset(self, error: BaseException) -> None:
-        """Forget all that is not in the database."""
-        interrupted = not isinstance(error, Exception)
-        if self._ahead or interrupted:
+        if interrupted:
             self._fold = None
-        self._held = self._ahead = False
-        self.database.rollback()
+        self._reset()
         if interrupted:
             self.database.close()  # the driver may be in any state
+
+    def _reset(self) -> None:
+        """Forget all that is not in the database."""
+        if self._held:
+            self._fold = None
+        self._held = False
+        self.database.rollback()
 
     def close(self) -> None:
         if self._closed or os.getpid() != self.database.process:
@@ -162,8 +164,8 @@ class Ledger:
 
     def _gone_back(self, seen: int, head: int) -> None:
         """Refuse a database that has lost rows. Their numbers are not given again."""
-        self._ahead = True
-        self._reset(Exception())
+        self._reset()
+        self._fold = None
         skip = Row("skip", json.dumps({"seen": seen}), who=self.client, at=now())
         _, epoch = self.log.head()
         self.database.append(self.log.study, [skip], epoch, (head, head), seen - head)
@@ -181,13 +183,7 @@ class Ledger:
         """True if the next row will most likely have the number after the last one."""
         return self._held or not self.others
 
-    def append(
-        self,
-        rows: Sequence[Row],
-        *,
-        slack: int | None = None,
-        jump: int = 0,
-    ) -> int | None:
+    def append(self, rows: Sequence[Row], *, slack: int | None = None, jump: int = 0) -> int | None:
         """Append rows. Return the number of the first, None if too many came before them."""
         fold = self._fold or self.current()
         if self.damage is not None:
@@ -198,7 +194,7 @@ class Ledger:
             return None
         first, seal = placed
         if first == fold.n + 1 + jump:
-            self._fold, self._ahead = None, self._held
+            self._fold = None
             for n, row in enumerate(rows, first):
                 fold.apply(row._replace(n=n, seal=seal))
             fold.mark()
@@ -268,7 +264,7 @@ class Ledger:
             self.database.rollback()
             if not self.database.insist(is_written):
                 raise
-        self._held = self._ahead = False
+        self._held = False
 
     def _before_fork(self) -> None:
         """Commit the rows that wait. The next call hears of it where that fails."""

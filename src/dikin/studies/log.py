@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from dikin import serialization
 from dikin.errors import StateError, UnknownStudyError
@@ -92,14 +92,10 @@ class Log:
             n,
         )
 
-    # --- the study -----------------------------------------------------------------------------
-
     def find(self) -> bool:
         """Look up the study by its name. Return whether it exists."""
-        rows = []
-        if has_tables(self.database):
-            sql = "SELECT id FROM dikin_study WHERE name = ?"
-            rows = self.database.run(sql, (self.name,))
+        sql, known = "SELECT id FROM dikin_study WHERE name = ?", has_tables(self.database)
+        rows = self.database.run(sql, (self.name,)) if known else []
         self.study = rows[0][0] if rows else 0
         return bool(rows)
 
@@ -135,23 +131,20 @@ class Log:
             )
         return rows[0][0], rows[0][1]
 
-    # --- rows ----------------------------------------------------------------------------------
-
     def page(self, after: int, upto: int | None = None) -> Page:
         """Return up to 2,000 rows after one."""
-        bound = "" if upto is None else f"AND r.n <= {int(upto)} "
         columns = ", ".join(f"r.{name}" for name in COLUMNS.split(", "))
         found = self.database.run(
             f"SELECT s.head, s.epoch, b.n, coalesce(k.n, b.n), {columns} FROM dikin_study s "
             f"LEFT JOIN dikin_snapshot b ON b.study = s.id AND b.version = {BEGINNING} "
             "LEFT JOIN dikin_snapshot k ON k.study = s.id AND k.version = ? "
-            f"LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? {bound}"
+            "LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? AND r.n <= ? "
             f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
-            (self.version, after, self.study),
+            (self.version, after, 2**62 if upto is None else upto, self.study),
         )
         head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
         if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
-            raise self._no_beginning()
+            self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
         return Page(head, epoch, base, saved, rows)
 
@@ -197,18 +190,13 @@ class Log:
         sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where} ORDER BY n"
         return [Row(*each) for each in self.database.run(sql, (self.study, *values))]
 
-    # --- snapshots -----------------------------------------------------------------------------
-
     def beginning(self) -> Snapshot:
         """Return the state with which the history begins."""
-        found = self.snapshot(BEGINNING)
-        if found is None:
-            self.head()  # it may be gone
-            raise self._no_beginning()
-        return found
+        return self.snapshot(BEGINNING) or self._no_beginning()
 
-    def _no_beginning(self) -> StateError:
-        return StateError(
+    def _no_beginning(self) -> NoReturn:
+        self.head()  # it may be gone
+        raise StateError(
             f"study {self.name!r} in {self.database.name} was altered or damaged: its beginning is "
             "missing or not the one that was written. Restore a copy"
         )
@@ -216,8 +204,8 @@ class Log:
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """Return the newest state of a version, by default of this one; None if there is none."""
         sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
-        version = self.version if version is None else version
-        for n, seal, state, digest in self.database.run(sql, (self.study, version)):
+        key = self.study, self.version if version is None else version
+        for n, seal, state, digest in self.database.run(sql, key):
             if isinstance(state, str) and digest == seal_after(seal, n, state):
                 return Snapshot(n, seal, state)
         return None
@@ -232,8 +220,6 @@ class Log:
             "digest = excluded.digest WHERE excluded.n > dikin_snapshot.n",
             (self.study, self.version if version is None else version, *state, digest),
         )
-
-    # --- care ----------------------------------------------------------------------------------
 
     def trim(self, state: Snapshot, base: int) -> int:
         """Begin with a later state than that of row `base`. Return how many rows were removed."""
@@ -266,9 +252,6 @@ class Log:
     def _remove(self, where: str, n: int) -> int:
         sql = f"DELETE FROM dikin_row WHERE study = ? AND {where} RETURNING 1"
         return len(self.database.run(sql, (self.study, n)))
-
-
-# --- tables --------------------------------------------------------------------------------------
 
 
 def has_tables(database: Database) -> bool:

@@ -67,10 +67,6 @@ Known = Mapping[str, Any] | None
 MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
 and of the state that it reads when it opens the study."""
-CLOSED_AT_ONCE = 500
-"""Trials that are closed in one transaction."""
-LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-"""The end of Python's calendar."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +152,8 @@ class Study:
     created: bool
     _place: str
     _ledger: Ledger
+    _link: Any
+    """The ledger, or the connection to a service: its client, its parameters, its end."""
 
     def __new__(
         cls,
@@ -188,7 +186,8 @@ class Study:
         token: str | None,
     ) -> None:
         database = _database(url, token, patience or PATIENCE)
-        self._ledger, self.created = Ledger(database, self.name, client), False
+        self._ledger = self._link = Ledger(database, self.name, client)
+        self.created = False
         self._place = f"in {database.name}"
         try:
             self._ledger.call(partial(self._find, tuner))
@@ -232,16 +231,12 @@ class Study:
     @property
     def space(self) -> Space:
         """The parameters of the tuner, as they were when rows were last read."""
-        return self._ledger.space
+        return self._link.space  # type: ignore[no-any-return]
 
     @property
     def client(self) -> str:
-        """The name of this client. A proxy may set it per request."""
-        return self._ledger.client
-
-    @client.setter
-    def client(self, client: str) -> None:
-        self._ledger.client = printable(client, "client")
+        """The name of this client in its rows."""
+        return self._link.client  # type: ignore[no-any-return]
 
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
@@ -288,7 +283,7 @@ class Study:
 
     def close(self) -> None:
         """Close the connection. The study remains stored."""
-        self._ledger.close()
+        self._link.close()
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r} {self._place}>"
@@ -341,26 +336,21 @@ class Study:
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
         """
-        context, covariates = as_read(context), as_read(covariates)
+        asked_for = [as_read(context), as_read(covariates) or None, n]
         key = None if key is None else printable(key, "key")
         if n is not None:
-            n = whole(n, "n", 1, "how many to ask for")
-        trials = self._ask(context, covariates, n, key)
+            asked_for[2] = whole(n, "n", 1, "how many to ask for")
+        trials = self._ask(asked_for, key)
         return trials[0] if n is None else trials
 
-    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        ledger, asked_for, repeated = (
-            self._ledger,
-            [context, covariates or None, n],
-            key is not None,
-        )
+    def _ask(self, asked_for: list[Any], key: str | None) -> list[Trial]:
+        ledger, known = self._ledger, key
         if key is None and ledger.database.path is None:  # whether it was written may be unknown
             key = secrets.token_hex(8)
 
         def act() -> list[Trial] | None:
-            nonlocal repeated
-            before = ledger.log.row(key=key) if repeated else None
-            repeated = True
+            nonlocal known
+            before, known = ledger.log.row(key=known), key
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return ledger.write(act, ledger.others > SLACK)
@@ -486,17 +476,14 @@ class Study:
         return self._forget_older(seconds(older_than, "older_than", 0.0, 1e9))
 
     def _forget_older(self, age: float) -> int:
-        ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
+        ledger, before = self._ledger, now() - 1e6 * age
 
         def act() -> int | None:
-            older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
-            ids = list(islice(older, CLOSED_AT_ONCE))
+            ids = [id for id, asked in ledger.current().asked.items() if asked.at < before]
             rows = [Row("forget", "{}", id, None, ledger.client, now()) for id in ids]
             return len(ids) if not ids or ledger.append(rows) is not None else None
 
-        while closed := ledger.write(act, alone=True):
-            forgotten += closed
-        return forgotten
+        return ledger.write(act, alone=True)
 
     def add_trial(
         self,
@@ -522,43 +509,41 @@ class Study:
         answer = answer_of(value, metrics, covariates, failed)
         body: dict[str, Any] = {"params": params, "context": as_read(context)}
         body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
-
-        def check(fold: Fold) -> Any:
-            fold.tuner.checked_trial(body)
-            return body
-
-        self._control("add", check, key=key and f"add {printable(key, 'key')}")
+        key = None if key is None else printable(key, "key")
+        self._control("add", body, lambda fold: fold.tuner.checked_trial(body), key=key)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        spec = Space(parameters, constraints).spec()
-
-        def check(fold: Fold) -> Any:
+        def check(fold: Fold) -> None:
             trial = Tuner.restore(fold.tuner.state(rounds=0))
             trial.set_parameters(parameters, constraints)
-            return spec
 
-        self._control("parameters", check)
+        self._control("parameters", Space(parameters, constraints).spec(), check)
 
     def pause(self) -> None:
-        self._control("pause", lambda fold: None if fold.tuner.paused else {})
+        self._control("pause", {}, lambda fold: not fold.tuner.paused)
 
     def resume(self) -> None:
-        self._control("resume", lambda fold: {} if fold.tuner.paused else None)
+        self._control("resume", {}, lambda fold: fold.tuner.paused)
 
     def _control(
-        self, kind: str, body_of: Callable[[Fold], Any], *, jump: int = 0, key: str | None = None
+        self,
+        kind: str,
+        body: dict[str, Any],
+        check: Callable[[Fold], Any],
+        *,
+        jump: int = 0,
+        key: str | None = None,
     ) -> None:
-        """Append a row of another kind, made of the state, or no row for None."""
-        ledger = self._ledger
+        """Append a row of another kind, unless its check returns False."""
+        ledger, key = self._ledger, key and f"{kind} {key}"
 
         def act() -> int | None:
             before = ledger.log.row(key=key)
             if before is not None:
                 return before.n if before.kind == kind else self._refuse_key(before)
-            body = body_of(ledger.fold)
-            if body is None:
+            if check(ledger.fold) is False:
                 return 0
             row = Row(kind, json.dumps(body), None, key, ledger.client, now())
             return ledger.append([row], jump=jump)
@@ -580,7 +565,7 @@ class Study:
 
     def status(self) -> Status:
         """Return the status: `summary`, with the age of open trials and more warnings."""
-        return self._read(lambda fold: study_status(fold, self.name))
+        return self._status_at(None)
 
     def _status_at(self, head: tuple[int, int, int] | None) -> Status:
         """Return the status. The database is not asked if id, last row and epoch are these."""
@@ -658,7 +643,7 @@ class Study:
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the tuner outside the study."""
-        return self._read(lambda fold: fold.state())
+        return self._look("state", lambda fold: fold.state())
 
     def _repr_html_(self) -> str:
         return pairs_table([("study", self.name), *self.status().lines()])
@@ -744,7 +729,7 @@ class Study:
             The id of the next trial.
         """
         jump = whole(count, "count", 1, "how many ids to leave out")
-        self._control("skip", lambda fold: {"count": jump}, jump=jump)
+        self._control("skip", {"count": jump}, lambda fold: True, jump=jump)
         return self._read(lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
@@ -777,17 +762,18 @@ for _same in (
 def _told(fold: Fold, asked: Trial, answer: dict[str, Any]) -> dict[str, Any]:
     """Return the row of an answer: all that is known of its round."""
     row = fold.tuner.checked_answer(asked, answer)
+    known = {"context": row.context, "covariates": asked.covariates}
     body = answer | {
         "point": list(map(float, row.point)),
         "expected": finite_or_none(row.expected),
         "paused": row.paused,
         "center": fold.asked[asked.id].center,
+        "asked": {what: values for what, values in known.items() if values},
     }
     if fold.tuner.control is not None:
         body |= {"held_back": row.held_back}
         body |= {"expected_control": finite_or_none(row.expected_control)}
-    known = {"context": row.context} if row.context else {}
-    return body | {"asked": known | ({"covariates": asked.covariates} if asked.covariates else {})}
+    return body
 
 
 def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
@@ -808,8 +794,7 @@ def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> Non
 
 
 def clock(microseconds: int) -> datetime:
-    """Return a time, clipped to Python's calendar in case its client's clock was wrong."""
-    return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
+    return datetime.fromtimestamp(microseconds / 1e6, UTC)
 
 
 def _service(url: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Options of commands, and tuners: from options, `--param price=1:14:4`, or from a JSON object."""
+"""Options of commands, and tuners from options: `--param price=1:14:4`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from dikin.errors import DikinError, ParameterError, did_you_mean, shown
-from dikin.serialization import strict_json
+from dikin.errors import ParameterError
 from dikin.studies.operations import Operation, Schema
 from dikin.tuning.circumstances import Cycle
 from dikin.tuning.parameters.base import ParameterKind
@@ -19,10 +18,6 @@ from dikin.tuning.parameters.description import (
 )
 from dikin.tuning.tuner import Tuner
 
-TUNER_EXAMPLE = (
-    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
-)
-WANTED = f"a tuner is described by a JSON object of parameters by name, such as {TUNER_EXAMPLE}"
 CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
 RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
 COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
@@ -144,46 +139,9 @@ def tuner_options() -> Iterator[click.Option]:
         yield option(name, schema, *FORMS.get(name, (VALUE, number_or_word)))
 
 
-def tuner_from_options(parameters: dict[str, ParameterKind] | None, **more: Any) -> Tuner | None:
-    """Return the tuner that options describe, or None without options."""
-    more = {n: x for n, x in more.items() if not any(x is each for each in (None, False, ()))}
-    if parameters is not None:
-        return Tuner(parameters, **more)
-    if more:
-        flags = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in more)
-        raise ParameterError(f"{flags} needs --param {RANGE}; in a JSON object it is a key")
-    return None
-
-
-# --- JSON ----------------------------------------------------------------------------------------
-
-
-def tuner_from_text(text: str) -> Tuner:
-    """Return the tuner that a JSON text describes, or an error that says how to describe one.
-
-    >>> tuner_from_text(TUNER_EXAMPLE)
-    <Tuner maximize price, 0 rounds>
-    """
-    try:
-        spec = strict_json(text)
-    except ValueError as reason:
-        raise ParameterError(f"{WANTED}, got {shown(text)} ({reason})") from reason
-    return tuner_from_spec(spec)
-
-
-def tuner_from_spec(spec: Any) -> Tuner:
-    """Return the tuner that a JSON object describes."""
-    arguments = dict(spec) if isinstance(spec, dict) else {}
-    entries = arguments.pop("tuner", None)
-    if not isinstance(entries, dict):
-        raise ParameterError(f"{WANTED}, got {shown(spec)}")
-    parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
-    known = TUNER_CALL.arguments.keys() - {"parameters"}
-    for name in arguments.keys() - known:
-        raise ParameterError(f"Tuner has no argument {shown(name)}.{did_you_mean(name, known)}")
-    try:
-        return Tuner(parameters, **arguments)
-    except DikinError:
-        raise
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(f"no Tuner can be built from {shown(arguments)}: {reason}") from reason
+def tuner_from_options(parameters: dict[str, ParameterKind] | None, **more: Any) -> Tuner:
+    """Return the tuner that options describe."""
+    if parameters is None:
+        raise ParameterError(f"a tuner needs its parameters, each as --param {RANGE}")
+    given = {n: x for n, x in more.items() if not any(x is each for each in (None, False, ()))}
+    return Tuner(parameters, **given)
