@@ -19,7 +19,7 @@ import dikin
 from dikin import registry
 from dikin.errors import CheckFailedError
 from dikin.service.app import tuner_from_spec
-from dikin.studies.tuner_options import parameter as parameter_of
+from dikin.studies.commands import parameter as parameter_of
 from tables import scratch
 from tuning.parameters.test_kinds import LAWS
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.studies.tuner_options import RANGE, by_name, parameter
+from dikin.studies.commands import RANGE, by_name, parameter
 from studies.small import command
 
 PRICE = ("--param", "price=1:14:4")
@@ -86,7 +86,7 @@ def test_a_range_of_values_by_flags(file: str) -> None:
     flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file)
     assert command("create", "ranged", *flags).exit_code == 0
     assert "existed" in command("create", "ranged", *flags).output
-    other = command("create", "ranged", *(flags[:4] + ("-4",) + flags[5:]))
+    other = command("create", "ranged", *flags[:4], "-4", *flags[5:])
     assert other.exit_code != 0
     assert "value_range [-3.0, 8.5]" in other.output
 

@@ -182,7 +182,7 @@ def test_where_what_waits_cannot_be_written_the_next_flush_says_so(
         assert in_child(lambda: "goes on") == "goes on"
         monkeypatch.undo()
         with pytest.raises(errors.StoreError, match="the disk went away"):
-            study._flush()
+            study._ledger.flush()
         assert study.ask().id == 0
 
 

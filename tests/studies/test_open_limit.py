@@ -6,7 +6,7 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.studies import study as studies
+from dikin.studies import ledger
 from studies.small import command, folded, fresh, sharing, state_of
 
 HOUR = 3600 * 10**6
@@ -17,12 +17,12 @@ HOUR = 3600 * 10**6
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The time of day, in microseconds since 1970, to be set."""
     now = [1_700_000_000 * 10**6]
-    monkeypatch.setattr(studies, "now", lambda: now[0])
+    monkeypatch.setattr(ledger, "now", lambda: now[0])
     return now
 
 
 def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies, "MOST_OPEN", 3)
+    monkeypatch.setattr(ledger, "MOST_OPEN", 3)
     with dikin.Study(file, "a", fresh(), client="it") as study:
         asked = [study.ask(key=f"key {number}") for number in range(3)]
         before = study.state()
@@ -41,7 +41,6 @@ def test_there_may_be_so_many(file: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_all_that_are_too_old_are_forgotten(
     url: str, clock: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studies, "CLOSED_AT_ONCE", 2)
     with sharing(url, "a", fresh()) as study:
         for _ in range(5):
             study.ask()

@@ -227,8 +227,8 @@ def long_history(share: float) -> tuple[int, str]:
         for t in range(rounds):
             study.tell(study.ask(), 0.25)
             if t % 100 == 0:
-                study._flush()
-        study._flush()
+                study._ledger.flush()
+        study._ledger.flush()
         with watched(file) as waits:
             jobs: dict[str, Callable[[], object]] = {
                 "verify": study.verify,

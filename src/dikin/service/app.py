@@ -44,31 +44,25 @@ from dikin.loading import restore
 from dikin.serialization import plain, read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
-from dikin.service.endpoints import Limit
+from dikin.service.endpoints import OPERATIONS, STATUS, STUDY, Endpoint, Limit, operation
 from dikin.service.metrics import MEDIA_TYPE, Metrics
 from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status
-from dikin.studies.arguments import printable
+from dikin.studies.arguments import AT_ONCE, printable
 from dikin.studies.database import open_database
 from dikin.studies.operations import (
-    AT_ONCE,
     FLAG,
-    OPERATIONS,
-    STATUS,
-    STUDY,
     TEXT,
-    Operation,
+    TUNER_CALL,
     Schema,
     list_of,
-    operation,
     or_null,
     record,
     schema_of,
 )
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import TUNER_CALL
 from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
@@ -193,7 +187,7 @@ class Service:
             answered = await asked.act(self, visit)
         return answered if isinstance(answered, Response) else _json(answered)
 
-    async def _arguments(self, asked: Operation, visit: Visit) -> dict[str, Any]:
+    async def _arguments(self, asked: Endpoint, visit: Visit) -> dict[str, Any]:
         given: dict[str, Any] = {}
         request, token = visit.request, visit.access and visit.access.name
         for name, text in request.query_params.multi_items():
@@ -225,7 +219,7 @@ class Service:
         return given
 
     def _at_study(
-        self, asked: Operation, visit: Visit, given: dict[str, Any]
+        self, asked: Endpoint, visit: Visit, given: dict[str, Any]
     ) -> Awaitable[Response]:
         old = visit.request.headers.get("if-none-match")
 
@@ -379,7 +373,7 @@ class Service:
             if isinstance(last, Status) and fresh:
                 continue
             try:
-                seen: Seen = await self.studies.do(name, partial(Study._status_at, head=head))
+                seen: Seen = await self.studies.do(name, partial(_status, head=head))
             except DikinError as error:
                 seen = name, shortened(self.without_store(str(error)))
             self._seen[name] = head, seen, now
@@ -387,6 +381,10 @@ class Service:
     def _known(self, names: list[str]) -> list[Seen]:
         now = time.monotonic()
         return [_aged(*self._seen[name][1:], now) for name in names if name in self._seen]
+
+
+def _status(study: Study, head: tuple[int, int, int] | None) -> Status:
+    return study._ledger.status(head)
 
 
 def _aged(seen: Seen, since: float, now: float) -> Seen:
@@ -457,7 +455,7 @@ def _read(body: bytes | bytearray) -> Any:
     return value
 
 
-def _refuse_others(asked: Operation, given: Any, place: str, known: dict[str, Schema]) -> None:
+def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Schema]) -> None:
     """Refuse arguments from a body or a query that are unknown, or missing."""
     if not isinstance(given, dict):
         got = shown(given)
@@ -492,7 +490,7 @@ def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None)
 
 # --- endpoints beside the operations of a study --------------------------------------------------
 
-OTHERS: dict[str, Operation] = {}
+OTHERS: dict[str, Endpoint] = {}
 """Operations of the service; each is a function of the service and of the visit."""
 HEALTH = record(ok=FLAG)
 STUDIES = record(
@@ -676,7 +674,7 @@ def document() -> dict[str, Any]:
     return openapi.document(shown_ones, dikin.__version__)
 
 
-ROUTES: dict[str, dict[str, Operation]] = {}
+ROUTES: dict[str, dict[str, Endpoint]] = {}
 """All endpoints, by path and method."""
 for _each in (*OTHERS.values(), *OPERATIONS.values()):
     ROUTES.setdefault(_each.path, {})[_each.method] = _each
@@ -684,7 +682,7 @@ for _path in ("/healthz", "/readyz"):
     ROUTES[_path]["HEAD"] = ROUTES[_path]["GET"]
 
 
-def _find(method: str, path: str) -> tuple[Operation, str | None]:
+def _find(method: str, path: str) -> tuple[Endpoint, str | None]:
     """Return the endpoint for a request and the name in its path, or raise a problem."""
     name = None
     for before in ("/v1/studies/", "/page/"):

@@ -1,40 +1,177 @@
-"""Operations of a study that only HTTP has: its history, its open trials, the page."""
+"""The operations of a study over HTTP: one table, from which the OpenAPI file is made, too.
+
+An operation is a method of `Study`, or a function of a study, with arguments that are JSON values.
+Its signature names them, and numpydoc describes them. Values are passed on as they came: the
+library checks them, in its own words.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from types import NoneType
 from typing import Annotated, Any
 
 import numpy as np
 
-from dikin.arguments import whole
+from dikin.arguments import frozen, whole
+from dikin.errors import ParameterError
+from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, plain
+from dikin.status import Status
+from dikin.studies.arguments import AT_ONCE, query_or_id
+from dikin.studies.ledger import Known, OpenQuery
 from dikin.studies.operations import (
     NUMBER,
     OBJECT,
-    STUDY,
+    PLAIN,
     WHOLE,
-    at_most,
+    Act,
+    Operation,
+    Schema,
     list_of,
-    operation,
     or_null,
     record,
     schema_of,
 )
-from dikin.studies.study import OpenQuery, Study
+from dikin.studies.study import Study
 from dikin.tuning.parameters.description import parameter_from_spec
+from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
+from dikin.worth.uplift import Uplift
 
+STUDY = "/v1/studies/{name}"
+HEADERS = {"key": "Idempotency-Key"}
+"""Headers of arguments that are not in a body or a query."""
 NUMBERS_AT_ONCE = 100_000
 """Numbers in a page of history; it has fewer rounds if points are large. Writing them takes 50 ms,
 in which no other thread runs."""
 SHOWN_ROUNDS, SHOWN_OPEN = 2000, 8
 """Rounds and open trials that the page shows."""
 
+PLAIN[Uplift] = schema_of(Uplift)
+PLAIN[Uplift]["properties"]["total"] = or_null(NUMBER)
+STATUS = schema_of(Status)
+
+
+class Endpoint(Operation):
+    """A function as HTTP calls it.
+
+    `version` is a function of the same arguments, whose text differs as soon as the answer does.
+    """
+
+    def __init__(
+        self,
+        act: Act,
+        method: str,
+        right: str | None,
+        path: str | None = None,
+        answer: Schema | None = None,
+        version: Act | None = None,
+        of: Any = None,
+    ) -> None:
+        super().__init__(act, of)
+        self.method, self.right, self.version = method, right, version
+        self.path = f"{STUDY}/{self.name}" if path is None else path
+        kind = self.hints["return"]
+        self.answer = answer or (record() if kind is NoneType else schema_of(kind))
+        given = {n: each for n, each in self.arguments.items() if n not in HEADERS}
+        self.headers = {n: HEADERS[n] for n in self.arguments.keys() - given.keys()}
+        self.in_body, self.in_query = (given, {}) if method in ("POST", "PUT") else ({}, given)
+
+
+OPERATIONS: dict[str, Endpoint] = {}
+
+
+def operation(
+    method: str, right: str | None, *, table: dict[str, Endpoint] = OPERATIONS, **more: Any
+) -> Callable[[Act], Act]:
+    """Enter a function into the table."""
+
+    def enter(act: Act) -> Act:
+        entry = Endpoint(act, method, right, **more)
+        table[entry.name] = entry
+        return act
+
+    return enter
+
+
+for _act in (Study.pause, Study.resume, Study.add_trial):
+    operation("POST", "play")(_act)
 operation("GET", "read", path=STUDY)(Study.status)
 operation("GET", "read")(Study.state)
+operation("GET", "read")(Study.recommend)
+
+Id = Annotated[int, "The id of the trial, from `ask`."]
+Point = Annotated[
+    list[float] | None, "The point from `ask`: an id of another study is then refused."
+]
+TRIAL = schema_of(Trial)
+TRIALS = record(queries=list_of(TRIAL))
+
+
+@operation("POST", "play", answer={"anyOf": [TRIAL, TRIALS]}, of=Study.ask)
+def ask(
+    study: Study,
+    context: Known = None,
+    n: int | None = None,
+    covariates: Known = None,
+    key: str | None = None,
+) -> Any:
+    """Ask for a setting to use."""
+    if isinstance(n, int):
+        _at_most(n, "n")
+    if n is None:
+        return plain(study.ask(context, covariates=covariates, key=key))
+    return {"queries": list(map(plain, study.ask(context, n=n, covariates=covariates, key=key)))}
+
+
+def _at_most(value: Any, name: str) -> int:
+    number = whole(value, name, 1, "how many")
+    if number > AT_ONCE:
+        raise ParameterError(f"{name} must be at most {AT_ONCE:,}, got {number:,}")
+    return number
+
+
+@operation("POST", "play", of=Study.tell)
+def tell(
+    study: Study,
+    id: Id,
+    value: float | None = None,
+    metrics: Known = None,
+    covariates: Known = None,
+    failed: bool = False,
+    point: Point = None,
+) -> None:
+    """Report the value of a trial, or that it failed.
+
+    The same answer again is accepted and counts once. A different one is an error.
+    """
+    trial = _query(id, point)
+    study.tell(trial, value, metrics=metrics, covariates=covariates, failed=failed)
+
+
+def _query(id: Any, point: Any) -> Query | int:
+    if point is None:
+        return id  # type: ignore[no-any-return]
+    query_or_id(id)
+    return Query(id, frozen(point, "point", 1))
+
+
+@operation("POST", "play", answer=record(forgotten=WHOLE), of=Study.forget)
+def forget(
+    study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
+) -> Any:
+    """Close a trial that will never be answered, or all old ones. Repeating this is allowed."""
+    trial = None if id is None else _query(id, point)
+    return {"forgotten": study.forget(trial, older_than=older_than)}
+
+
+@operation("GET", "read", answer=record(best=OBJECT), of=Study.ask)
+def best(study: Study, context: Known = None) -> Any:
+    """Return the best setting, of a tuner with contexts that of one context."""
+    return {"best": study.best if context is None else study.best_for(context)}
 
 
 @operation("POST", "admin", of=Study.set_parameters)
@@ -77,7 +214,7 @@ def history(study: Study, first: First = 1, limit: Limit = 100) -> Any:
     """
     first = whole(first, "first", 1, "rounds are counted from 1")
     begin = max(first, study.first_round)  # skip rounds that were trimmed
-    most = _fitting(at_most(limit, "limit"), len(study.space.columns))
+    most = _fitting(_at_most(limit, "limit"), len(study.space.columns))
     records = study.records(begin, begin + most - 1)
     for each in records:
         each["params"] = study.space.params(np.array(each["point"]))
@@ -97,7 +234,7 @@ OPEN_TRIAL["properties"]["age_seconds"] = NUMBER
 @operation("GET", "read", answer=record(queries=list_of(OPEN_TRIAL), total=WHOLE))
 def open_(study: Study, after: After = -1, limit: Limit = 100) -> Any:
     """Return the open trials, oldest first, with who asked each and when."""
-    found = study._waiting(after, at_most(limit, "limit"))
+    found = study._ledger.waiting(after, _at_most(limit, "limit"))
     return {"queries": list(map(_waiting, found)), "total": study.status().open.count}
 
 
@@ -129,7 +266,7 @@ def page(study: Study, after: After = 0) -> Any:
     return {
         "study": seen.to_json(),
         "recommendation": found if found is None else found.to_json(),
-        "open": list(map(_waiting, study._waiting(-1, SHOWN_OPEN))),
+        "open": list(map(_waiting, study._ledger.waiting(-1, SHOWN_OPEN))),
         "rounds": _columns(records, size),
     }
 

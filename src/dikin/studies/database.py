@@ -1,7 +1,6 @@
 """A database of studies: one connection to SQLite or PostgreSQL, one family of errors.
 
-The statements are plain SQL with `?` for both. A statement stands for itself, or in a transaction
-that begins with the exclusive right to write.
+The statements are plain SQL with `?` for both.
 """
 
 from __future__ import annotations
@@ -73,24 +72,18 @@ ANY: Heads = (-(2**62), 2**62)
 class Database(ABC):
     """One connection, opened when it is first needed and again after it was lost."""
 
-    marker = "?"
-    """The driver's placeholder for a value."""
-    serial: str
-    """The type of a column that numbers the rows of a table."""
-    exclusive = ""
-    """The statement that keeps out other transactions for care, where a file does not."""
-    path: Path | None = None
-    """The file, if it is one."""
+    marker = "?"  # the driver's placeholder for a value
+    serial: str  # the type of a column that numbers the rows of a table
+    exclusive = ""  # the statement that keeps out other transactions, where a file does not
+    path: Path | None = None  # the file, if it is one
 
     def __init__(self, url: str, name: str, patience: float) -> None:
         self.url, self.name, self.patience = url, name, patience
         self.guard = guard.Guard()
         self.connection: Any = None
-        self.inside = False
-        """True between the begin and the end of a transaction."""
+        self.inside = False  # True between the begin and the end of a transaction
         self.process = os.getpid()
-        self.on_fork: Callable[[], None] = lambda: None
-        """Called before a fork between two calls."""
+        self.on_fork: Callable[[], None] = lambda: None  # before a fork between two calls
         guard.register(self)
 
     def another(self) -> Self:
@@ -196,7 +189,8 @@ class Database(ABC):
         except (Again, LostConnection) as reason:
             raise self.failure(reason) from reason
         finally:
-            self.rollback()
+            if self.inside:
+                self.rollback()
 
     def begin(self) -> None:
         if self.inside:

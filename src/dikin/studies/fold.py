@@ -15,16 +15,19 @@ from dataclasses import replace
 from math import nan
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from dikin import serialization
+from dikin.engine.progress import Progress
 from dikin.errors import DikinError, QueryError, StateError
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
-from dikin.silence import SILENT
+from dikin.silence import SILENT, silence
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
 from dikin.studies.database import Row
 from dikin.studies.history import earlier_rounds
-from dikin.studies.log import Log, Snapshot
+from dikin.studies.log import Damage, Log, Snapshot
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 
@@ -34,6 +37,8 @@ LATE_SECONDS, LATE_ROWS = 3600.0, 2000
 """A trial that has been open for longer, or for so many later rows, causes a warning."""
 KEPT_IN_SNAPSHOT = 100
 """Rounds in a snapshot. The others are read from their rows when they are needed."""
+ROUNDING = 1e-9
+"""Differences below this share of a range are those of other digits."""
 
 logger = logging.getLogger("dikin")
 
@@ -163,17 +168,8 @@ def text_of(state: dict[str, Any] | None, **parts: Any) -> str:
     return json.dumps({"version": serialization.VERSION, "state": state} | empty | parts)
 
 
-class _NotAgain(logging.Filter):
-    """Suppresses the messages of a tuner on rows of others, who have seen them."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not SILENT.get()
-
-
-logging.getLogger("dikin").addFilter(_NotAgain())
-
-
-# --- status --------------------------------------------------------------------------------------
+# Others have seen the messages of a tuner on their rows.
+logger.addFilter(lambda record: not SILENT.get())
 
 
 def study_status(fold: Fold, name: str) -> Status:
@@ -216,3 +212,80 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} s"
+
+
+# --- care ----------------------------------------------------------------------------------------
+
+
+class Verification(NamedTuple):
+    """The result of `Study.verify`."""
+
+    rows: int
+    """Rows after the beginning, all of them intact."""
+    compared: int
+    """Trials that were asked with all rows before them known, and were computed again."""
+    differences: int
+    """Trials that differ here by more than rounding."""
+    largest: float
+    """The largest difference of a setting, in shares of the range."""
+
+    def __str__(self) -> str:
+        text = f"{self.rows:,} rows are intact; {self.compared:,} trials were computed again"
+        if not self.differences:
+            return f"{text}, with differences of at most {self.largest:.1e} of a range"
+        return (
+            f"{text}, and {self.differences:,} differ by up to {self.largest:.1e} of a range "
+            "(another processor, another version). The recorded settings count"
+        )
+
+
+def verify(log: Log, progress: bool) -> Verification:
+    """Check all seals, and compute the trials again, each page of rows in a read of its own."""
+    fold, rows, apart = Fold.read(log.beginning(), log), 0, list[float]()
+    base = fold.n
+    try:
+        with Progress(log.head()[0] - base, progress) as bar, silence():
+            for group in log.rows(base, fold.seal):
+                for row in group:
+                    apart += _difference(fold, row)
+                    fold.apply(row)
+                rows += len(group)
+                bar.move(len(group))
+    except Damage:
+        if log.beginning().n > base:
+            raise StateError(f"study {log.name!r} was trimmed meanwhile; verify it again") from None
+        raise
+    differences = sum(each > ROUNDING for each in apart)
+    return Verification(rows, len(apart), differences, max(apart, default=0.0))
+
+
+def _difference(fold: Fold, row: Row) -> list[float]:
+    """Return how far a trial is from the one computed here, unless that is unknown."""
+    body = json.loads(row.body)
+    if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
+        return []
+    tuner = fold.tuner
+    known = tuner.contexts.checked(body["context"] or None), body["covariates"]
+    trial, _ = tuner.draft(*known, row.n, body.get("draw"))
+    widths = [axis.high - axis.low for axis in tuner.space.axes]
+    apart = np.abs(trial.point - body["point"]) / np.maximum(widths, 1e-300)
+    return [float(apart.max(initial=0.0))]
+
+
+def trim(log: Log, before: int, progress: bool) -> int:
+    """Put a beginning in the place of the rows of early rounds. Return the number of these rows."""
+    fold = Fold.read(log.beginning(), log)
+    base = fold.n
+    with Progress(max(0, before - 1 - fold.rounds), progress) as bar, silence():
+        for group in log.rows(base, fold.seal):
+            rounds = sum(row.kind == "tell" for row in group)
+            if fold.rounds + rounds >= before:
+                break
+            for row in group:
+                fold.apply(row)
+            bar.move(rounds)
+    if fold.n == base:
+        return 0
+    fold.marks = [[fold.rounds, fold.n, fold.seal]]
+    fold.spaces = [change for change in fold.spaces if change[0] > fold.n]
+    return log.trim(fold.snapshot(KEPT), base)

@@ -18,7 +18,6 @@ from dikin.errors import StateError
 
 LOOKS_EVERY = 0.02
 """Seconds between two looks at a call of another thread that may have been interrupted."""
-
 FORK = object()
 """Stands for the frame of a fork: it is over when it says so."""
 
@@ -79,16 +78,13 @@ def _runs(frame: object, thread: int) -> bool:
     return found is frame
 
 
-# --- forks ---------------------------------------------------------------------------------------
-#
 # A forked child inherits SQLite's records of locks without the locks, and ends its parent's
 # connection to PostgreSQL with its own. So a fork waits for the calls of other threads, and closes
 # all connections. A thread that forks inside its own call loses its transaction.
 
 _clients: WeakSet[Any] = WeakSet()
 _gate = threading.RLock()
-_forking: list[Guard] = []
-"""The guards that a fork in progress has entered."""
+_forking: list[Guard] = []  # the guards that a fork in progress has entered
 
 
 def register(client: Any) -> None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from dikin.studies.fold import Fold
 
-Record = dict[str, Any]
-"""A round as plain values."""
 AT_ONCE = 5000
 """Rounds that are converted to a table at a time."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -53,7 +51,7 @@ class Spaces:
 
 def records(
     groups: Iterable[list[Stored]], spaces: Spaces, round: int, first: int, last: int | None
-) -> Generator[Record]:
+) -> Generator[dict[str, Any]]:
     """Yield the rounds from `first` to `last` of rows that follow a round."""
     for row in (row for group in groups for row in group if row.kind == "tell"):
         round += 1
@@ -66,7 +64,7 @@ def records(
             yield found | body | points
 
 
-def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
+def table_of(rounds: Iterator[dict[str, Any]], space: Space, status: Status) -> Table:
     """Return many rounds as a table, made part by part: Python objects are 20 times larger."""
     kinds, contexts, compared = status.covariates or {}, status.contexts or {}, status.holdback > 0
 
@@ -97,7 +95,7 @@ def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
     return row if len(fits) == len(row.covariates) else row._replace(covariates=fits)
 
 
-def round_of(record: Record) -> Row:
+def round_of(record: dict[str, Any]) -> Row:
     asked = record.get("asked") or {}
     return Row(
         round=record["round"],

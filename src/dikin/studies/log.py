@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 from dikin import serialization
 from dikin.errors import StateError, UnknownStudyError
 from dikin.studies.database import Database, Row, digest_of, seal_after
 
-VERSION = 3
-"""The version of the tables."""
-BEGINNING = 0
-"""In place of a version, in the snapshot with which the history begins."""
-PAGE = 2000
-"""Rows fetched at a time."""
+VERSION = 3  # of the tables
+BEGINNING = 0  # in place of a version, in the snapshot with which the history begins
+PAGE = 2000  # rows fetched at a time
 COLUMNS = "kind, body, ask, key, who, at, n, seal"
 
 TABLES = """
@@ -57,13 +55,10 @@ class Snapshot(NamedTuple):
 class Page(NamedTuple):
     """Some rows, and the study at the same instant."""
 
-    head: int
-    """The number of the last row."""
+    head: int  # the number of the last row
     epoch: int
-    base: int
-    """The row of the beginning."""
-    saved: int
-    """The row of the snapshot, or of the beginning if there is no snapshot."""
+    base: int  # the row of the beginning
+    saved: int  # the row of the snapshot, or of the beginning
     rows: list[Row]
 
 
@@ -72,8 +67,7 @@ class Damage(StateError):  # noqa: N818 - a StateError to everybody else
 
     def __init__(self, what: str, n: int) -> None:
         super().__init__(what)
-        self.n = n
-        """The last row that is intact."""
+        self.n = n  # the last row that is intact
 
 
 class Log:
@@ -152,8 +146,7 @@ class Log:
         self, after: int, seal: str, upto: int | None = None, first: Page | None = None
     ) -> Iterator[list[Row]]:
         """Yield the rows after a sealed one, those of one seal at a time, up to any `Damage`."""
-        group: list[Row] = []
-        page = first or self.page(after, upto)
+        group, page = list[Row](), first or self.page(after, upto)
         while page.rows:
             for row in page.rows:
                 if group and row.seal != group[0].seal:
@@ -172,13 +165,10 @@ class Log:
     def _checked(self, group: list[Row], after: int, seal: str) -> list[Row]:
         first = group[0].n
         numbered = [row.n for row in group] == list(range(first, first + len(group)))
-        try:
-            intact = numbered and group[0].seal == seal_after(seal, first, digest_of(group))
-        except (TypeError, ValueError):  # a damaged file may have anything
-            intact = False
-        if not intact:
-            raise self.damage(f"row {first} is not the one that was written, or one before", after)
-        return group
+        with suppress(TypeError, ValueError):  # a damaged file may have anything
+            if numbered and group[0].seal == seal_after(seal, first, digest_of(group)):
+                return group
+        raise self.damage(f"row {first} is not the one that was written, or one before", after)
 
     def row(self, **part: int | str | None) -> Row | None:
         """Return the row of a number `n`, that closed a trial `ask`, or of a `key`, unless None."""

@@ -1,9 +1,4 @@
-"""The operations of a study, once for HTTP and for commands, and their schemas.
-
-An operation is a method of `Study`, or a function of a study, with arguments that are JSON values.
-Its signature names them, and numpydoc describes them. Values are passed on as they came: the
-library checks them, in its own words.
-"""
+"""Functions as commands and HTTP call them: their words, and schemas from types and docstrings."""
 
 from __future__ import annotations
 
@@ -16,31 +11,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from dikin.arguments import frozen, whole
-from dikin.errors import ParameterError
-from dikin.open_queries import Query
-from dikin.serialization import plain
-from dikin.status import Status
-from dikin.studies.arguments import query_or_id
-from dikin.studies.study import Known, Study
 from dikin.tuning.recommendation import Interval
-from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
-from dikin.worth.uplift import Uplift
 
-AT_ONCE = 1000
-"""Trials that one request may ask for, and rounds that it may read."""
-STUDY = "/v1/studies/{name}"
 SUBJECTS = ("self", "study", "service", "visit")
 """Parameters of functions that are no arguments."""
-HEADERS = {"key": "Idempotency-Key"}
-"""Headers of arguments that are not in a body or a query."""
 
 Schema = dict[str, Any]
 Act = Callable[..., Any]
-
-# --- schemas and words, from types and docstrings ------------------------------------------------
 
 NUMBER, WHOLE, TEXT, FLAG = ({"type": t} for t in ("number", "integer", "string", "boolean"))
 OBJECT: Schema = {"type": "object"}
@@ -117,145 +96,25 @@ def documented(act: Any) -> dict[str, str]:
     return found
 
 
-PLAIN[Uplift] = schema_of(Uplift)
-PLAIN[Uplift]["properties"]["total"] = or_null(NUMBER)
-STATUS = schema_of(Status)
-
-
-# --- the table -----------------------------------------------------------------------------------
-
-
 class Operation:
-    """A function as HTTP and commands call it: its words, and the schemas of its arguments.
+    """A function as others call it: its words, and the schemas of its arguments.
 
-    The docstring of `of`, by default of the function itself, describes them. `version` is a
-    function of the same arguments, whose text differs as soon as the answer does.
+    The docstring of `of`, by default of the function itself, describes them.
     """
 
-    def __init__(
-        self,
-        act: Act,
-        method: str = "",
-        right: str | None = None,
-        path: str | None = None,
-        answer: Schema | None = None,
-        version: Act | None = None,
-        of: Any = None,
-    ) -> None:
+    def __init__(self, act: Act, of: Any = None) -> None:
         self.act, self.name, self.words = act, act.__name__.strip("_"), summary(act)
-        self.method, self.right, self.version = method, right, version
-        self.path = f"{STUDY}/{self.name}" if path is None else path
         code: Any = act.__init__ if isinstance(act, type) else act  # type: ignore[misc]
-        words, hints = documented(of or act), get_type_hints(code, include_extras=True)
+        words, self.hints = documented(of or act), get_type_hints(code, include_extras=True)
         own = [p for n, p in inspect.signature(act).parameters.items() if n not in SUBJECTS]
         named = [p for p in own if p.kind is not p.VAR_KEYWORD]
         self.is_open = len(named) < len(own)
         """True if it takes further arguments, which it checks itself."""
         self.required = {p.name for p in named if p.default is p.empty}
         self.arguments = {
-            p.name: _described(schema_of(hints[p.name], False), words.get(p.name, ""))
+            p.name: _described(schema_of(self.hints[p.name], False), words.get(p.name, ""))
             for p in named
         }
-        kind = hints["return"]
-        self.answer = answer or (record() if kind is NoneType else schema_of(kind))
-        given = {n: each for n, each in self.arguments.items() if n not in HEADERS}
-        self.headers = {n: HEADERS[n] for n in self.arguments.keys() - given.keys()}
-        self.in_body, self.in_query = (given, {}) if method in ("POST", "PUT") else ({}, given)
 
 
-OPERATIONS: dict[str, Operation] = {}
-
-
-def operation(
-    method: str, right: str | None, *, table: dict[str, Operation] = OPERATIONS, **more: Any
-) -> Callable[[Act], Act]:
-    """Enter a function into the table."""
-
-    def enter(act: Act) -> Act:
-        entry = Operation(act, method, right, **more)
-        table[entry.name] = entry
-        return act
-
-    return enter
-
-
-for _method, _right, _act in (
-    ("POST", "play", Study.pause),
-    ("POST", "play", Study.resume),
-    ("POST", "play", Study.add_trial),
-    ("GET", "read", Study.recommend),
-):
-    operation(_method, _right)(_act)
-
-# --- rounds --------------------------------------------------------------------------------------
-
-Id = Annotated[int, "The id of the trial, from `ask`."]
-Point = Annotated[
-    list[float] | None, "The point from `ask`: an id of another study is then refused."
-]
-TRIAL = schema_of(Trial)
-TRIALS = record(queries=list_of(TRIAL))
-
-
-@operation("POST", "play", answer={"anyOf": [TRIAL, TRIALS]}, of=Study.ask)
-def ask(
-    study: Study,
-    context: Known = None,
-    n: int | None = None,
-    covariates: Known = None,
-    key: str | None = None,
-) -> Any:
-    """Ask for a setting to use."""
-    if isinstance(n, int):
-        at_most(n, "n")
-    if n is None:
-        return plain(study.ask(context, covariates=covariates, key=key))
-    return {"queries": list(map(plain, study.ask(context, n=n, covariates=covariates, key=key)))}
-
-
-def at_most(value: Any, name: str) -> int:
-    """Return how many to ask for or to read in one request."""
-    number = whole(value, name, 1, "how many")
-    if number > AT_ONCE:
-        raise ParameterError(f"{name} must be at most {AT_ONCE:,}, got {number:,}")
-    return number
-
-
-@operation("POST", "play", of=Study.tell)
-def tell(
-    study: Study,
-    id: Id,
-    value: float | None = None,
-    metrics: Known = None,
-    covariates: Known = None,
-    failed: bool = False,
-    point: Point = None,
-) -> None:
-    """Report the value of a trial, or that it failed.
-
-    The same answer again is accepted and counts once. A different one is an error.
-    """
-    trial = _query(id, point)
-    study.tell(trial, value, metrics=metrics, covariates=covariates, failed=failed)
-
-
-def _query(id: Any, point: Any) -> Query | int:
-    if point is None:
-        return id  # type: ignore[no-any-return]
-    query_or_id(id)
-    return Query(id, frozen(point, "point", 1))
-
-
-@operation("POST", "play", answer=record(forgotten=WHOLE), of=Study.forget)
-def forget(
-    study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
-) -> Any:
-    """Close a trial that will never be answered, or all old ones. Repeating this is allowed."""
-    trial = None if id is None else _query(id, point)
-    return {"forgotten": study.forget(trial, older_than=older_than)}
-
-
-@operation("GET", "read", answer=record(best=OBJECT), of=Study.ask)
-def best(study: Study, context: Known = None) -> Any:
-    """Return the best setting, of a tuner with contexts that of one context."""
-    return {"best": study.best if context is None else study.best_for(context)}
+TUNER_CALL = Operation(Tuner)

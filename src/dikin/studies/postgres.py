@@ -25,10 +25,9 @@ from dikin.studies.database import (
 
 REPLY_TAKES = 0.5
 """Seconds, besides the patience, that a server may take for a reply."""
-COMPUTES = 1000
-"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction."""
-CARE = 600_000
-"""Milliseconds that a client may compute in the middle of a trim or a conversion."""
+COMPUTES, CARE = 1000, 600_000
+"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction, and
+in the middle of a trim or a conversion."""
 NAMESPACE = int.from_bytes(b"diki", "big")
 
 DURABLE = "set_config('synchronous_commit', 'on', true), set_config('lock_timeout', %s, true)"

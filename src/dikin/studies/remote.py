@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from datetime import datetime
 from http import HTTPStatus
 from operator import itemgetter
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
@@ -34,10 +34,8 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.arguments import as_read, own_name
-from dikin.studies.fold import Fold
-from dikin.studies.operations import AT_ONCE
-from dikin.studies.study import OpenQuery, Study
+from dikin.studies.arguments import AT_ONCE, as_read
+from dikin.studies.ledger import Key, OpenQuery
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Space
 from dikin.tuning.trial import Trial, trial_of
@@ -45,10 +43,9 @@ from dikin.tuning.tuner import Tuner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 """Seconds between two attempts: doubled each time."""
-PATIENCE = 30.0
-"""The default patience in seconds, enough for a service to restart."""
-FIRST_PATIENCE = 5.0
-"""The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
+PATIENCE, FIRST_PATIENCE = 30.0, 5.0
+"""The default patience in seconds, enough for a service to restart, and that for opening a study or
+listing names, when nothing is at stake yet."""
 ATTEMPT = 11.0
 """Seconds that an attempt may take: a service answers within 10, if only to say that it is busy."""
 LONGEST_RETRY_AFTER = 60
@@ -69,44 +66,40 @@ READ: dict[str, Callable[[dict[str, Any]], Any]] = {
 """Operations that look, and what is made of their answers."""
 CONTROL = {"add": "add_trial", "parameters": "set_parameters"}
 """Kinds of rows whose operations have other names."""
-T = TypeVar("T")
 
 
 class NotAServiceError(StoreError):
     """Something else answers at the address. Repeating the request does not help."""
 
 
-class ServiceClient:
-    """Sends requests to a service at an address."""
+class RemoteLedger:
+    """One client of one study at a service, or of all studies there. It does what a ledger does."""
 
-    def __init__(self, url: str, token: str | None, client: str, patience: float) -> None:
+    def __init__(
+        self, url: str, name: str, client: str, patience: float | None, token: str | None
+    ) -> None:
         urllib3 = extras.require("urllib3", "client", "a study at an address https://...")
-        self.url, self.patience, self.client = _checked_address(url), patience, client
+        self.url, self.name, self.client = _checked_address(url), name, client
+        self.place = f"at {self.url}"
         self.space: Space
+        self._path = "/v1/studies/" + quote(name, safe="")
+        self._patience = PATIENCE if patience is None else patience
+        self._first_patience = FIRST_PATIENCE if patience is None else patience
         self._errors = urllib3.exceptions
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
         self._headers = {"Accept": "application/json"}
         if token := os.environ.get("DIKIN_TOKEN") if token is None else token:
             self._headers["Authorization"] = f"Bearer {_checked_token(token)}"
-        self.repeated = False
-        """True if the last request was sent more than once."""
-        self.status = 0
-        """The status of the last answer."""
-        self._closed = False
+        self.repeated = False  # True if the last request was sent more than once
+        self._status, self._closed = 0, False
 
     def close(self) -> None:
         """Close the connections."""
         self._closed = True
         self._pool.clear()
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        key: str | None = None,
-        patience: float | None = None,
+    def _send(
+        self, method: str, path: str, body: Any = None, *, key: Key = None, first: bool = False
     ) -> dict[str, Any]:
         """Return the service's answer. The request is repeated while it is unavailable or busy."""
         if self._closed:
@@ -119,7 +112,7 @@ class ServiceClient:
         # As bytes: urllib3 would not encode text as UTF-8.
         sent = {name: text.encode() for name, text in all_headers.items()}
         data = None if body is None else _as_json(body).encode()
-        wait = self.patience if patience is None else patience
+        wait = self._first_patience if first else self._patience
         deadline, pause, self.repeated = time.monotonic() + wait, FIRST_PAUSE, False
         while True:
             try:
@@ -144,7 +137,7 @@ class ServiceClient:
                 f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
                 "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
-        self.status, kind_of = answer.status, answer.headers.get("Content-Type", "no type")
+        self._status, kind_of = answer.status, answer.headers.get("Content-Type", "no type")
         try:
             content = json.loads(answer.data) if "json" in kind_of else None
         except ValueError as reason:  # truncated in transit
@@ -167,12 +160,17 @@ class ServiceClient:
     def _refuse(self, content: Any, retry_after: str) -> NoReturn:
         """Raise the error with which the service refused a request, as the library would have."""
         problem = content if isinstance(content, dict) else {}
-        detail = problem.get("detail") or f"{self.url} answered with status {self.status}"
-        if self.status in (401, 403):
+        detail = problem.get("detail") or f"{self.url} answered with status {self._status}"
+        if self._status in (401, 403):
             hint = "" if "Authorization" in self._headers else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
         kind = CODES.get(problem.get("code", ""))
-        if kind is None and self.status in (429, 502, 503, 504):  # also from a proxy in front of it
+        if kind is None and self._status in (
+            429,
+            502,
+            503,
+            504,
+        ):  # also from a proxy in front of it
             kind = BusyError
         if kind is None:
             raise DikinError(f"{self.url}: {detail}")
@@ -181,39 +179,40 @@ class ServiceClient:
             error.retry_after = min(int(retry_after[:9]), LONGEST_RETRY_AFTER)
         raise error
 
+    # --- operations ----------------------------------------------------------------------------
 
-class RemoteStudy(Study):
-    """A study behind a service. See `Study`."""
-
-    def _open(
-        self,
-        url: str | os.PathLike[str],
-        tuner: Tuner | None,
-        client: str,
-        patience: float | None,
-        token: str | None,
-    ) -> None:
-        wait = PATIENCE if patience is None else patience
-        self.service = self._link = ServiceClient(str(url), token, client, wait)
-        self._place = f"at {self.service.url}"
-        self._path = "/v1/studies/" + quote(self.name, safe="")
-        # A wrong address should be reported sooner.
-        first = FIRST_PATIENCE if patience is None else wait
+    def open(self, tuner: Tuner | None) -> bool:
         method, body = ("GET", None) if tuner is None else ("PUT", {"state": tuner.state()})
-        status = self.service.send(method, self._path, body, patience=first)
-        self.created = self.service.status == HTTPStatus.CREATED
-        self.service.space = Space.from_spec(status["space"])
+        status = self._send(method, self._path, body, first=True)
+        self.space = Space.from_spec(status["space"])
+        return self._status == HTTPStatus.CREATED
+
+    def names(self) -> list[str]:
+        names, after = list[str](), ""
+        while after is not None:
+            texts = urlencode({"after": after, "limit": 100})
+            page = self._send("GET", f"/v1/studies?{texts}", first=True)
+            names += [study["name"] for study in page["studies"]]
+            after = page["next"]
+        return names
+
+    def delete(self) -> None:
+        try:
+            self._send("DELETE", self._path, first=True)
+        except UnknownStudyError:
+            if not self.repeated:  # otherwise the first attempt deleted it
+                raise
 
     def _call(self, operation: str, *, key: str | None = None, **given: Any) -> dict[str, Any]:
         """Send a request for an operation with the arguments that are not None."""
         sent = {name: value for name, value in given.items() if value is not None}
         path = f"{self._path}/{operation}"
         if operation not in READ and operation not in ("open", "history"):
-            return self.service.send("POST", path, sent, key=key)
+            return self._send("POST", path, sent, key=key)
         texts = {n: v if isinstance(v, str) else _as_json(v) for n, v in sent.items()}
-        return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
+        return self._send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
-    def _ask(self, asked_for: list[Any], key: str | None) -> list[Trial]:
+    def ask(self, asked_for: list[Any], key: str | None) -> list[Trial]:
         context, covariates, n = asked_for
         key, entries = key or secrets.token_hex(16), list[dict[str, Any]]()
         while len(entries) < (n or 1):
@@ -227,34 +226,35 @@ class RemoteStudy(Study):
             entries += answer["queries"] if n else [answer]
         return [trial_of(self.space, entry["id"], entry) for entry in entries]
 
-    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
-        self._call("forget" if answer is None else "tell", **_id_and_point(trial), **answer or {})
+    def close_trial(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
+        asked = (trial.id, trial.point.tolist()) if isinstance(trial, Query) else (trial, None)
+        given: dict[str, Any] = {"id": asked[0], "point": asked[1]} | (answer or {})
+        self._call("forget" if answer is None else "tell", **given)
 
-    def _forget_older(self, age: float) -> int:
+    def forget_older(self, age: float) -> int:
         return int(self._call("forget", older_than=age)["forgotten"])
 
-    def _control(
+    def control(
         self, kind: str, body: dict[str, Any], *_: Any, jump: int = 0, key: str | None = None
     ) -> None:
         if jump:
-            self._apart()
+            self.apart()
         more = {"key": key or secrets.token_hex(16)} if kind == "add" else {}
         self._call(CONTROL.get(kind, kind), **body | more)
         if kind == "parameters":
-            self.service.space = Space.from_spec(body)
+            self.space = Space.from_spec(body)
 
     def status(self) -> Status:
-        seen = self.service.send("GET", self._path)
-        return Status.from_json(seen | {"service": self.service.url})
+        seen = self._send("GET", self._path)
+        return Status.from_json(seen | {"service": self.url})
 
-    summary = status
-
-    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
+    def look(self, part: str, look: Any, **given: Any) -> Any:
         if part not in READ or (part == "certificate" and not given):
-            return getattr(self.status(), part)  # type: ignore[no-any-return]
-        return READ[part](self._call(part, **as_read(given)))  # type: ignore[no-any-return]
+            seen = self.status()
+            return seen if part == "summary" else getattr(seen, part)
+        return READ[part](self._call(part, **as_read(given)))
 
-    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         found = list[OpenQuery]()
         while True:
             page = self._call("open", after=after, limit=AT_ONCE)["queries"]
@@ -265,7 +265,7 @@ class RemoteStudy(Study):
             if len(page) < AT_ONCE:
                 return found
 
-    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
+    def rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
             limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
@@ -277,38 +277,13 @@ class RemoteStudy(Study):
                 yield record
             begin = page["next"]
 
-    def _apart(self) -> NoReturn:
+    def apart(self) -> NoReturn:
         raise ParameterError(
-            "studies are verified, trimmed and given other ids where the database is: dikin study "
-            "verify, trim or skip-ids NAME --url DATABASE"
+            "studies are verified, trimmed, repaired and given other ids where the database is: "
+            "dikin study verify, trim, rewind or skip-ids NAME --url DATABASE"
         )
 
-
-def names_at(url: str, token: str | None) -> list[str]:
-    """Return the studies that a service lets this client see."""
-    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
-    names, after = list[str](), ""
-    while after is not None:
-        page = service.send("GET", "/v1/studies?" + urlencode({"after": after, "limit": 100}))
-        names += [study["name"] for study in page["studies"]]
-        after = page["next"]
-    return names
-
-
-def delete_at(url: str, name: str, token: str | None) -> None:
-    """Remove a study at a service."""
-    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
-    try:
-        service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
-    except UnknownStudyError:
-        if not service.repeated:  # otherwise the first attempt deleted it
-            raise
-
-
-def _id_and_point(query: Query | int) -> dict[str, Any]:
-    if isinstance(query, int):
-        return {"id": query}
-    return {"id": query.id, "point": query.point.tolist()}
+    existing = apart
 
 
 def _as_json(value: Any) -> str:
