@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.resources import files
 from itertools import count, repeat
 from typing import Annotated, Any
@@ -372,8 +371,12 @@ class Service:
             fresh = known == head and now - since <= limits.STATUS_SECONDS
             if isinstance(last, Status) and fresh:
                 continue
+
+            def look(study: Study, head: Any = head) -> Status:
+                return study._ledger.status(head)
+
             try:
-                seen: Seen = await self.studies.do(name, partial(_status, head=head))
+                seen: Seen = await self.studies.do(name, look)
             except DikinError as error:
                 seen = name, shortened(self.without_store(str(error)))
             self._seen[name] = head, seen, now
@@ -381,10 +384,6 @@ class Service:
     def _known(self, names: list[str]) -> list[Seen]:
         now = time.monotonic()
         return [_aged(*self._seen[name][1:], now) for name in names if name in self._seen]
-
-
-def _status(study: Study, head: tuple[int, int, int] | None) -> Status:
-    return study._ledger.status(head)
 
 
 def _aged(seen: Seen, since: float, now: float) -> Seen:
@@ -462,8 +461,6 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
         raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
     unknown = set() if asked.is_open else given.keys() - known.keys()
     missing = known.keys() & asked.required - given.keys()
-    if not unknown and not missing:
-        return
     faults = [
         f"{shown(name)} is not known in the {place}."
         f"{did_you_mean(name, known) if known else ' This takes none.'}"
@@ -472,7 +469,8 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
     if len(unknown) > FAULTS:
         faults.append(f"and {len(unknown) - FAULTS:,} more")
     faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
-    raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
+    if faults:
+        raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
 
 
 def _value(text: str) -> Any:
@@ -499,7 +497,6 @@ STUDIES = record(
 TUNER_EXAMPLE = (
     '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
 )
-WANTED = f"a tuner is described by a JSON object of parameters by name, such as {TUNER_EXAMPLE}"
 FAULTS = 5
 """Faults of one request that an error lists."""
 MOST_LISTED = 100
@@ -557,22 +554,20 @@ async def create(
     return _json(status, 201 if created else 200)
 
 
-def tuner_from_spec(spec: Any) -> Tuner:
+def tuner_from_spec(spec: dict[str, Any]) -> Tuner:
     """Return the tuner that a JSON object describes."""
-    arguments = dict(spec) if isinstance(spec, dict) else {}
+    arguments = dict(spec)
     entries = arguments.pop("tuner", None)
     if not isinstance(entries, dict):
-        raise ParameterError(f"{WANTED}, got {shown(spec)}")
+        raise ParameterError(
+            "a tuner is described by a JSON object of parameters by name, such as "
+            f"{TUNER_EXAMPLE}, got {shown(spec)}"
+        )
     parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
     known = TUNER_CALL.arguments.keys() - {"parameters"}
     for name in arguments.keys() - known:
         raise ParameterError(f"Tuner has no argument {shown(name)}.{did_you_mean(name, known)}")
-    try:
-        return Tuner(parameters, **arguments)
-    except DikinError:
-        raise
-    except (TypeError, ValueError) as reason:
-        raise ParameterError(f"no Tuner can be built from {shown(arguments)}: {reason}") from reason
+    return Tuner(parameters, **arguments)
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:

@@ -1,8 +1,7 @@
 """The operations of a study over HTTP: one table, from which the OpenAPI file is made, too.
 
-An operation is a method of `Study`, or a function of a study, with arguments that are JSON values.
-Its signature names them, and numpydoc describes them. Values are passed on as they came: the
-library checks them, in its own words.
+Each is a method of `Study`, or a function of a study, with arguments that are JSON values. They are
+passed on as they came: the library checks them, in its own words.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from dikin.arguments import frozen, whole
-from dikin.errors import ParameterError
 from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, plain
 from dikin.status import Status
@@ -108,10 +106,9 @@ Point = Annotated[
     list[float] | None, "The point from `ask`: an id of another study is then refused."
 ]
 TRIAL = schema_of(Trial)
-TRIALS = record(queries=list_of(TRIAL))
 
 
-@operation("POST", "play", answer={"anyOf": [TRIAL, TRIALS]}, of=Study.ask)
+@operation("POST", "play", answer={"anyOf": [TRIAL, record(queries=list_of(TRIAL))]}, of=Study.ask)
 def ask(
     study: Study,
     context: Known = None,
@@ -120,18 +117,10 @@ def ask(
     key: str | None = None,
 ) -> Any:
     """Ask for a setting to use."""
-    if isinstance(n, int):
-        _at_most(n, "n")
     if n is None:
         return plain(study.ask(context, covariates=covariates, key=key))
+    n = whole(n, "n", 1, "how many to ask for", most=AT_ONCE)
     return {"queries": list(map(plain, study.ask(context, n=n, covariates=covariates, key=key)))}
-
-
-def _at_most(value: Any, name: str) -> int:
-    number = whole(value, name, 1, "how many")
-    if number > AT_ONCE:
-        raise ParameterError(f"{name} must be at most {AT_ONCE:,}, got {number:,}")
-    return number
 
 
 @operation("POST", "play", of=Study.tell)
@@ -153,10 +142,8 @@ def tell(
 
 
 def _query(id: Any, point: Any) -> Query | int:
-    if point is None:
-        return id  # type: ignore[no-any-return]
-    query_or_id(id)
-    return Query(id, frozen(point, "point", 1))
+    known: Any = query_or_id(id) if point is not None else id
+    return known if point is None else Query(known, frozen(point, "point", 1))
 
 
 @operation("POST", "play", answer=record(forgotten=WHOLE), of=Study.forget)
@@ -194,27 +181,22 @@ def certificate(
     return {"certificate": finite_or_none(found)}
 
 
-First = Annotated[int, "The first round."]
 Limit = Annotated[int, "Number of entries at most."]
 After = Annotated[int, "Only entries after this one."]
-ROUND = record(
-    round=WHOLE,
-    value=or_null(NUMBER) | {"description": "Null for a trial that failed."},
-    params=OBJECT,
-)
+VALUE = or_null(NUMBER) | {"description": "Null for a trial that failed."}
+ROUND = record(round=WHOLE, value=VALUE, params=OBJECT) | {"additionalProperties": True}
 """A round of the history; it has the further fields of `Study.records`."""
-ROUND["additionalProperties"] = True
 
 
 @operation("GET", "read", answer=record(rounds=list_of(ROUND), next=or_null(WHOLE)))
-def history(study: Study, first: First = 1, limit: Limit = 100) -> Any:
+def history(study: Study, first: Annotated[int, "The first round."] = 1, limit: Limit = 100) -> Any:
     """Return rounds, every seal checked. `next` is the round to continue from.
 
     If points are large, there are fewer than `limit`.
     """
     first = whole(first, "first", 1, "rounds are counted from 1")
     begin = max(first, study.first_round)  # skip rounds that were trimmed
-    most = _fitting(_at_most(limit, "limit"), len(study.space.columns))
+    most = _fitting(whole(limit, "limit", 1, "how many", most=AT_ONCE), len(study.space.columns))
     records = study.records(begin, begin + most - 1)
     for each in records:
         each["params"] = study.space.params(np.array(each["point"]))
@@ -234,7 +216,7 @@ OPEN_TRIAL["properties"]["age_seconds"] = NUMBER
 @operation("GET", "read", answer=record(queries=list_of(OPEN_TRIAL), total=WHOLE))
 def open_(study: Study, after: After = -1, limit: Limit = 100) -> Any:
     """Return the open trials, oldest first, with who asked each and when."""
-    found = study._ledger.waiting(after, _at_most(limit, "limit"))
+    found = study._ledger.waiting(after, whole(limit, "limit", 1, "how many", most=AT_ONCE))
     return {"queries": list(map(_waiting, found)), "total": study.status().open.count}
 
 
