@@ -82,7 +82,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", [], 422, "request", "got []"),
     ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "levels deep"),
     ("ask", {"covariate": 1}, 422, "request", "not known in the body. Did you mean 'covariates'?"),
-    ("ask", {"n": 1001}, 422, "parameter", "n must be at most 1,000, got 1,001"),
+    ("ask", {"n": 1001}, 422, "parameter", "n must be at most 1,000, got 1001"),
     ("ask", {"covariates": 3}, 422, "covariate", "covariates are given by name"),
     ("ask", {"context": {"hour": 1}}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),

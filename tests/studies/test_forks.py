@@ -39,7 +39,6 @@ from dikin.studies import sqlite
 from dikin.studies.database import Database
 
 Database.before_fork = lambda self, idle: None
-sqlite._refuse_inherited = lambda name: None
 sqlite.Sqlite._refuse_exchanged = lambda self: None  # which would notice
 print(forked.total(forked.games("os.fork", 30)))
 """
