@@ -41,10 +41,8 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "verify": str,
 }
 """The commands that call a study, and what each prints of the answer."""
-HIDDEN = ("n", "progress")
-"""Arguments without an option."""
-POSITIONS = {"trial": int, "value": float}
-"""Arguments that are no options."""
+HIDDEN = ("n", "progress")  # arguments without an option
+POSITIONS = {"trial": int, "value": float}  # arguments that are no options
 
 CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
 RANGE = "NAME=LOW:HIGH[:START][:int][:log]"

@@ -23,12 +23,9 @@ from dikin.studies.log import Log, create_tables
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
-VERSION = 8
-"""The version of states that is converted."""
-LONGEST = 600.0
-"""Seconds to wait for another client that converts."""
-AT_ONCE = 500
-"""Rows with one seal."""
+VERSION = 8  # the version of states that is converted
+LONGEST = 600.0  # seconds to wait for another client that converts
+AT_ONCE = 500  # rows with one seal
 UNIT = "\x1f"
 
 logger = logging.getLogger("dikin")

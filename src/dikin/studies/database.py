@@ -27,8 +27,7 @@ PATIENCE = 0.8
 JITTER = 0.0005, 0.02
 """Seconds between two attempts while another client writes or the database is unavailable, drawn at
 random: whoever has waited long has no worse chance, which SQLite's own waits do not give."""
-CHARACTERS = 32
-"""Length of a seal."""
+CHARACTERS = 32  # length of a seal
 
 
 class ReplacedFileError(StoreError):
@@ -65,8 +64,7 @@ class Row(NamedTuple):
 CONTROL = ("parameters", "pause", "resume", "skip")
 """Kinds of rows that raise the epoch: an ask or answer from before them must not follow."""
 Heads = tuple[int, int]
-ANY: Heads = (-(2**62), 2**62)
-"""Bounds of the number of the last row."""
+ANY: Heads = (-(2**62), 2**62)  # bounds of the number of the last row
 
 
 class Database(ABC):

@@ -18,8 +18,7 @@ from dikin.errors import StateError
 
 LOOKS_EVERY = 0.02
 """Seconds between two looks at a call of another thread that may have been interrupted."""
-FORK = object()
-"""Stands for the frame of a fork: it is over when it says so."""
+FORK = object()  # stands for the frame of a fork: it is over when it says so
 
 
 class Guard:

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     from dikin.studies.fold import Fold
 
-AT_ONCE = 5000
-"""Rounds that are converted to a table at a time."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
+AT_ONCE = 5000  # rounds that are converted to a table at a time
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would compute
 
 
 class Spaces:

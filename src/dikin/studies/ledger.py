@@ -50,16 +50,14 @@ Check = Callable[[Fold], Any]
 T = TypeVar("T")
 logger = logging.getLogger("dikin")
 
-SLACK = 16
-"""Rows that may come between the last row that an ask has read and its own."""
+SLACK = 16  # rows that may come between the last row that an ask has read and its own
 SNAPSHOT_EVERY, SNAPSHOT_IN_CROWD = 1000, 16
 """Rows between snapshots: a new client folds at most so many. In a crowd everybody is behind, and
 reading a snapshot takes less time than folding the rows."""
 MOST_OPEN = 10_000
 """The number of open trials with which another one may be asked. Each is part of a client's memory
 and of the state that it reads when it opens the study."""
-BYTES_OF_ROW = 20_000
-"""Bytes of a snapshot that are read in the time in which a row is folded."""
+BYTES_OF_ROW = 20_000  # bytes of a snapshot that are read in the time in which a row is folded
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,8 +15,7 @@ from dikin.tuning.recommendation import Interval
 from dikin.tuning.tuner import Tuner
 from dikin.vectors import Array
 
-SUBJECTS = ("self", "study", "service", "visit")
-"""Parameters of functions that are no arguments."""
+SUBJECTS = ("self", "study", "service", "visit")  # parameters of functions that are no arguments
 
 Schema = dict[str, Any]
 Act = Callable[..., Any]

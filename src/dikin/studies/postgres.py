@@ -23,8 +23,7 @@ from dikin.studies.database import (
     digest_of,
 )
 
-REPLY_TAKES = 0.5
-"""Seconds, besides the patience, that a server may take for a reply."""
+REPLY_TAKES = 0.5  # seconds, besides the patience, that a server may take for a reply
 COMPUTES, CARE = 1000, 600_000
 """Milliseconds, besides the patience, that a client may compute in the middle of a transaction, and
 in the middle of a trim or a conversion."""

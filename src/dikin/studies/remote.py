@@ -41,15 +41,13 @@ from dikin.tuning.space import Space
 from dikin.tuning.trial import Trial, trial_of
 from dikin.tuning.tuner import Tuner
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
-"""Seconds between two attempts: doubled each time."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5  # seconds between two attempts: doubled each time
 PATIENCE, FIRST_PATIENCE = 30.0, 5.0
 """The default patience in seconds, enough for a service to restart, and that for opening a study or
 listing names, when nothing is at stake yet."""
 ATTEMPT = 11.0
 """Seconds that an attempt may take: a service answers within 10, if only to say that it is busy."""
-LONGEST_RETRY_AFTER = 60
-"""Seconds that a service may ask a client to wait; longer times are cut."""
+LONGEST_RETRY_AFTER = 60  # seconds that a service may ask a client to wait; longer times are cut
 
 CODES = {
     error_code(kind): kind
