@@ -13,7 +13,7 @@ import pytest
 import dikin
 from dikin.studies import ledger
 from studies import adversity, linear, power_loss, torture
-from studies.crowd import crowd
+from studies.adversity import crowd
 from studies.linear import Call, has_order
 from studies.postgres import Server
 from studies.test_kills import DOCS, rows_on_the_page, run

@@ -40,13 +40,10 @@ from dikin.tuning.tuner import Tuner
 from dikin.worth.uplift import Uplift
 
 STUDY = "/v1/studies/{name}"
-HEADERS = {"key": "Idempotency-Key"}
-"""Headers of arguments that are not in a body or a query."""
+HEADERS = {"key": "Idempotency-Key"}  # of arguments that are not in a body or a query
 NUMBERS_AT_ONCE = 100_000
-"""Numbers in a page of history; it has fewer rounds if points are large. Writing them takes 50 ms,
-in which no other thread runs."""
-SHOWN_ROUNDS, SHOWN_OPEN = 2000, 8
-"""Rounds and open trials that the page shows."""
+"""Numbers in a page of history. Writing them takes 50 ms, in which no other thread runs."""
+SHOWN_ROUNDS, SHOWN_OPEN = 2000, 8  # rounds and open trials that the page shows
 
 PLAIN[Uplift] = schema_of(Uplift)
 PLAIN[Uplift]["properties"]["total"] = or_null(NUMBER)
@@ -54,10 +51,7 @@ STATUS = schema_of(Status)
 
 
 class Endpoint(Operation):
-    """A function as HTTP calls it.
-
-    `version` is a function of the same arguments, whose text differs as soon as the answer does.
-    """
+    """A function as HTTP calls it. The text of `version` differs as soon as the answer does."""
 
     def __init__(
         self,
@@ -102,9 +96,7 @@ operation("GET", "read")(Study.state)
 operation("GET", "read")(Study.recommend)
 
 Id = Annotated[int, "The id of the trial, from `ask`."]
-Point = Annotated[
-    list[float] | None, "The point from `ask`: an id of another study is then refused."
-]
+Point = Annotated[list[float] | None, "The point from `ask`: another study then refuses the id."]
 TRIAL = schema_of(Trial)
 
 
@@ -185,7 +177,6 @@ Limit = Annotated[int, "Number of entries at most."]
 After = Annotated[int, "Only entries after this one."]
 VALUE = or_null(NUMBER) | {"description": "Null for a trial that failed."}
 ROUND = record(round=WHOLE, value=VALUE, params=OBJECT) | {"additionalProperties": True}
-"""A round of the history; it has the further fields of `Study.records`."""
 
 
 @operation("GET", "read", answer=record(rounds=list_of(ROUND), next=or_null(WHOLE)))
@@ -221,9 +212,8 @@ def open_(study: Study, after: After = -1, limit: Limit = 100) -> Any:
 
 
 def _waiting(trial: OpenQuery) -> Any:
-    age = (datetime.now(UTC) - trial.asked).total_seconds()
-    more = {"asked": trial.asked.isoformat(), "age_seconds": max(0.0, age)}
-    return plain(trial) | more
+    age = max(0.0, (datetime.now(UTC) - trial.asked).total_seconds())
+    return plain(trial) | {"asked": trial.asked.isoformat(), "age_seconds": age}
 
 
 def _seen(study: Study, **_: Any) -> str:
