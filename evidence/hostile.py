@@ -9,6 +9,7 @@ values, and not in the regret.
 
 from __future__ import annotations
 
+import logging
 from math import isqrt, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -112,6 +113,7 @@ def run(task: Task) -> Outcome:
     played = game(task.problem, task.rounds, np.random.default_rng([SEED, task.game]))
     d, seed, smoothness = played.minima.shape[1], 1000 * SEED + task.game, max(played.bend, 0.01)
     learner: Any
+    logging.getLogger("dikin").setLevel(logging.ERROR)  # spikes are reported as faults
     if task.player == TUNER:
         names = {f"x{i}": dikin.Real(-1, 1, start=0.0) for i in range(d)}
         learner = dikin.Tuner(names, smoothness=4.0 * smoothness, seed=seed)

@@ -192,6 +192,15 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
     holds(check, balanced_rate, lambda *now: 2 * balanced_rate(*now), forgets_the_barrier)
 
 
+def test_the_noise_is_an_eighth_of_the_level_at_least() -> None:
+    rates = []
+    for noise in (0.0, 0.05, 0.06):
+        n = Numbers(top=2.0, level=0.4, curvature=1e4, mean_square=noise**2)
+        rates.append(balanced_rate(planned(smoothness=0.7), n, 1.0))
+    assert rates[0] == pytest.approx(rates[1], rel=1e-12)
+    assert rates[2] < rates[1]
+
+
 def test_no_step_is_longer_than_a_share_of_the_level() -> None:
     """0.9/(d c) with a range and 0.9 (1 + 1/sqrt(d))/(d c) without one, after every round."""
     for options, cap in (({"loss_range": (-1, 1)}, 0.9), ({}, 0.9 + 0.9 / sqrt(2))):

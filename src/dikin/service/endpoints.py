@@ -93,7 +93,7 @@ for _act in (Study.pause, Study.resume, Study.add_trial):
     operation("POST", "play")(_act)
 operation("GET", "read", path=STUDY)(Study.status)
 operation("GET", "read")(Study.state)
-operation("GET", "read")(Study.recommend)
+operation("GET", "read", of=Study.ask)(Study.recommend)
 
 Id = Annotated[int, "The id of the trial, from `ask`."]
 Point = Annotated[list[float] | None, "The point from `ask`: another study then refuses the id."]
@@ -149,7 +149,7 @@ def forget(
 
 @operation("GET", "read", answer=record(best=OBJECT), of=Study.ask)
 def best(study: Study, context: Known = None) -> Any:
-    """Return the best setting, of a tuner with contexts that of one context."""
+    """Return the best setting, or that of a context."""
     return {"best": study.best if context is None else study.best_for(context)}
 
 

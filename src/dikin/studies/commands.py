@@ -59,7 +59,7 @@ url_option = click.option(
     show_default=True,
     envvar="DIKIN_URL",
     show_envvar=True,
-    help="An SQLite file, or postgresql://user@host/database.",
+    help="An SQLite file, postgresql://user@host/database, or, for studies, a service's https://...",
 )
 name_argument = click.argument("name")
 
@@ -234,12 +234,12 @@ def _command(call: Operation) -> click.Command:
         click.echo(SHOWN[call.name](answer))
 
     title = call.name.removesuffix("_for").replace("_", "-")
-    settings = {"ignore_unknown_options": True}  # a value may be negative
+    settings = {"ignore_unknown_options": "value" in call.arguments}  # it may be negative
     return click.Command(title, settings, run, params, call.words)
 
 
 for _name in SHOWN:
-    _words = Study.ask if _name == "best_for" else None
+    _words = Study.ask if _name in ("best_for", "recommend") else None
     study.add_command(url_option(_command(Operation(getattr(Study, _name), _words))))
 
 
@@ -290,7 +290,7 @@ def open_(name: str, url: str) -> None:
 def history(name: str, url: str, first: int, last: int | None) -> None:
     """Print the rounds, each as one line of JSON.
 
-    Also of a study whose tuner this version cannot continue.
+    A study whose tuner this version cannot continue has them too.
     """
     for record in Study.rows(url, name, first, last):
         click.echo(json.dumps(record))
@@ -325,10 +325,10 @@ def rewind(name: str, url: str) -> None:
 @study.command()
 @url_option
 def convert(url: str) -> None:
-    """Convert the studies of an earlier version in a database, as opening one does.
+    """Convert the studies of an earlier version.
 
-    Their tuners learn anew from all rows. The old tables stay as they are. The earlier version
-    refuses to open them.
+    Opening a study does the same. The tuners learn anew from all rows. The old tables stay as they
+    are, and the earlier version refuses to open them.
     """
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 

@@ -335,7 +335,8 @@ class Ledger:
             if value != theirs.get(part):
                 raise StudyExistsError(
                     f"study {log.name!r} in {log.database.name} exists with {part} {value}, not "
-                    f"{theirs.get(part)}; open it without a tuner, or choose another name"
+                    f"{theirs.get(part)}; open it without a tuner (set_parameters changes its "
+                    "ranges), or choose another name"
                 )
 
     def _create(self, tuner: Tuner) -> None:

@@ -302,7 +302,7 @@ class Study:
         failed: bool = False,
         key: str | None = None,
     ) -> None:
-        """Learn from a trial that the study did not ask for: `Tuner.add_trial`, for all clients.
+        """Learn from a trial that the study did not ask for.
 
         Parameters
         ----------
