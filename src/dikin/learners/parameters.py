@@ -12,6 +12,7 @@ import numpy as np
 
 from dikin import arguments
 from dikin.arguments import LARGEST, optional
+from dikin.domains.base import Domain
 from dikin.errors import FeedbackError, ParameterError, shown
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -124,6 +125,13 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
 
     setattr(__init__, "__signature__", signature)  # noqa: B010
     return __init__
+
+
+def a_domain(value: Any, name: str) -> Domain:
+    """Return a domain, or raise an error."""
+    if not isinstance(value, Domain):
+        raise ParameterError(f"{name} must be a dikin domain such as Box, got {shown(value)}")
+    return value
 
 
 def assumed_curvature(learner: Any, curvature: float) -> float:
