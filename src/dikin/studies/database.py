@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -234,7 +235,7 @@ class Database(ABC):
 
 def digest_of(rows: Sequence[Row]) -> str:
     """Return the digest of the content of rows, without their numbers and seals."""
-    content = [row[:6] for row in rows]
+    content = [*map(itemgetter(slice(6)), rows)]
     return sha256(json.dumps(content).encode()).hexdigest()
 
 

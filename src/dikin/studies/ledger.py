@@ -438,7 +438,7 @@ class Ledger:
         kind = "forget" if answer is None else "tell"
 
         def act() -> int | None:
-            fold = self.fold
+            fold = self._fold or self.current()
             if id not in fold.asked:
                 fold = self.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
