@@ -53,9 +53,10 @@ class Row(NamedTuple):
     """The best setting after the round."""
 
     @classmethod
-    def from_json(cls, content: Sequence[Any]) -> Row:
-        """Return the row of its plain JSON values."""
-        row = cls(*content)
+    def from_json(cls, columns: Sequence[str], content: Sequence[Any]) -> Row:
+        """Return the row of its plain JSON values, whose names may be those of another version."""
+        known = zip(columns, content, strict=True)
+        row = cls(**{name: value for name, value in known if name in cls._fields})
         return row._replace(
             point=np.array(row.point, dtype=float),
             center=np.array(row.center, dtype=float),
@@ -63,6 +64,10 @@ class Row(NamedTuple):
             expected=number_or_nan(row.expected),
             expected_control=number_or_nan(row.expected_control),
         )
+
+
+COLUMNS_9 = (*Row._fields[:-1], "left_out", "center")
+"""The columns of a row in states of version 9."""
 
 
 def history_table(
