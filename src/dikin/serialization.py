@@ -196,9 +196,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
-    refuse_version(
-        str(path), document.get("version"), *(TUNERS if "tuner" in state else (VERSION,))
-    )
+    known = TUNERS if "tuner" in state else (VERSION,)
+    refuse_version(str(path), document.get("version"), *known)
     return state
 
 
