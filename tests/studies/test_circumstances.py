@@ -130,7 +130,7 @@ def test_commands(file: str) -> None:
         (("ask", "shop", "--covariate", "a=nan"), "finite"),
         (("ask", "shop", "--context", "region=eu"), "declared without contexts"),
         (("tell", "shop", "0", "1", "--failed"), "a failed trial has no value"),
-        (("tell", "shop", "0"), "must be a number"),
+        (("tell", "shop", "0"), "must be a finite number"),
         (("tell", "shop", "0", "1", "--metric", "p99_ms"), "NAME=VALUE"),
         (("tell", "shop", "0", "1", "--metric", "p99_ms=fast"), "'p99_ms' must be a finite number"),
         (("tell", "shop", "9", "1"), "never asked"),
