@@ -35,7 +35,6 @@ from dikin.errors import (
     StateError,
     StoreError,
     UnknownStudyError,
-    shortened,
     shown,
 )
 from dikin.loading import restore
@@ -43,7 +42,7 @@ from dikin.serialization import plain, read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.metrics import MEDIA_TYPE, Metrics
-from dikin.service.problems import Problem
+from dikin.service.problems import Problem, shortened
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status

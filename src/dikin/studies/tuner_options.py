@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dikin.errors import DikinError, ParameterError, did_you_mean, shown
-from dikin.serialization import strict_json
+from dikin.serialization import read_json
 from dikin.studies.operations import Operation, Schema
 from dikin.tuning.circumstances import Cycle
 from dikin.tuning.parameters.base import ParameterKind
@@ -165,7 +165,7 @@ def tuner_from_text(text: str) -> Tuner:
     <Tuner maximize price, 0 rounds>
     """
     try:
-        spec = strict_json(text)
+        spec = read_json(text)
     except ValueError as reason:
         raise ParameterError(f"{WANTED}, got {shown(text)} ({reason})") from reason
     return tuner_from_spec(spec)
