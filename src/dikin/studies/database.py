@@ -90,6 +90,10 @@ class Database(ABC):
         self.connection: Any = None
         self.inside = False
         """True between the begin and the end of a transaction."""
+        self.waiting: list[Row] = []
+        """Rows of the transaction that are appended together, before it reads or ends."""
+        self.seal = ""
+        """The seal of those that were appended so."""
         self.process = os.getpid()
         self.on_fork: Callable[[], None] = lambda: None
         """Called before a fork between two calls."""
@@ -145,6 +149,7 @@ class Database(ABC):
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
+        self.write()
         if self.inside:
             return self._run(sql, values)
         return self.insist(lambda: self._run(sql, values))
@@ -219,11 +224,13 @@ class Database(ABC):
         """End a transaction, which is durable when this returns."""
         if not self.inside:
             raise LostConnection("the transaction has ended early")
+        self.write()
         self._run("COMMIT")
         self.inside = False
 
     def rollback(self) -> None:
         """End a transaction, if there is one, as if it had not begun."""
+        self.waiting = []
         if self.inside:
             self.inside = False
             if self.connection is not None:
@@ -231,6 +238,27 @@ class Database(ABC):
                     self.connection.execute("ROLLBACK")
                 except self._errors:
                     self.close()
+
+    def append_later(
+        self, study: int, rows: Sequence[Row], epoch: int, after: int
+    ) -> tuple[int, str]:
+        """Let rows of a transaction that keeps others out wait. Return the number of the first."""
+        self.waiting += [row._replace(n=n) for n, row in enumerate(rows, after + 1)]
+        self._waiting_for = study, epoch
+        return after + 1, ""
+
+    def write(self) -> None:
+        """Append the rows that wait, as one statement with one seal."""
+        rows, self.waiting = self.waiting, []
+        if rows:
+            (study, epoch), before = self._waiting_for, rows[0].n - 1
+            try:
+                placed = self.append(study, rows, epoch, (before, before))
+            except Taken as taken:
+                raise StoreError(f"{self.name} is damaged: {taken}") from taken
+            if placed is None:
+                raise StoreError(f"a study in {self.name} was deleted meanwhile")
+            self.seal = placed[1]
 
     @abstractmethod
     def append(

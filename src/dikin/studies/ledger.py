@@ -192,8 +192,14 @@ class Ledger:
         fold = self._fold or self.current()
         if self.damage is not None:
             raise self.damage
-        heads = ANY if slack is None else (fold.n, fold.n + slack)
-        placed = self.database.append(self.log.study, rows, self._epoch, heads, jump)
+        study, control = self.log.study, rows[0].kind in CONTROL
+        if self.sharing and self._held and not control:
+            placed: tuple[int, str] | None
+            placed = self.database.append_later(study, rows, self._epoch, fold.n)
+        else:
+            self.database.write()
+            heads = ANY if slack is None else (fold.n, fold.n + slack)
+            placed = self.database.append(study, rows, self._epoch, heads, jump)
         if placed is None:
             return None
         first, seal = placed
@@ -201,8 +207,9 @@ class Ledger:
             self._fold, self._ahead = None, self._held
             for n, row in enumerate(rows, first):
                 fold.apply(row._replace(n=n, seal=seal))
-            fold.mark()
-            self._epoch += rows[0].kind in CONTROL
+            self._epoch += control
+            if seal:
+                fold.mark()
             self._fold, self.space = fold, fold.tuner.space
         else:
             self.others = max(self.others, 1)
@@ -236,6 +243,7 @@ class Ledger:
         fold = self._fold or self.current()
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
+        self._write()
         state = fold.snapshot()
         self.log.save_snapshot(state)
         self._saved = fold.n
@@ -251,8 +259,17 @@ class Ledger:
             self.current()
             self._held = True
 
+    def _write(self) -> None:
+        """Write the rows that wait, and learn their seal."""
+        self.database.write()
+        fold = self._fold
+        if fold is not None and not fold.seal:
+            fold.seal = self.database.seal
+            fold.mark()
+
     def _commit(self) -> None:
         """Commit. If the connection breaks meanwhile, the last seal shows if that was done."""
+        self._write()
         fold = self.fold
 
         def is_written() -> bool:

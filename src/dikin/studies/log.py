@@ -190,12 +190,18 @@ class Log:
     def row(self, **part: int | str | None) -> Row | None:
         """Return the row of a number `n`, that closed a trial `ask`, or of a `key`, unless None."""
         ((name, value),) = part.items()
-        return None if value is None else next(iter(self.some(f"{name} = ?", value)), None)
+        if value is None:
+            return None
+        waiting = self.database.waiting
+        if any(getattr(row, name) == value for row in waiting):
+            self.database.write()
+        return next(iter(self.some(f"{name} = ?", value, waits=bool(waiting))), None)
 
-    def some(self, where: str, *values: int | str) -> list[Row]:
-        """Return some rows, unchecked."""
+    def some(self, where: str, *values: int | str, waits: bool = False) -> list[Row]:
+        """Return some rows, unchecked. With `waits` the rows that wait may go on waiting."""
         sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where} ORDER BY n"
-        return [Row(*each) for each in self.database.run(sql, (self.study, *values))]
+        run = self.database._run if waits else self.database.run
+        return [Row(*each) for each in run(sql, (self.study, *values))]
 
     # --- snapshots -----------------------------------------------------------------------------
 
