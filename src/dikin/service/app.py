@@ -85,6 +85,7 @@ HEADERS = {
 Seen = Status | tuple[str, str]
 """The status of a study, or its name and why it cannot be read."""
 
+ENCODE = json.JSONEncoder(allow_nan=False).encode
 log = logging.getLogger("dikin.service")
 
 
@@ -461,7 +462,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = "{}" if answer is None else json.dumps(plain(answer), allow_nan=False)
+    content = "{}" if answer is None else ENCODE(plain(answer))
     return Response(content, status, headers, media_type="application/json")
 
 

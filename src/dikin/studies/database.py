@@ -149,7 +149,8 @@ class Database(ABC):
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
-        self.write()
+        if self.waiting:
+            self.write()
         if self.inside:
             return self._run(sql, values)
         return self.insist(lambda: self._run(sql, values))
@@ -224,7 +225,8 @@ class Database(ABC):
         """End a transaction, which is durable when this returns."""
         if not self.inside:
             raise LostConnection("the transaction has ended early")
-        self.write()
+        if self.waiting:
+            self.write()
         self._run("COMMIT")
         self.inside = False
 
@@ -250,15 +252,14 @@ class Database(ABC):
     def write(self) -> None:
         """Append the rows that wait, as one statement with one seal."""
         rows, self.waiting = self.waiting, []
-        if rows:
-            (study, epoch), before = self._waiting_for, rows[0].n - 1
-            try:
-                placed = self.append(study, rows, epoch, (before, before))
-            except Taken as taken:
-                raise StoreError(f"{self.name} is damaged: {taken}") from taken
-            if placed is None:
-                raise StoreError(f"a study in {self.name} was deleted meanwhile")
-            self.seal = placed[1]
+        (study, epoch), before = self._waiting_for, rows[0].n - 1
+        try:
+            placed = self.append(study, rows, epoch, (before, before))
+        except Taken as taken:
+            raise StoreError(f"{self.name} is damaged: {taken}") from taken
+        if placed is None:
+            raise StoreError(f"a study in {self.name} was deleted meanwhile")
+        self.seal = placed[1]
 
     @abstractmethod
     def append(

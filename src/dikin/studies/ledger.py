@@ -197,7 +197,7 @@ class Ledger:
             placed: tuple[int, str] | None
             placed = self.database.append_later(study, rows, self._epoch, fold.n)
         else:
-            self.database.write()
+            self._write()
             heads = ANY if slack is None else (fold.n, fold.n + slack)
             placed = self.database.append(study, rows, self._epoch, heads, jump)
         if placed is None:
@@ -261,7 +261,8 @@ class Ledger:
 
     def _write(self) -> None:
         """Write the rows that wait, and learn their seal."""
-        self.database.write()
+        if self.database.waiting:
+            self.database.write()
         fold = self._fold
         if fold is not None and not fold.seal:
             fold.seal = self.database.seal
