@@ -20,7 +20,8 @@ from evidence.games import FOLDER, Task, read_games, run_missing
 from evidence.orderings import OPEN, orderings_of
 
 PARTS = ("price", "traffic", "oppertune", "bbob", "cats", "pendulum", "postgres",
-         "pricing", "elo", "serving", "compression", "rows", "faults", "promises")  # fmt: skip
+         "pricing", "elo", "serving", "compression", "rows", "faults", "promises",
+         "hostile")  # fmt: skip
 TOGETHER = ("postgres", "traffic")
 """Parts that measure this machine: a game is run again by all players."""
 

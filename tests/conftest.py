@@ -21,23 +21,16 @@ settings.load_profile("dikin")
 
 
 def pytest_configure() -> None:
-    """Let the programs that are tested hear Ctrl-C: a shell takes it from what runs behind it.
-
-    Folders of tests are in memory: a file that is kept durably waits for its disk.
-    """
+    """Let programs hear Ctrl-C, which a shell takes from what runs behind it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    memory = in_memory()
+    memory = in_memory()  # a file that is kept durably waits for its disk
     if memory is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let the garbage collector leave alone what is imported and collected: it stays to the end.
-
-    It would look through all of it again and again, while it grows and in every game, as games make
-    many small objects: about a tenth of the time of the tests in tests/checks and tests/paper.
-    """
+    """Spare the garbage collector what is imported and collected: a tenth of the time of laws."""
     gc.disable()
     try:
         return (yield)

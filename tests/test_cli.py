@@ -21,16 +21,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ended(folder: Path, line: str) -> tuple[int, str]:
-    """The exit status and the last line of standard error of a command of the shell."""
-    command = line.replace("dikin", f"{sys.executable} -m dikin", 1)
-    run = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    """Return the exit status and the last line of standard error of a command of the shell."""
+    command = ["bash", "-o", "pipefail", "-c", line.replace("dikin", f"{sys.executable} -m dikin")]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert "Traceback" not in run.stderr
     return run.returncode, run.stderr.strip().rpartition("\n")[2]
 

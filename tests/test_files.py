@@ -5,9 +5,7 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +33,12 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-def test_a_file_that_exists_keeps_its_mode(saved: Path, mode: int) -> None:
-    saved.chmod(mode)
-    step(dikin.load(saved)).save(saved)
-    assert mode_of(saved) == mode
-    assert dikin.load(saved).rounds == 2
+def test_a_file_that_exists_keeps_its_mode(saved: Path) -> None:
+    for mode in (0o600, 0o640, 0o664):
+        saved.chmod(mode)
+        step(dikin.load(saved)).save(saved)
+        assert mode_of(saved) == mode
+    assert dikin.load(saved).rounds == 4
 
 
 @pytest.fixture
@@ -61,38 +59,30 @@ def test_a_new_file_is_its_owners_alone_or_follows_the_umask(umask: Any, tmp_pat
 
 
 def test_a_link_stays_a_link(saved: Path) -> None:
-    link = saved.with_name("link.json")
-    link.symlink_to(saved)
+    (link := saved.with_name("link.json")).symlink_to(saved)
     step(dikin.load(saved)).save(link)
-    assert link.is_symlink()
-    assert dikin.load(saved).rounds == 2
+    assert (link.is_symlink(), dikin.load(saved).rounds) == (True, 2)
     assert sorted(os.listdir(saved.parent)) == ["a.json", "link.json"]
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "link to a folder"])
-def test_a_target_that_is_no_file_is_refused_and_stays(tmp_path: Path, kind: str) -> None:
-    target = tmp_path / "target"
-    if kind == "folder":
-        target.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(target)
-    elif kind == "device":
-        target = Path("/dev/null")
-    else:
-        target.symlink_to(tmp_path)
-    before = os.stat(target).st_mode
-    with pytest.raises(ParameterError, match="a folder, a device or a pipe"):
-        replace_file(target, b"")
-    assert os.stat(target).st_mode == before
-    assert not list(tmp_path.glob("*.part"))
+def test_a_target_that_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
+    folder, pipe, link = (tmp_path / name for name in ("folder", "pipe", "link"))
+    folder.mkdir()
+    os.mkfifo(pipe)
+    link.symlink_to(folder)
+    for target in (folder, pipe, link, Path("/dev/null")):
+        before = os.stat(target).st_mode
+        with pytest.raises(ParameterError, match="a folder, a device or a pipe"):
+            replace_file(target, b"")
+        assert os.stat(target).st_mode == before
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("path", [None, b"tuner.json", 3, "a\0b"])
-def test_a_value_that_is_no_path_is_refused(path: Any) -> None:
+@pytest.mark.parametrize("act", [dikin.load, dikin.Predictive(dikin.Ball(2)).save])
+def test_a_value_that_is_no_path_is_refused(path: Any, act: Any) -> None:
     with pytest.raises(ParameterError, match="path"):
-        dikin.Predictive(dikin.Ball(2)).save(path)
-    with pytest.raises(ParameterError, match="path"):
-        dikin.load(path)
+        act(path)
 
 
 @pytest.mark.parametrize("place", ["replace", "fsync", "dumps"])
@@ -119,58 +109,42 @@ def test_an_error_of_the_library_keeps_its_words(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-CONTENTS = [bytes([65 + number]) * 200_000 for number in range(4)]
+CONTENTS = [bytes([65 + number]) * 200_000 for number in range(2)]
 SAVES = """
 import sys
 from pathlib import Path
 from dikin.files import replace_file
-for _ in range(100):
+for _ in range(40):
     replace_file(Path(sys.argv[1]), sys.argv[2].encode() * 200_000)
 """
 
 
-def read_until(path: Path, done: threading.Event) -> int:
-    """Read a file again and again, and return how often it was read."""
-    count = 0
-    while not done.is_set() or not count:
-        assert path.read_bytes() in CONTENTS
-        count += 1
-    return count
-
-
 def test_processes_that_save_to_one_path(tmp_path: Path) -> None:
-    path, done = tmp_path / "tuner.json", threading.Event()
+    path = tmp_path / "tuner.json"
     replace_file(path, CONTENTS[0])
-    with ThreadPoolExecutor(1) as pool:
-        reader = pool.submit(read_until, path, done)
-        try:
-            commands = [[sys.executable, "-c", SAVES, str(path), chr(c[0])] for c in CONTENTS]
-            running = [subprocess.Popen(command) for command in commands]
-            assert [process.wait() for process in running] == [0, 0, 0, 0]
-        finally:
-            done.set()
-        assert reader.result() > 0
+    commands = [[sys.executable, "-c", SAVES, str(path), chr(c[0])] for c in CONTENTS]
+    running = [subprocess.Popen(command) for command in commands]
+    while any(process.poll() is None for process in running):
+        assert path.read_bytes() in CONTENTS
+    assert [process.wait() for process in running] == [0, 0]
     assert os.listdir(tmp_path) == ["tuner.json"]
 
 
 KILLED = """
-import json, os, signal, sys, time
+import os, signal, sys, time
 from pathlib import Path
 import dikin
 from dikin import serialization
 
-def naive(path, state):
-    head = {"format": serialization.FORMAT, "version": serialization.VERSION}
-    head["digest"] = serialization._digest(state)
-    text = json.dumps(head | {"state": state})
-    with open(path, "w") as file:
-        file.write(text[:500])
+def naive(path, content, *_):
+    with open(path, "wb") as file:
+        file.write(content[:500])
         file.flush()
         time.sleep(0.002)
-        file.write(text[500:])
+        file.write(content[500:])
 
 if sys.argv[2] == "naive":
-    serialization.write = naive
+    serialization.replace_file = naive
 
 def step(learner):
     learner.tell(learner.ask(), (-1) ** learner.rounds)
@@ -203,10 +177,9 @@ print(twin.rounds)
 
 @pytest.mark.parametrize("way", ["shipped", "naive"])
 def test_killed_while_saving(tmp_path: Path, way: str) -> None:
-    """Thirty kills: the file is always whole, exactly the state of some round, never an older one.
+    """The file is always the state of a round, never an older one, in 30 kills.
 
-    The same game with a writer that is not atomic must leave a torn file. That writer spends most
-    of its time with a torn file, so thirty kills all miss it less than once in 1e9 runs.
+    A writer that is not atomic spends most of its time with a torn file: all miss it once in 1e9.
     """
     command = [sys.executable, "-c", KILLED, str(tmp_path / "a.json"), way]
     game = subprocess.run(command, capture_output=True, text=True, timeout=600, env=LONELY)

@@ -13,18 +13,10 @@ PAGE = (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8")
 STATEMENT = r"(?:Theorem|Lemma|Proposition|Corollar(?:y|ie)|Definition)s?"
 
 
-def without_code(text: str) -> str:
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    return re.sub(r"`[^`\n]*`", "`", text)
-
-
 def prose(text: str) -> str:
     """Return the page without code and without displayed formulas."""
-    return re.sub(r"^\$\$\n.*?\n\$\$$", "", without_code(text), flags=re.M | re.S)
-
-
-def titles(text: str) -> list[str]:
-    return re.findall(r"^#+ (.*)$", without_code(text), flags=re.M)
+    text = re.sub(r"^```.*?^```$|^\$\$\n.*?\n\$\$$", "", text, flags=re.M | re.S)
+    return re.sub(r"`[^`\n]*`", "`", text)
 
 
 def slug(title: str) -> str:
@@ -46,11 +38,8 @@ def faults(text: str) -> Iterator[str]:
     named = {int(n) for n in re.findall(r"\bequation\s\((\d+)\)", prose(text))}
     for n in sorted(named ^ set(tags)):
         yield f"equation ({n}) is " + ("not there" if n in named else "never referred to")
-    known = {slug(title) for title in titles(text)}
     body = re.sub(r"^#.*$", "", prose(text), flags=re.M)
     for name, target in re.findall(r"\[([^\]]*)\]\(#([^)]*)\)", body):
-        if target not in known:
-            yield f"no heading for #{target}"
         if re.fullmatch(rf"{STATEMENT} \d+", name) and not target.startswith(f"{slug(name)}-"):
             yield f"{name} leads to #{target}"
         number = re.fullmatch(r"(?:[Ss]ection )?(\d+(?:\.\d)?)", name)
@@ -75,7 +64,6 @@ def test_numbers_and_references_are_right() -> None:
         (r"\tag{2}", r"\tag{4}", "equations are numbered"),
         ("equation (3)", "equation (7)", "equation (7) is not there"),
         ("equation (3)", "the display", "equation (3) is never referred to"),
-        ("(#lemma-3-growth)", "(#lemma-3)", "no heading for #lemma-3"),
         ("[Lemma 3](#lemma-3-growth)", "[Lemma 3](#theorem-2-sharp-constants)", "Lemma 3 leads to"),
         ("[5.1](#51-proof)", "[5.1](#52-what-it-covers)", "section 5.1 leads to"),
         ("[Lemma 3](#lemma-3-growth)", "Lemma 3", "Lemma 3 is no link"),
@@ -95,8 +83,7 @@ def named_in(source: str) -> set[str]:
     found = {f"Theorem {n}" for n in re.findall(rf"Theorem (\d+) of {page}", text)}
     found |= {f"Theorem {n}" for n in re.findall(rf"{page}, Theorem (\d+)", text)}
     found |= {f"section {n}" for n in re.findall(rf"{page}, (?:sections? )?(\d+(?:\.\d)?)", text)}
-    found |= {f'"{title}"' for title in re.findall(rf'{page}, "([^"]+)"', text)}
-    return found | {f"#{anchor}" for anchor in re.findall(rf"\({page}#([^)]+)\)", text)}
+    return found | {f'"{title}"' for title in re.findall(rf'{page}, "([^"]+)"', text)}
 
 
 def has(page: str, name: str) -> bool:
@@ -105,9 +92,8 @@ def has(page: str, name: str) -> bool:
         return bool(re.search(rf"^#+ Theorem {number} \(", page, flags=re.M))
     if kind == "section":
         return bool(re.search(rf"^#+ {re.escape(number)}\.? ", page, flags=re.M))
-    if name.startswith("#"):
-        return name[1:] in {slug(title) for title in titles(page)}
-    return any(title.endswith(name.strip('"')) for title in titles(page))
+    title = re.escape(name.strip('"'))
+    return bool(re.search(rf"^#+ .*{title}$", page, flags=re.M))
 
 
 def test_sections_that_the_sources_name_are_there() -> None:
@@ -128,7 +114,6 @@ def test_sections_that_the_sources_name_are_there() -> None:
         ("#### Theorem 13 (", "(docs/mathematics.md,\n# Theorem 13)", "Theorem 13"),
         ("### 13.5 ", "docs/mathematics.md, sections 13.5 and 4", "section 13.5"),
         ("## 3. The reduced form", 'mathematics.md, "The reduced form"', '"The reduced form"'),
-        ("### 5.5 A range", "[a](mathematics.md#55-a-range-that-is-not-known)", "#55-a-range-that"),
     ],
 )
 def test_a_lost_section_is_noticed(old: str, source: str, lost: str) -> None:

@@ -1,7 +1,4 @@
-"""State on disk: what the laws do not say of saving, and files that are not whole.
-
-The laws of `dikin.checks` let every learner on every kind of set continue bit for bit.
-"""
+"""State on disk: what the laws do not say of saving, and files that are not whole."""
 
 import contextlib
 import itertools
@@ -61,7 +58,6 @@ class Forgetful(Forecasting):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {},
         {"smoothness": 0.5, "loss_range": (0.1, 40.3)},
         {"lipschitz": 3.0, "start": [4, 0.5], "memory": 9},
     ],
@@ -101,26 +97,19 @@ def test_flipped_byte(saved: Path) -> None:
     assert passed < 0.05 * len(whole)
 
 
-BROKEN = {
-    "empty": b"",
-    "a list": b"[]",
-    "other format": b'{"format": "tune log", "version": 1, "state": {}}',
-    "no state": b'{"format": "dikin learner", "version": 1}',
-    "no version": b'{"format": "dikin learner", "state": {}}',
-    "truncated": b'{"format": "dikin learner", "state": {"rounds": 1',
-    "bytes": bytes(range(256)),
-    "deep": b"[" * 100_000,
-    "long number": b"1" * 5000,
-}
-
-
-@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_not_a_saved_learner(tmp_path: Path, content: bytes) -> None:
+def test_not_a_saved_learner(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_bytes(content)
-    with pytest.raises(errors.StateError, match=r"a\.json"):
-        dikin.load(path)
-    assert path.read_bytes() == content
+    for content in (
+        *(b"", b"[]", bytes(range(256)), b"[" * 100_000, b"1" * 5000),
+        b'{"format": "tune log", "version": 1, "state": {}}',
+        b'{"format": "dikin learner", "version": 1}',
+        b'{"format": "dikin learner", "state": {}}',
+        b'{"format": "dikin learner", "state": {"rounds": 1',
+    ):
+        path.write_bytes(content)
+        with pytest.raises(errors.StateError, match=r"a\.json"):
+            dikin.load(path)
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(

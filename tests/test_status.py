@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import fields
 from math import isnan
 from pathlib import Path
@@ -24,44 +23,34 @@ def shop(rounds: int) -> dikin.Tuner:
     return tuner
 
 
-def limited() -> dikin.Tuner:
+@pytest.fixture(scope="module")
+def limited() -> Status:
+    """The status of a tuner with limits, a holdback, failures and a pause."""
     parameters = {"n": dikin.Integer(1, 512, log=True), "codec": dikin.Choice(["a", "b"])}
     limits = ["p99_ms <= 200", "failed <= 0.1"]
     tuner = dikin.Tuner(parameters, limits=limits, holdback=0.2, seed=7)
     for number in range(40):
-        trial = tuner.ask()
         if number % 20 == 5:
-            tuner.tell(trial, failed=True)
+            tuner.tell(tuner.ask(), failed=True)
         else:
-            tuner.tell(trial, float(number % 5), metrics={"p99_ms": 100.0})
+            tuner.tell(tuner.ask(), float(number % 5), metrics={"p99_ms": 100.0})
     tuner.pause()
-    return tuner
+    return tuner.summary()
 
 
-def tuner_status(folder: Path) -> Status:
+def test_json_and_back(limited: Status, tmp_path: Path) -> None:
     tuner = dikin.Tuner({"price": dikin.Real(1, 14, start=4)}, seed=7)
-    with dikin.Study(folder / "studies.db", "shop", tuner) as study:
+    with dikin.Study(tmp_path / "studies.db", "shop", tuner) as study:
         study.tell(study.ask(), 3.0)
-        return study.status()
-
-
-MAKERS: dict[str, Callable[[Path], Status]] = {
-    "tuner": lambda _: shop(30).summary(),
-    "limits, a holdback and a pause": lambda _: limited().summary(),
-    "study of a tuner": tuner_status,
-}
-
-
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_json_and_back(make: Callable[[Path], Status], tmp_path: Path) -> None:
-    status = make(tmp_path)
-    text = json.dumps(status.to_json(), allow_nan=False)
-    again = Status.from_json(json.loads(text))
-    for each in fields(Status):
-        ours, theirs = getattr(status, each.name), getattr(again, each.name)
-        assert type(ours) is type(theirs), each.name
-        assert np.array_equal(ours, theirs) or str(ours) == str(theirs), each.name
-    assert str(again) == str(status)
+        served = study.status()
+    for status in (shop(30).summary(), limited, served):
+        text = json.dumps(status.to_json(), allow_nan=False)
+        again = Status.from_json(json.loads(text))
+        for each in fields(Status):
+            ours, theirs = getattr(status, each.name), getattr(again, each.name)
+            assert type(ours) is type(theirs), each.name
+            assert np.array_equal(ours, theirs) or str(ours) == str(theirs), each.name
+        assert str(again) == str(status)
 
 
 def test_what_is_not_known_is_null_and_nan() -> None:
@@ -76,14 +65,13 @@ def test_what_is_not_known_is_null_and_nan() -> None:
         Status.from_json(content)
 
 
-def test_the_words_say_pause_failures_and_the_expected_value() -> None:
-    status = limited().summary()
-    lines = dict(status.lines())
+def test_the_words_say_pause_failures_and_the_expected_value(limited: Status) -> None:
+    lines = dict(limited.lines())
     assert "until resume" in lines["paused"]
     assert lines["failed"] == "2 trials"
-    assert status.best_value is not None
-    assert lines["expected value"].startswith(f"{status.best_value[0]:.5g} (95 %: ")
-    assert status.limits == ["p99_ms <= 200", "failed <= 0.1"]
+    assert limited.best_value is not None
+    assert lines["expected value"].startswith(f"{limited.best_value[0]:.5g} (95 %: ")
+    assert limited.limits == ["p99_ms <= 200", "failed <= 0.1"]
     assert {"paused", "failed", "expected value"}.isdisjoint(dict(shop(0).summary().lines()))
 
 

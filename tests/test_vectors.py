@@ -1,8 +1,6 @@
 """Functions on vectors have a body in NumPy and a loop for the compiler: both do the same.
 
-Every pair is found by its mark. Arguments are drawn by their names; results and all arrays that
-were written are compared. A sum may be taken in another order, so 1e-12 of the largest number is
-granted.
+Sums are taken in another order: 1e-12 of the largest number is granted.
 """
 
 import inspect

@@ -102,12 +102,12 @@ class OpenQueries(dict[int, Entry]):
         entry = self.get(int(id)) if is_whole(id) else None
         if entry is None and is_whole(id) and 0 <= id < self.next_id:
             raise ClosedQueryError(
-                f"{self.noun} {id} was already answered or forgotten; open are {few_of(self)}. "
+                f"{self.noun} {id} was already answered or forgotten; open: {few_of(self)}. "
                 "Nothing was changed."
             )
         if entry is None:
             raise UnknownQueryError(
-                f"{self.noun} {shown(id)} was never asked; open are {few_of(self)}. Pass the "
+                f"{self.noun} {shown(id)} was never asked; open: {few_of(self)}. Pass the "
                 f"{self.noun} that ask() returned, or its id. Nothing was changed."
             )
         ours = entry[0]

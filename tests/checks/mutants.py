@@ -73,6 +73,13 @@ def simplex() -> Simplex:
 # --- broken barriers and sets --------------------------------------------------------------------
 
 
+def with_a_hole(slope: Array) -> Array:
+    return np.where(slope > 0, slope, np.nan)
+
+
+LAST_LOST = np.diag([1.0, 1.0, 0.0])
+
+
 def shifted(v: Array) -> Array:
     """A chart vector of a ball seen from a point beside its centre."""
     return np.asarray(v + 0.1 * np.eye(v.size)[0])
@@ -110,54 +117,34 @@ def broadcasting_require(self: Ball, point: Any) -> Array:
     return Ball.require(self, np.broadcast_to(point, self.point_shape))
 
 
-def nameless_require(self: Ball, point: Any) -> Array:
-    try:
-        return Ball.require(self, point)
-    except Exception as error:
-        raise type(error)("no such point") from None
-
-
 def forgiving_contains(self: Box, point: Array) -> bool:
     """NaN is neither less nor more than anything."""
     return not self.margin(point) < 0
 
 
+def of_ball(method: str, change: Callable[[Any], Any], moved: Any = lambda v: v) -> Any:
+    """A method of a ball whose value or argument is changed."""
+    return lambda self, v: change(getattr(Ball, method)(self, moved(v)))
+
+
+ORACLES = ("barrier", "gradient", "hessian")
 BARRIER: dict[str, list[Wrong]] = {
     "check_oracles_give_finite_numbers": [
-        wrong(
-            "the gradient has a hole",
-            ball,
-            gradient=lambda self, v: np.where(v @ v < 0.1, Ball.gradient(self, v), np.nan),
-        ),
+        wrong("the gradient has a hole", ball, gradient=of_ball("gradient", with_a_hole)),
     ],
     "check_center_is_interior_and_stationary": [
-        wrong(
-            "the margin forgets the centre",
-            ball,
-            margin=lambda self, point: self.radius - sqrt(point @ point),
-        ),
+        wrong("the margin forgets it", ball, margin=lambda self, x: self.radius - sqrt(x @ x)),
         wrong(
             "the centre is inside but not the analytic one",
             ball,
-            barrier=lambda self, v: Ball.barrier(self, shifted(v)),
-            gradient=lambda self, v: Ball.gradient(self, shifted(v)),
-            hessian=lambda self, v: Ball.hessian(self, shifted(v)),
-            margin=lambda self, point: Ball.margin(self, shifted(point)),
+            **{name: of_ball(name, lambda x: x, shifted) for name in (*ORACLES, "margin")},
         ),
     ],
     "check_gradient_is_the_derivative_of_the_barrier": [
-        wrong(
-            "the gradient is a hundredth off",
-            simplex,
-            gradient=lambda self, v: 1.01 * Simplex.gradient(self, v),
-        ),
+        wrong("a hundredth off", ball, gradient=of_ball("gradient", lambda g: 1.01 * g)),
     ],
     "check_hessian_is_positive_definite": [
-        wrong(
-            "the Hessian lost a direction",
-            box,
-            hessian=lambda self, v: Box.hessian(self, v) * np.diag([1.0, 1.0, 0.0]),
-        ),
+        wrong("a direction is lost", ball, hessian=of_ball("hessian", lambda H: H * LAST_LOST)),
     ],
     "check_hessian_is_the_derivative_of_the_gradient": [
         wrong(
@@ -167,21 +154,10 @@ BARRIER: dict[str, list[Wrong]] = {
         ),
     ],
     "check_barrier_is_self_concordant": [
-        wrong(
-            "half of a self-concordant barrier",
-            ball,
-            barrier=lambda self, v: Ball.barrier(self, v) / 2,
-            gradient=lambda self, v: Ball.gradient(self, v) / 2,
-            hessian=lambda self, v: Ball.hessian(self, v) / 2,
-        ),
+        wrong("half of one", ball, **{name: of_ball(name, lambda x: x / 2) for name in ORACLES}),
     ],
-    "check_newton_decrement_is_at_most_root_nu": [
-        wrong("nu is too small", ball, nu=0.9),
-        wrong("nu is not d", box, nu=2.5),
-    ],
-    "check_gradient_sees_at_most_nu": [
-        wrong("nu is too small", ball, nu=0.95),
-    ],
+    "check_newton_decrement_is_at_most_root_nu": [wrong("nu is too small", ball, nu=0.9)],
+    "check_gradient_sees_at_most_nu": [wrong("nu is too small", ball, nu=0.95)],
     "check_dikin_ellipsoid_is_inside": [
         wrong(
             "the barrier ends before the boundary",
@@ -191,11 +167,6 @@ BARRIER: dict[str, list[Wrong]] = {
     ],
     "check_margin_and_barrier_agree_on_the_boundary": [
         wrong("the barrier is finite again beyond an edge", box, barrier=without_guard),
-        wrong(
-            "the margin forgets the centre",
-            ball,
-            margin=lambda self, point: self.radius - sqrt(point @ point),
-        ),
         wrong("the margin has no end", ball, margin=lambda self, point: 1.0),
     ],
     "check_gauge_is_one_on_the_boundary": [
@@ -204,16 +175,13 @@ BARRIER: dict[str, list[Wrong]] = {
             box,
             gauge=lambda self, v: float(np.abs(v).max() / self.inradius),
         ),
-        wrong("the centre has a gauge", ball, gauge=lambda self, v: max(1e-9, Ball.gauge(self, v))),
+        wrong("the centre has a gauge", ball, gauge=of_ball("gauge", lambda x: max(1e-9, x))),
     ],
     "check_barrier_growth_bounds_the_barrier_of_a_shrunk_set": [
         wrong(
             "one corner's entry too many",
             simplex,
             barrier_growth=lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e),
-        ),
-        wrong(
-            "two ends an interval", box, barrier_growth=lambda self, e: 2 * self.dim * log(1 / e)
         ),
     ],
     "check_symmetry_turns_the_set_into_itself": [
@@ -226,40 +194,19 @@ BARRIER: dict[str, list[Wrong]] = {
             outward=lambda self, v: 1.1 * Simplex.outward(self, v),
             inward=lambda self, w: Simplex.inward(self, w) / 1.1,
         ),
-        wrong(
-            "inward is not the way back",
-            simplex,
-            inward=lambda self, w: Simplex.inward(self, w)[::-1],
-        ),
-        wrong("outward is not linear", ball, outward=np.abs, inward=lambda self, w: w),
     ],
-    "check_radius_reaches_every_point": [
-        wrong("the corners are out", box, radius=2.0),
-    ],
-    "check_inradius_ball_is_inside": [
-        wrong("the mean half-width", box, inradius=0.26),
-    ],
+    "check_radius_reaches_every_point": [wrong("the corners are out", box, radius=2.0)],
+    "check_inradius_ball_is_inside": [wrong("the mean half-width", box, inradius=0.26)],
     "check_diameter_fits_between_the_balls": [
         wrong("a hair too long", ball, diameter=1 + 1e-8),
         wrong("too short", ball, diameter=0.99),
     ],
     "check_spec_builds_an_equal_domain": [
-        wrong("the spec is of another kind", ball, spec=lambda self: box().spec()),
-        wrong(
-            "the barrier is not in the spec",
-            ball,
-            barrier=lambda self, v: Ball.barrier(self, v) + 1e-15,
-        ),
+        wrong("the barrier is not in it", ball, barrier=of_ball("barrier", lambda x: x + 1e-15)),
     ],
     "check_require_refuses_what_is_no_point": [
         wrong("any shape will do", ball, require=broadcasting_require),
-        wrong("the refusal does not name the domain", ball, require=nameless_require),
         wrong("NaN is inside", box, contains=forgiving_contains),
-        wrong(
-            "the centre itself is handed out",
-            ball,
-            require=lambda self, p: self.center if p is self.center else Ball.require(self, p),
-        ),
     ],
     "check_domain_is_a_value": [
         wrong("the centre can be written", ball, center=np.ones(3)),

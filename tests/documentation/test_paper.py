@@ -1,7 +1,4 @@
-"""The paper in docs/paper: its numbers are those of the CSVs, and its source holds together.
-
-`make paper` builds it where there is a TeX; here its text is checked, which needs none.
-"""
+"""The paper in docs/paper: its numbers are those of the CSVs, and its source holds together."""
 
 from __future__ import annotations
 
@@ -38,13 +35,10 @@ def faults(source: str, numbers: str, references: str) -> set[str]:
     defined = set(re.findall(r"\\newcommand\{\\(\w+)\}", numbers + text))
     named = set(re.findall(r"\\([A-Z][a-z]+[A-Z]\w*)", text))
     found |= {f"not defined: {name}" for name in named - defined}
-    found |= {f"not used: {name}" for name in re.findall(r"\{\\([A-Z]\w+)\}", numbers)} - {
-        f"not used: {name}" for name in named
-    }
-    for figure in re.findall(r"\\includegraphics\[.*?\]\{(.+?)\}", text):
-        if not (PAPER / figure).exists():
-            found.add(f"no figure: {figure}")
-    return found
+    unused = set(re.findall(r"\{\\([A-Z]\w+)\}", numbers)) - named
+    figures = re.findall(r"\\includegraphics\[.*?\]\{(.+?)\}", text)
+    found |= {f"not used: {name}" for name in unused}
+    return found | {f"no figure: {each}" for each in figures if not (PAPER / each).exists()}
 
 
 def test_the_source_holds_together() -> None:

@@ -51,11 +51,8 @@ GEOMETRY: dict[str, list[Wrong]] = {
     ],
     "check_solve_is_stationary": [
         off("the weight is wrong", "solve", lambda do, g, q, w, y: do(g, q, 1.0001 * w, y)),
-        off("onto the boundary", "solve", lambda do, g, q, w, y: do(g, q, 1e-16 * w, y)),
-        off("no quadratic", "solve", lambda do, g, q, w, y: do(g, 0.0, w, y)),
     ],
     "check_barrier_of_an_iterate_is_the_oracle": [
-        off("one coordinate", "barrier", lambda do, y: -float(np.log(y[1].min()))),
         off("a hair too much", "barrier", lambda do, y: do(y) + 1e-8),
     ],
     "check_project_finds_the_nearest_point": [
@@ -65,7 +62,6 @@ GEOMETRY: dict[str, list[Wrong]] = {
     "check_point_lies_on_the_ellipsoid": [
         off("too wide", "explore", lambda do, y, k, shift, *rest: do(y, k, 0.999 * shift, *rest)),
         off("a root is missing", "explore", squared),
-        off("y is not amid", "point", lambda do, y, *rest: do(1.001 * y, *rest)),
         off(
             "a thousandth is missing",
             "explore",
@@ -74,13 +70,10 @@ GEOMETRY: dict[str, list[Wrong]] = {
         ),
     ],
     "check_linear_update_is_the_hessian_times_the_step": [
-        off("no damping", "linear_update", lambda do, *a: do(*a[:-2], 0.0, a[-1])),
         off("the other root", "linear_update", lambda do, y, m, *rest: do(y, m[[1, 0]], *rest)),
         off("another g.y", "linear_update", lambda do, *a: np.add(do(*a), (1e-6, 0.0))),
-        off("another |y|^2", "linear_update", lambda do, *a: np.multiply(do(*a), (1.0, 1.001))),
     ],
     "check_exploration_is_uniform": [
-        off("an axis is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, s * LINE, m)),
         off("a side is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, np.abs(s), m)),
     ],
 }

@@ -16,7 +16,6 @@ from domains.test_constructors import NAN
 
 POINTS: list[tuple[Any, type[errors.DikinError], list[str]]] = [
     ([0.5], errors.DomainError, ["Box(dim=2)", "(2,)", "got (1,)"]),
-    ([[0.5, 0.5]], errors.DomainError, ["Box(dim=2)", "(2,)", "got (1, 2)"]),
     ([0.5, NAN], errors.DomainError, ["Box(dim=2)", "1", "nan"]),
     ([0.5, 2.25], errors.DomainError, ["Box(dim=2)", "2.25", "outside", "1.25"]),
 ]

@@ -76,9 +76,9 @@ def closed_domains() -> list[Domain]:
     return list(kinds.values())
 
 
-def covering(found: list[Game]) -> Iterator[Game]:
-    """A few of the games, in which every type of kernel occurs: each costs seconds to compile."""
-    missing = set().union(*map(kernel_types, found))
+def covering(found: list[Game], compiled: set[type]) -> Iterator[Game]:
+    """A few of the games, in which every other type of kernel occurs: each compiles for seconds."""
+    missing = set().union(*map(kernel_types, found)) - compiled
     while missing:
         game = max(found, key=lambda game: len(kernel_types(game) & missing))
         missing -= kernel_types(game)
@@ -87,7 +87,7 @@ def covering(found: list[Game]) -> Iterator[Game]:
 
 @cache
 def games() -> list[Game]:
-    """`AdaptiveSmooth` in every environment and on every domain, the others on every domain.
+    """Every learner on every domain, and `AdaptiveSmooth` in every environment besides.
 
     A learner sees of an environment no more than a loss and a curvature, and an environment of a
     learner no more than a point: what goes wrong between two is seen in any game of these two.
@@ -106,14 +106,14 @@ def _games() -> Iterator[Game]:
         twofold = "constants" in inspect.signature(learner).parameters
         for constants in ("sharp", "paper") if twofold else ("sharp",):
             for i, domain in enumerate(closed_domains()):
-                turned = worlds[i:] + worlds[:i]
                 found = [
                     game
-                    for cls, index, world in turned
+                    for cls, index, world in worlds
                     if playable(game := Game(domain, cls, index, learner, constants), world)
                 ]
                 every = learner is dikin.AdaptiveSmooth and constants == "sharp"
-                yield from found if every else found[:1]
+                step = len(closed_domains()) if every else max(len(found), 1)
+                yield from found[i % max(len(found), 1) :: step]
 
 
 def playable(game: Game, world: Environment) -> bool:

@@ -135,8 +135,7 @@ def test_a_function_may_be_marked_after_the_first_game(monkeypatch: pytest.Monke
     compilable(half)
     curved = dikin.Ridge(dikin.Ball(2), 1.0, Halved(0.4), seed=1)
     player = dikin.FKM(dikin.Ball(2), 100, loss_range=curved.loss_range, seed=1)
-    run = dikin.play(player, curved, 50)
-    assert (run.compiled, player.rounds) == (True, 50)
+    assert (dikin.play(player, curved, 50).compiled, player.rounds) == (True, 50)
 
 
 def test_kernels_of_users_are_not_kept() -> None:

@@ -7,10 +7,13 @@ import pytest
 
 import dikin
 from dikin.checks import environment as laws
+from dikin.checks import laws as check_functions
 from dikin.environments.wrappers import Wrapper
 from dikin.errors import CheckFailedError, DikinError
 from dikin.rng import stream
-from environments.playing import CHECKS, DISC
+
+DISC = dikin.Ball(2)
+CHECKS = check_functions("dikin.checks.environment")
 
 
 def test_the_sign_is_independent_of_the_losses() -> None:
@@ -48,7 +51,7 @@ NESTED = {
 
 @pytest.mark.parametrize("name", NESTED)
 def test_a_wrapper_of_a_wrapper_keeps_the_laws(name: str) -> None:
-    for check in CHECKS:
+    for check in CHECKS.values():
         check(NESTED[name], stream(0, check.__name__))
 
 

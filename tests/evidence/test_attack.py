@@ -11,11 +11,7 @@ from evidence import attack
 
 
 def test_a_certificate_that_is_too_small_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little.
-
-    One broken cell is enough for the program to fail. These are 3 of the cells, of which
-    about half are suspect after their first games.
-    """
+    """Linear losses, of which the certificate is about the regret: 0.75 of it is too little."""
     rest = "late slope", "at once", "known", "nothing"
     cells = [attack.Cell("Predictive smooth", domain, *rest) for domain in ("disc", "ball", "line")]
     assert set(cells) <= set(attack.cells())
@@ -38,12 +34,8 @@ def test_the_best_point_of_a_game_is_no_worse_than_others() -> None:
         game = attack.Game(cell, 5)
         game.answered = [(t, 0.0) for t in range(attack.ROUNDS)]
         weights = 0.9 ** np.arange(attack.ROUNDS - 1, -1, -1.0)
-        angles = np.linspace(0, 2 * np.pi, 60)
-        points = [
-            r * np.array([np.cos(angle), np.sin(angle)])
-            for r in (0.0, 0.3, 0.6, 1.0)
-            for angle in angles
-        ]
-        rounds = range(attack.ROUNDS)
+        angles, rounds = np.linspace(0, 2 * np.pi, 60), range(attack.ROUNDS)
+        circle = np.column_stack([np.cos(angles), np.sin(angles)])
+        points = np.vstack([r * circle for r in (0.0, 0.3, 0.6, 1.0)])
         least = min(float(weights @ np.array([game.value(t, v) for t in rounds])) for v in points)
         assert -game.regret(0.9) <= least + 1e-6

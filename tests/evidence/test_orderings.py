@@ -57,10 +57,8 @@ def test_where_means_count_ratios_and_tests_are_of_means() -> None:
     assert table.mean("p", "b") == pytest.approx(14.3 / 3)
     a, b = ([*costs["p"][name].values()] for name in "ab")
     assert table.ratio("p", "b") == ratio_of_means(b, a)
-    assert table.p_value("p", "a", "b") == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    assert logarithms.p_value("p", "a", "b") == pytest.approx(
-        stats.ttest_rel(np.log(a), np.log(b)).pvalue
-    )
+    for one, x, y in ((table, a, b), (logarithms, np.log(a), np.log(b))):
+        assert one.p_value("p", "a", "b") == pytest.approx(stats.ttest_rel(x, y).pvalue)
     assert table.among(["a", "b"]).arithmetic
 
 
@@ -79,16 +77,12 @@ def test_standings() -> None:
     both = Orderings({"p": {"best": games(1, 1.03, 0.98), "near": games(1.01, 1.02, 1)}}, 1e-9)
     assert both.standing("p", "near") == LEVEL
     assert both.ratio("p", "near").high < LEVEL_RATIO
-    assert standing_of(Ratio(0.6, 0.3, 1.09), distinguished=False) == OPEN
-    assert standing_of(Ratio(1.0, 0.95, 1.11), distinguished=False) == OPEN
-    assert standing_of(Ratio(nan, nan, nan), distinguished=False) == OPEN
+    for ratio in (Ratio(0.6, 0.3, 1.09), Ratio(1.0, 0.95, 1.11), Ratio(nan, nan, nan)):
+        assert standing_of(ratio, distinguished=False) == OPEN
 
 
 def test_of_players_who_are_alike_hardly_any_table_calls_one_behind() -> None:
-    """400 tables of four problems, two players, normal logarithms: 20 expected at most.
-
-    Six standard deviations above: fails by chance less than once in 10^6 runs.
-    """
+    """20 of 400 tables at most, and six deviations: a false alarm in less than 1 of 10^6 runs."""
     chance = np.random.default_rng(2)
     wrong = 0
     for _ in range(400):
@@ -109,19 +103,12 @@ PROBLEMS = {
 }
 
 
-def test_factors_are_ratios_to_the_best_and_infinite_without_games() -> None:
+def test_factors_overall_and_ranks_by_hand() -> None:
+    """Factors are infinite without games, and a mean is over the problems that both have."""
     table = Orderings(PROBLEMS, 0.5)
     assert table.factors("a") == pytest.approx([1.0, 1.0, 2.0, 3.0])
     assert table.factors("c") == pytest.approx([4.0, 8.0, 9.0, inf])
-
-
-def test_overall_is_a_mean_over_the_problems_that_both_played() -> None:
-    table = Orderings(PROBLEMS, 0.5)
-    logs = [log(8 / 1), log(9 / 3), log(2 / 1)]
-    assert table.overall("c", "a") == pytest.approx(ratio_of(logs))
-
-
-def test_ranks_by_hand() -> None:
-    table = Orderings(PROBLEMS, 0.5).among(["a", "b", "c"])
-    assert table.problems == ["1", "2", "3"]
-    assert table.ranks() == pytest.approx({"a": 5 / 3, "b": 4 / 3, "c": 3.0})
+    assert table.overall("c", "a") == pytest.approx(ratio_of([log(8), log(3), log(2)]))
+    among = table.among(["a", "b", "c"])
+    assert among.problems == ["1", "2", "3"]
+    assert among.ranks() == pytest.approx({"a": 5 / 3, "b": 4 / 3, "c": 3.0})

@@ -14,13 +14,12 @@ from evidence import speed
 
 def test_calls_into_dikin_are_counted() -> None:
     """`whole` calls `is_whole`; `len` and this file's own function are not dikin's."""
-
-    def call() -> int:
-        return len([whole(3, "n", 1, "a count"), is_whole(3)])
-
-    stops, result = speed.walk(call)
+    stops, result = speed.walk(lambda: len([whole(3, "n", 1, "a count"), is_whole(3)]))
     assert result == 2
     assert stops == ["arguments.py:whole", "arguments.py:is_whole", "arguments.py:is_whole"]
+    with pytest.raises(dikin.DikinError):
+        speed.walk(lambda: whole(0, "n", 1, "a count"))
+    assert sys.getprofile() is None, "it is traced afterwards"
 
 
 def test_a_further_call_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,18 +28,10 @@ def test_a_further_call_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     learner.ask()  # noise is drawn for several rounds
     before = len(speed.walk(learner.ask)[0])
     ask = dikin.AdaptiveSmooth._propose
-    source = compile(
-        "def _propose(*arguments): return ask(*arguments)", f"{speed.SOURCE}/layer.py", "exec"
-    )
     names: dict[str, Any] = {"ask": ask}
-    exec(source, names)
+    layer = "def _propose(*arguments): return ask(*arguments)"
+    exec(compile(layer, f"{speed.SOURCE}/layer.py", "exec"), names)
     monkeypatch.setattr(dikin.AdaptiveSmooth, "_propose", names["_propose"])
     stops = speed.walk(learner.ask)[0]
     assert len(stops) == before + 1
     assert "layer.py:_propose" in stops
-
-
-def test_nothing_is_traced_afterwards() -> None:
-    with pytest.raises(dikin.DikinError):
-        speed.walk(lambda: whole(0, "n", 1, "a count"))
-    assert sys.getprofile() is None

@@ -40,25 +40,6 @@ def faults(figure: Any) -> list[str]:
     return found
 
 
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[str]]:
-    """The figures that were to be written, with the kinds of their files; none is encoded."""
-    found: dict[Any, set[str]] = {}
-
-    def record(figure: Any, file: Path) -> None:
-        found.setdefault(figure, set()).add(file.suffix)
-
-    monkeypatch.setattr(publication, "save_figure", record)
-    return found
-
-
-def check(written: dict[Any, set[str]], figures: int = 1) -> None:
-    assert len(written) == figures
-    for figure, kinds in written.items():
-        assert kinds == {".png", ".svg"}
-        assert faults(figure) == []
-
-
 def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
     plt = publication.pyplot()
     sound = plt.figure(figsize=(4, 2))
@@ -71,10 +52,14 @@ def test_what_is_too_small_too_wide_or_cut_off_is_noticed() -> None:
     assert [fault.split()[-1] for fault in faults(wrong)] == ["wide", "points", "outside", "off"]
 
 
-def test_the_paper(written: dict[Any, set[str]], tmp_path: Path) -> None:
-    results = read_games(DOCS / "evidence")
-    drawn = figures.draw_all(Measured.of(REQUEST, results), tmp_path)
-    check(written, len(drawn))
+def test_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    written: dict[Any, set[str]] = {}
+    record = lambda figure, file: written.setdefault(figure, set()).add(file.suffix)  # noqa: E731
+    monkeypatch.setattr(publication, "save_figure", record)
+    drawn = figures.draw_all(Measured.of(REQUEST, read_games(DOCS / "evidence")), tmp_path)
+    assert len(written) == len(drawn)
+    for figure, kinds in written.items():
+        assert (kinds, faults(figure)) == ({".png", ".svg"}, [])
 
 
 def test_a_band_is_the_interval_of_the_mean() -> None:

@@ -20,10 +20,10 @@ def expected() -> Any:
     return json.loads(gzip.decompress((FOLDER / "expected.json.gz").read_bytes()))
 
 
-def saved() -> dict[str, bytes]:
-    """The saved tuners and learners, by name."""
+def saved() -> list[bytes]:
+    """Return the saved tuners and learners."""
     with zipfile.ZipFile(FOLDER / "saved.zip") as archive:
-        return {name.removesuffix(".json"): archive.read(name) for name in archive.namelist()}
+        return [archive.read(name) for name in archive.namelist()]
 
 
 def sqlite_file(folder: Path) -> Path:

@@ -208,27 +208,6 @@ class Tilted:
         self.centers.append(np.asarray(mean))
 
 
-def one_point_reach(d: int, T: int, L: float, sigma: float, r: float) -> float:
-    """S = 2C/r by convexity or L |x|/r by the slope, with |x| <= 1: the smaller one."""
-    return one_point_balance(d, T, L, sigma, min(2 / r, L / r))
-
-
 def one_point_balance(d: int, T: int, L: float, sigma: float, S: float) -> float:
     """The delta at which d^2 (1 + ln T)/(2 sigma delta^2) + (3L + S) delta T is least."""
     return float(np.cbrt(d**2 * (1 + log(T)) / (sigma * (3 * L + S) * T)))
-
-
-def prediction_reach(T: int, L: float, r: float) -> float:
-    """A1 in dimension one, which counts what shrinking the set costs."""
-    return T**-0.25 * sqrt(r / (3 * (L * r + 1)))
-
-
-def fkm_lipschitz(d: int, T: int, L: float, r: float) -> tuple[float, float, float]:
-    """Delta, alpha and nu_step, with R = C = 1."""
-    delta = T**-0.25 * sqrt(d * r / (3 * (L * r + 1)))
-    return delta, delta / r, 1 / sqrt(T)
-
-
-def fkm_general(d: int, T: int, r: float) -> tuple[float, float, float]:
-    delta = float(np.cbrt(r * d**2 / (12 * T)))
-    return delta, float(np.cbrt(3 * d / (2 * r * sqrt(T)))), 1 / sqrt(T)

@@ -12,7 +12,7 @@ second, and the first eight weigh the same. Later on nothing is learnt from a su
 three levels.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import isnan, nan, sqrt
 from typing import Any
@@ -76,31 +76,6 @@ class Setting:
     same: int = 0
     """How many losses are the same at first."""
 
-    def __str__(self) -> str:
-        words = [self.constants, "range" if self.ranged else "no range"]
-        words += ["start"] * self.start + [f"memory {self.memory}"] * (self.memory is not None)
-        words += [f"late {self.late}"] * (self.late > 0) + [f"{self.same} the same"] * (
-            self.same > 0
-        )
-        return ", ".join(words)
-
-
-def play_out(game: Any, told: int, answers: int, late: int) -> Iterator[int]:
-    """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
-    waiting: list[Any] = []
-    while told < answers:
-        waiting.append(game.ask())
-        if len(waiting) <= late and game.rng.random() < 0.7:
-            continue
-        query = waiting.pop(int(game.rng.integers(len(waiting))))
-        if late and game.rng.random() < 0.1:
-            game.learner.forget(query)
-            continue
-        game.tell(query)
-        game.compare_centers()
-        told += 1
-        yield told
-
 
 @dataclass
 class Replay:
@@ -109,13 +84,12 @@ class Replay:
     space: Space
     setting: Setting
     kind: Callable[..., Any] = dikin.Predictive
-    seed: int = 1
     values: list[float] = field(default_factory=list)
     """The losses of the answers that only measured."""
 
     def __post_init__(self) -> None:
         space, setting = self.space, self.setting
-        self.rng = np.random.default_rng([self.seed, 17])
+        self.rng = np.random.default_rng([1, 17])
         self.low, self.high = (3.0, 11.0) if setting.ranged else (-1.0, 1.0)
         self.start = inside(space.psi, self.rng) if setting.start else np.zeros(space.dim)
         self.beta = BETA if setting.constants in ("smooth", "both") else None
@@ -127,7 +101,7 @@ class Replay:
             loss_range=(self.low, self.high) if setting.ranged else None,
             start=space.to_user(self.start) if setting.start else None,
             memory=setting.memory,
-            seed=self.seed,
+            seed=1,
         )
         self.reference = Transcribed(
             space.psi, space.dim, self.start, setting.memory, self.learner._state.numbers.rate
@@ -227,16 +201,23 @@ class Replay:
             reference.answers[0] = replace(reference.answers[0], forecast=loss)
 
     def play(self, answers: int) -> "Replay":
-        for told in play_out(self, 0, answers, self.setting.late):
+        """Up to `late` queries stay open, answered in any order; one in ten is forgotten."""
+        waiting, told, late = list[Any](), 0, self.setting.late
+        while told < answers:
+            waiting.append(self.ask())
+            if len(waiting) <= late and self.rng.random() < 0.7:
+                continue
+            query = waiting.pop(int(self.rng.integers(len(waiting))))
+            if late and self.rng.random() < 0.1:
+                self.learner.forget(query)
+                continue
+            self.tell(query)
+            told += 1
+            gap = self.space.to_work(self.learner.center) - self.reference.center
+            assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
             if told % 8 < 2:
                 self.compare_certificates()
         return self
-
-    # The comparison
-
-    def compare_centers(self) -> None:
-        gap = self.space.to_work(self.learner.center) - self.reference.center
-        assert np.abs(gap).max() <= CENTER, f"centres differ by {np.abs(gap).max()}"
 
     def compare_certificates(self) -> None:
         learner, measuring = self.learner, self.learner._state.numbers.level == 0

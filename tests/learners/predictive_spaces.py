@@ -130,8 +130,6 @@ def product() -> Space:
 
 SPACES: dict[str, Callable[[], Space]] = {
     "disc": lambda: plain(examples()["unit ball"]),
-    "moved ball": lambda: plain(examples()["moved ball"]),
-    "cube": lambda: plain(BoxBarrier(np.array([-1.0, 2.0]), np.array([1.0, 4.0]))),
     "long box": long_box,
     "simplex": lambda: plain(examples()["simplex"]),
     "ellipsoid": ellipsoid,

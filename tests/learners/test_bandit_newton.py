@@ -29,10 +29,6 @@ class NewtonText:
     everything after is by symmetric roots.
     """
 
-    baseline = True
-    share = 4.0
-    curve_first = True
-
     def __init__(self, gauge: Callable[[Array], float], sigma: Array, L: float, n: int) -> None:
         self.gauge, self.d, self.n, self.L = gauge, sigma.shape[0], n, L
         self.mu, self.Sigma, self.Z = np.zeros(self.d), sigma, 0.0
@@ -51,12 +47,12 @@ class NewtonText:
     def told(self, Y: float) -> None:
         P, inverse = self.excess(), np.linalg.inv(self.Sigma)
         Z = P * Y + self.c * (P - 1)
-        D = Z - self.Z * self.baseline
+        D = Z - self.Z
         W = root(inverse) @ (self.X - self.mu)
         g = D * inverse @ (self.X - self.mu)
         H = self.lam * D * root(inverse) @ (np.outer(W, W) - np.eye(self.d)) @ root(inverse)
-        new = np.linalg.inv(inverse + self.eta / self.share * H)
-        self.mu = self.mu - self.eta * (new if self.curve_first else self.Sigma) @ g
+        new = np.linalg.inv(inverse + self.eta / 4 * H)
+        self.mu = self.mu - self.eta * new @ g
         self.Sigma, self.Z = new, Z
 
 
@@ -74,52 +70,23 @@ SETS: dict[str, tuple[Any, Callable[[Array], float], Array]] = {
 }
 
 
-def widest_gap(place: str, kind: type[NewtonText], n: int = 400) -> tuple[float, int]:
-    """How far the shipped points, means and laws get from the text's; rounds beyond the set."""
+@pytest.mark.parametrize("place", SETS)
+def test_bandit_newton_is_its_text(place: str) -> None:
+    """Points, means and laws; in some rounds the text samples beyond the set."""
     domain, gauge, sigma = SETS[place]
-    learner = dikin.BanditNewton(domain, 3.0, loss_range=LOSSES, horizon=n, seed=5)
-    text = kind(gauge, sigma, 3.0 * domain.radius / (LOSSES[1] - LOSSES[0]), n)
-    tap, gap, outside = tapped(learner), 0.0, 0
+    learner = dikin.BanditNewton(domain, 3.0, loss_range=LOSSES, horizon=400, seed=5)
+    text = NewtonText(gauge, sigma, 3.0 * domain.radius / (LOSSES[1] - LOSSES[0]), 400)
+    tap, outside = tapped(learner), 0
     for t in range(ROUNDS):
         point = (learner.ask().point - domain.center) / domain.radius
-        gap = max(gap, float(np.abs(point - text.play(tap.last)).max()))
+        np.testing.assert_allclose(point, text.play(tap.last), rtol=0, atol=1e-9)
         outside += text.excess() > 1
         Y = 0.5 + 0.5 * float(np.cos(2 * point.sum() + 0.3 * t))
         learner.tell(t, LOSSES[0] + Y * (LOSSES[1] - LOSSES[0]))
         text.told(Y)
-        gap = max(gap, float(np.abs(learner._mean - text.mu).max()))
-        gap = max(gap, float(np.abs(learner._inverse @ text.Sigma - np.eye(text.d)).max()))
-    return gap, outside
-
-
-@pytest.mark.parametrize("place", SETS)
-def test_bandit_newton_is_its_text(place: str) -> None:
-    gap, outside = widest_gap(place, NewtonText)
-    assert gap < 1e-9
+        np.testing.assert_allclose(learner._mean, text.mu, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(learner._inverse @ text.Sigma, np.eye(text.d), atol=1e-9)
     assert outside > 5
-
-
-class Raw(NewtonText):
-    baseline = False
-
-
-class Hurried(NewtonText):
-    share = 3.99
-
-
-class Lagging(NewtonText):
-    curve_first = False
-
-
-class NoWall(NewtonText):
-    def told(self, Y: float) -> None:
-        self.c = 0.0
-        super().told(Y)
-
-
-@pytest.mark.parametrize("mutant", [Raw, Hurried, Lagging, NoWall])
-def test_another_text_is_noticed(mutant: type[NewtonText]) -> None:
-    assert widest_gap("box", mutant)[0] > 1e-6
 
 
 def test_without_a_horizon_the_round_stands_in_for_it() -> None:
@@ -159,10 +126,7 @@ def lawless(kind: type[dikin.BanditNewton], way: str) -> None:
         assert domain.gauge(domain.radius * learner._mean) <= 2 + 1e-12
 
 
-WAYS = ("far", "near", "wild")
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["far", "near", "wild"])
 def test_lawless_losses_leave_a_law(way: str) -> None:
     lawless(dikin.BanditNewton, way)
 

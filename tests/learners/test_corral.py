@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,12 @@ class Literal:
         share = self.pbar[self.played]
         low, high = RANGE
         for i, (base, query) in enumerate(zip(self.bases, self.queries, strict=True)):
-            told = self.told(loss - (low + high) / 2, share) if i == self.played else 0.0
+            told = (loss - (low + high) / 2) / share if i == self.played else 0.0
             base.tell(query, told, min(curvature, base.curvature_limit[0]))
         self.descend((loss - low) / (high - low), share)
         for i in range(self.M):
             if 1 / self.pbar[i] > self.rho[i]:
                 self.outgrown(i)
-
-    def told(self, f: float, share: float) -> float:
-        return f / share
 
     def descend(self, loss: float, share: float) -> None:
         losses = np.zeros(self.M)
@@ -91,71 +89,21 @@ class Literal:
         self.bases[i] = self.base(i)
 
 
-class Unweighted(Literal):
-    def told(self, f: float, share: float) -> float:
-        return f
-
-
-class Greedy(Literal):
-    """No uniform part."""
-
-    @property
-    def pbar(self) -> Any:
-        return self.p
-
-
-class KeepsRate(Literal):
-    def outgrown(self, i: int) -> None:
-        super().outgrown(i)
-        self.eta[i] /= self.b
-
-
-class GrowsByLittle(Literal):
-    def outgrown(self, i: int) -> None:
-        self.rho[i] = 1 / self.pbar[i]
-        self.eta[i] *= self.b
-        self.bases[i] = self.base(i)
-
-
-class KeepsBase(Literal):
-    """The range grows, and the base goes on with its old tuning."""
-
-    def base(self, i: int) -> Learner:
-        if not hasattr(self, "bases"):
-            return super().base(i)
-        half = (RANGE[1] - RANGE[0]) / 2 * self.rho[i]
-        kept = self.bases[i]
-        fresh = MAKES[i]((-half, half))
-        fresh._noise.restore(self.generators(i))
-        fresh._kernel = kept._kernel  # type: ignore[attr-defined]
-        return fresh
-
-
-class Exponential(Literal):
-    """Mirror descent with the entropy in the place of the log barrier."""
-
-    def descend(self, loss: float, share: float) -> None:
-        weights = self.p.copy()
-        weights[self.played] *= np.exp(-self.eta[self.played] * loss / share)
-        self.p = weights / weights.sum()
-
-
-def farthest(literal: type[Literal], rounds: int = 60) -> tuple[float, int]:
-    """How far apart the two roads get in points and shares, and how often a base started anew."""
+def test_corral_is_the_algorithm_as_stated() -> None:
+    """Points and shares, to 60 rounds of rounding through projections and roots."""
     learner = corral()
-    road = literal(lambda i: learner._bases[i]._noise.state())
+    road = Literal(lambda i: learner._bases[i]._noise.state())
     noise = Noise(stream_key(SEED, "learner"), 1)
 
     def normals(count: int = 1) -> Any:
         return [noise.draw()[0] for _ in range(count)]
 
     normals(len(MAKES))  # the bases' seeds
-    apart, starts = 0.0, 0
-    target = DISC.center + np.array([0.7, 0.9])
-    for t in range(rounds):
+    starts, target = 0, DISC.center + np.array([0.7, 0.9])
+    for t in range(60):
         query = learner.ask()
         point = road.ask(norm.sf(normals()[0]))
-        apart = max(apart, float(np.abs(point - query.point).max()))
+        np.testing.assert_allclose(point, query.point, rtol=0, atol=1e-9)
         # Each base has its bad times, in which its share falls, and comes back.
         bad = learner._open[query.id][1].played == t // 12 % len(MAKES)
         loss = 3.2 + 0.4 * float(np.sum((query.point - target) ** 2)) + 3.0 * bad
@@ -166,34 +114,18 @@ def farthest(literal: type[Literal], rounds: int = 60) -> tuple[float, int]:
         normals(restarts)
         starts += restarts
         road.tell(loss, curvature)
-        apart = max(apart, float(np.abs(road.pbar - learner.shares).max()))
-        if apart > 1e-3:
-            break
-    return apart, starts
-
-
-def test_corral_is_the_algorithm_as_stated() -> None:
-    apart, starts = farthest(Literal)
-    assert apart < 1e-9  # 60 rounds of rounding, through projections and roots
+        np.testing.assert_allclose(road.pbar, learner.shares, rtol=0, atol=1e-9)
     assert starts >= 2
 
 
-@pytest.mark.parametrize(
-    "mutant", [Unweighted, Greedy, KeepsRate, GrowsByLittle, KeepsBase, Exponential]
-)
-def test_the_comparison_catches(mutant: type[Literal]) -> None:
-    assert farthest(mutant)[0] > 1e-6
-
-
-@pytest.mark.parametrize("loss", [0.0, 1e-12, 1.0, 1e6, 1e18])
+@pytest.mark.parametrize("loss", [0.0, 1e-12, 1.0, 1e18])
 def test_the_root_is_found_for_every_loss(loss: float) -> None:
     for shares in ([0.5, 0.5], [1e-9, 1 - 1e-9], [1 - 1e-15, 1e-15], [0.2, 0.3, 0.5]):
-        for eta in (1e-6, 1.0, 1e4):
-            for played in range(len(shares)):
-                etas = [eta * (1 + j) for j in range(len(shares))]
-                after = 1 / mirror_step(1 / np.array(shares), np.array(etas), played, loss)
-                assert abs(sum(after) - 1) < 1e-9
-                assert after[played] <= shares[played] * (1 + 1e-9)
+        for eta, played in product((1e-6, 1.0, 1e4), range(len(shares))):
+            etas = eta * np.arange(1, len(shares) + 1)
+            after = 1 / mirror_step(1 / np.array(shares), etas, played, loss)
+            assert abs(sum(after) - 1) < 1e-9
+            assert after[played] <= shares[played] * (1 + 1e-9)
 
 
 def test_late_answers_for_an_earlier_life_of_a_base() -> None:

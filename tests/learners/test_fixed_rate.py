@@ -123,45 +123,6 @@ def test_the_rate_and_the_share_are_capped(name: str, place: str) -> None:
             assert widest_gap(learner, text, units) > 1e-6
 
 
-def slower(text: Any) -> None:
-    text.eta *= 0.999
-
-
-def shorter(text: Any) -> None:
-    text.delta *= 0.999
-
-
-def without_the_round(text: Any) -> None:
-    """The factor t of Hazan and Levy's ellipsoid, as a public script drops it."""
-    text.ellipsoid = lambda: (
-        text.psi.hessian(text.centers[-1]) + text.eta * text.sigma * np.eye(text.psi.dim)
-    )
-
-
-def without_curvature(text: Any) -> None:
-    text.sigma = 0.0
-
-
-MUTANTS = [
-    ("scrible", slower),
-    ("saha_tewari", slower),
-    ("saha_tewari", shorter),
-    ("lipschitz_barrier", shorter),
-    ("hazan_levy", slower),
-    ("hazan_levy", without_the_round),
-    ("hazan_levy", without_curvature),
-]
-
-
-@pytest.mark.parametrize(("name", "spoil"), MUTANTS)
-def test_another_text_is_noticed(name: str, spoil: Callable[[Any], None]) -> None:
-    units = Units(SETS["moved ball"])
-    learner, text, _ = BUILD[name](units)
-    spoil(text)
-    with contextlib.suppress(literal.OffTheSphereError):
-        assert widest_gap(learner, text, units) > 1e-6
-
-
 def test_discard_is_hazan_levy_on_the_rounds_that_count() -> None:
     domain = dikin.Ball(2)
     naive = dikin.Discard(domain, T, 0.5, 0.2, seed=2)

@@ -49,13 +49,10 @@ def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
     refuses(learner(), lambda made: made.ask(forecast=forecast), errors.FeedbackError, "forecast")
 
 
-def test_a_forecast_in_the_place_of_a_context() -> None:
+def test_forecasts_and_contexts_that_are_not_used() -> None:
     for known in ({}, {"forecast": 0.5}):
         words = "does not use a context"
         refuses(learner(), lambda m, k=known: m.ask([0.5], **k), errors.FeedbackError, words)
-
-
-def test_other_learners_refuse_a_forecast() -> None:
     made = dikin.AdaptiveSmooth(BOX, 0.1, seed=1)
     with pytest.raises(errors.FeedbackError, match="does not use a forecast"):
         made.ask(forecast=0.5)

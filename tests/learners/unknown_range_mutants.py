@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
-from dikin.errors import LossError, LossRangeError
+from dikin.errors import LossError
 from dikin.learners.adaptive import SPENT, AdaptiveSmooth
 from dikin.learners.range_search import STALE, Range, RangeSearch
 
@@ -25,24 +25,10 @@ def searching(search: type[RangeSearch]) -> Any:
     return disc(Searching)
 
 
-class RefusesTheSecond(RangeSearch):
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        if self.restarts:
-            raise LossRangeError("that is enough")
-        return super().range_around(learner, answer)
-
-
 class Tripling(RangeSearch):
     def range_around(self, learner: Any, answer: Any) -> Range:
         low, high = super().range_around(learner, answer)
         return (low, low + 1.5 * (high - low)) if self.begun else (low, high)
-
-
-class WideFirst(RangeSearch):
-    """Begins with a range of its own choice, however small the losses are."""
-
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        return super().range_around(learner, answer) if self.begun else (-1e6, 1e6)
 
 
 class Clamping(AdaptiveSmooth):
@@ -62,17 +48,6 @@ class RestartsAlways(RangeSearch):
         return low, high + 1e-9 * (high - low)
 
 
-class RestartsUncounted(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        super().begin_anew(learner, fresh, replace(search, restarts=0))
-
-
-class LosesARound(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        learner.rounds = max(learner.rounds - 1, 1)
-        super().begin_anew(learner, fresh, search)
-
-
 class KeepsItsNumbers(RangeSearch):
     """Keeps in a new range what was learnt in other units."""
 
@@ -89,23 +64,6 @@ class CountsOn(RangeSearch):
         super().begin_anew(learner, fresh, replace(search, rounds=learner._earlier or 1))
 
 
-class DrawsAgain(RangeSearch):
-    """Draws the same directions after every restart."""
-
-    def successor(self, learner: Any, loss_range: Range) -> Any:
-        fresh = super().successor(learner, loss_range)
-        fresh._noise.restore(disc()(0)._noise.state())
-        return fresh
-
-
-class ForgetsQueries(RangeSearch):
-    def begin_anew(self, learner: Any, fresh: Any, search: RangeSearch) -> None:
-        newest = max(learner._open)  # the one that is being answered in these laws, or asked last
-        for id in [id for id in learner._open if newest - 3 < id < newest]:
-            del learner._open[id]
-        super().begin_anew(learner, fresh, search)
-
-
 class LearnsLate(RangeSearch):
     """Learns from what was asked in another range."""
 
@@ -113,14 +71,6 @@ class LearnsLate(RangeSearch):
         super().learn(learner, memo, answer, curvature)
         if memo is STALE:
             learner._state = learner._state._replace(linear=learner._state.linear + 0.01)
-
-
-class CountsFirst(RangeSearch):
-    """Counts a round before it looks at the answer."""
-
-    def range_around(self, learner: Any, answer: Any) -> Range:
-        learner._search = replace(self, rounds=self.rounds + 1)
-        return super().range_around(learner, answer)
 
 
 class AcceptsAnything(AdaptiveSmooth):
@@ -150,12 +100,6 @@ class RestoresNoIdleRounds(AdaptiveSmooth):
         return learner
 
 
-class CertifiesEarly(AdaptiveSmooth):
-    @property
-    def certificate(self) -> float:
-        return super().certificate if self.rounds else 0.0
-
-
 class CertifiesThePresent(AdaptiveSmooth):
     """Has a bound for the present range alone, and takes it for one of the game."""
 
@@ -167,29 +111,17 @@ class CertifiesThePresent(AdaptiveSmooth):
         return self._state.numbers[SPENT] if self.rounds else super().certificate
 
 
-DOUBLED = "check_unknown_range_is_doubled_by_a_loss_outside"
-ANEW = "check_restarted_learner_is_that_of_the_wider_range"
-OPEN = "check_queries_stay_open_after_a_restart"
-RESTORED = "check_unknown_range_continues_exactly_when_restored"
-COVERS = "check_certificate_of_unknown_range_covers_every_range"
-
+WRONG: dict[str, list[type]] = {
+    "check_unknown_range_is_doubled_by_a_loss_outside": [Tripling, Clamping, RestartsAlways],
+    "check_restarted_learner_is_that_of_the_wider_range": [KeepsItsNumbers, CountsOn],
+    "check_queries_stay_open_after_a_restart": [LearnsLate, AcceptsAnything],
+    "check_unknown_range_continues_exactly_when_restored": [RestoresNoStale, RestoresNoIdleRounds],
+    "check_certificate_of_unknown_range_covers_every_range": [CertifiesThePresent],
+}
 UNKNOWN_RANGE_MUTANTS = [
-    LearnerMutant(DOUBLED, "refuses a loss", searching(RefusesTheSecond)),
-    LearnerMutant(DOUBLED, "by other factors", searching(Tripling)),
-    LearnerMutant(DOUBLED, "too wide", searching(WideFirst)),
-    LearnerMutant(DOUBLED, "too narrow", disc(Clamping)),
-    LearnerMutant(DOUBLED, "without need", searching(RestartsAlways)),
-    LearnerMutant(DOUBLED, "restarts are not counted", searching(RestartsUncounted)),
-    LearnerMutant(DOUBLED, "rounds are lost", searching(LosesARound)),
-    LearnerMutant(ANEW, "remembers", searching(KeepsItsNumbers)),
-    LearnerMutant(ANEW, "counts on", searching(CountsOn)),
-    LearnerMutant(ANEW, "draws again", searching(DrawsAgain)),
-    LearnerMutant(OPEN, "forgets queries", searching(ForgetsQueries)),
-    LearnerMutant(OPEN, "learns late", searching(LearnsLate)),
-    LearnerMutant(OPEN, "moves first", searching(CountsFirst)),
-    LearnerMutant(OPEN, "accepts anything", disc(AcceptsAnything)),
-    LearnerMutant(RESTORED, "stale queries", disc(RestoresNoStale)),
-    LearnerMutant(RESTORED, "idle rounds", disc(RestoresNoIdleRounds)),
-    LearnerMutant(COVERS, "before the first loss", disc(CertifiesEarly)),
-    LearnerMutant(COVERS, "the present range alone", disc(CertifiesThePresent)),
+    LearnerMutant(
+        law, kind.__name__, (disc if issubclass(kind, AdaptiveSmooth) else searching)(kind)
+    )
+    for law, kinds in WRONG.items()
+    for kind in kinds
 ]

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,9 @@ import pytest
 
 import dikin
 from paper.runs import shipped_domain
-from reference.barriers import (
-    Array,
-    Barrier,
-    Normalised,
-    examples,
-)
+from reference.barriers import Array, Barrier, Normalised, examples
 from reference.lifted import (
     Lifted,
-    NormalBarrier,
     OffTheSphereError,
     PaperLipschitz,
     PaperSmooth,
@@ -66,15 +61,11 @@ class Game:
             return kind(domain, constant, loss_range=(LOW, HIGH), seed=self.seed, **options)
 
     def schedule(self, psi: Normalised) -> Schedule:
-        beta, lipschitz = SMOOTHNESS * psi.radius**2 / B, LIPSCHITZ * psi.radius / B
-        if self.constants == "sharp":
-            if self.smooth:
-                return SharpSmooth(psi.dim, psi.nu, beta, self.horizon)
-            return SharpLipschitz(psi.dim, psi.nu, lipschitz)
-        assert self.horizon is not None
         if self.smooth:
-            return PaperSmooth(psi.dim, psi.nu, beta, self.horizon)
-        return PaperLipschitz(psi.dim, psi.nu, lipschitz, self.horizon)
+            smooth = PaperSmooth if self.constants == "paper" else SharpSmooth
+            return smooth(psi.dim, psi.nu, SMOOTHNESS * psi.radius**2 / B, self.horizon)
+        steep = PaperLipschitz if self.constants == "paper" else SharpLipschitz
+        return steep(psi.dim, psi.nu, LIPSCHITZ * psi.radius / B, self.horizon)
 
     def steepest(self, radius: float) -> float:
         """The largest curvature: beta, or 4L/D with D <= 2R."""
@@ -121,15 +112,13 @@ class Match:
             yield self.gap()
 
 
-SHARP: list[tuple[str, int | None]] = [("sharp", HORIZON), ("sharp", None)]
-PAPER: list[tuple[str, int | None]] = [("paper", HORIZON), ("paper", LONG)]
-SETTINGS = PAPER + SHARP
+SETTINGS = [("paper", HORIZON), ("paper", LONG), ("sharp", HORIZON), ("sharp", None)]
 GAMES = [
-    Game(name, smooth, constants, horizon)
-    for name in SETS
-    for smooth in (True, False)
-    for constants, horizon in SETTINGS
+    Game(name, (i + j) % 2 == 0, constants, horizon)
+    for i, name in enumerate(SETS)
+    for j, (constants, horizon) in enumerate(SETTINGS)
 ]
+"""Both kinds meet every set, and every setting; so does every set."""
 
 
 def name_of(game: Game) -> str:
@@ -170,46 +159,6 @@ class CurvatureOneRoundEarly(Lifted):
         return super().hessian(t) + extra * np.eye(self.dim + 1)
 
 
-class RegularizerMissingInLoss(Lifted):
-    def estimator(self, t: int, x_t: Array, f_t: float, root: Array, u_t: Array) -> Array:
-        return self.dim * f_t * (root @ u_t)
-
-
-class RegularizerOfLiftedPoint(Lifted):
-    """lambda_t/2 |(x_t, 1)|^2 in place of lambda_t/2 |x_t|^2."""
-
-    def estimator(self, t: int, x_t: Array, f_t: float, root: Array, u_t: Array) -> Array:
-        return super().estimator(t, x_t, f_t + self.lam[t] / 2, root, u_t)
-
-
-class UpdateWithOldRate(Lifted):
-    """eta_t in the update that makes y_{t+1}."""
-
-    def update(self, t: int) -> Array:
-        rate, self.eta[t + 1] = self.eta[t + 1], self.eta[t]
-        out = super().update(t)
-        self.eta[t + 1] = rate
-        return out
-
-
-class UpdateWithoutLambdaZero(Lifted):
-    def objective_gradient(self, t: int, point: Array) -> Array:
-        return super().objective_gradient(t, point) - self.lam[0] * point
-
-    def objective_hessian(self, t: int, point: Array) -> Array:
-        return super().objective_hessian(t, point) - self.lam[0] * np.eye(self.dim + 1)
-
-
-class QuadraticsAroundOrigin(Lifted):
-    """|x|^2 in place of |x - y_s|^2."""
-
-    def objective_gradient(self, t: int, point: Array) -> Array:
-        out = super().objective_gradient(t, point)
-        for s in range(1, t + 1):
-            out += (self.sigma[s] + self.lam[s]) * self.centers[s]
-        return out
-
-
 class LambdaWithoutSigma(Lifted):
     """The equation of lambda_t with sigma_{1:t-1}."""
 
@@ -220,95 +169,26 @@ class LambdaWithoutSigma(Lifted):
         return out
 
 
-class SigmaForgotten(Lifted):
-    def replay(self, x_t: Array, f_t: float, sigma_t: float) -> None:
-        super().replay(x_t, f_t, 0.0)
-
-
 class RateWithoutCap(Lifted):
     """Sharp rates that may exceed 1/(3d)."""
 
     def __init__(self, psi: Barrier, schedule: Schedule) -> None:
         assert isinstance(schedule, SharpSmooth | SharpLipschitz)
-        super().__init__(psi, Uncapped(schedule))
-
-
-class Uncapped:
-    def __init__(self, inner: SharpSmooth | SharpLipschitz) -> None:
-        self.scale = inner.scale
-        self.lambda_0 = inner.lambda_0
-        self.lambda_target = inner.lambda_target
-        self.eta = inner.rate
-
-
-class ClockOneAhead(Lifted):
-    """Without a horizon: nu ln(t+1)/(t+1) in eta_t."""
-
-    def __init__(self, psi: Barrier, schedule: Schedule) -> None:
-        assert isinstance(schedule, SharpSmooth)
-        assert schedule.horizon is None
-        super().__init__(psi, Ahead(schedule.dim, schedule.nu, schedule.beta, None))
-
-
-class Ahead(SharpSmooth):
-    def eta(self, t: int, curvature: float) -> float:
-        return super().eta(t + 1, curvature)
-
-
-class HorizonOneMore(Lifted):
-    def __init__(self, psi: Barrier, schedule: Schedule) -> None:
-        assert isinstance(schedule, PaperSmooth | PaperLipschitz | SharpSmooth)
-        assert schedule.horizon is not None
-        super().__init__(psi, replace(schedule, horizon=schedule.horizon + 1))
-
-
-class ScaleOneMore(Lifted):
-    """K + 1 in place of K."""
-
-    def normal_barrier(self, psi: Barrier) -> NormalBarrier:
-        right = super().normal_barrier(psi)
-        return replace(right, scale=right.scale + 1)
-
-
-def games(names: list[str], settings: list[tuple[str, int | None]]) -> list[Game]:
-    return [Game(n, smooth, c, h) for n in names for smooth in (True, False) for c, h in settings]
+        super().__init__(psi, replace(schedule, cap=inf))
 
 
 # With the paper's constants most mistakes change y_t by a share of 1/lambda_0 of its tiny way,
 # which no comparison in double precision can see; the sharp constants show them all.
-BOX_AND_BALL = ["box", "unit ball"]
-CAUGHT: dict[type[Lifted], list[Game]] = {
-    TimesDimensionPlusOne: games(list(SETS), SETTINGS),
-    ScaleOneMore: games(BOX_AND_BALL, SETTINGS),
-    RegularizerOfLiftedPoint: games(BOX_AND_BALL, SETTINGS),
-    CurvatureOneRoundEarly: [
-        *games(list(SETS), SHARP),
-        *(game for game in games(BOX_AND_BALL, PAPER) if game.smooth),
-    ],
-    UpdateWithOldRate: games(BOX_AND_BALL, SHARP),
-    UpdateWithoutLambdaZero: games(BOX_AND_BALL, SHARP),
-    RegularizerMissingInLoss: games(BOX_AND_BALL, SHARP),
-    QuadraticsAroundOrigin: games(BOX_AND_BALL, SHARP),
-    LambdaWithoutSigma: games(BOX_AND_BALL, SHARP),
-    SigmaForgotten: games(BOX_AND_BALL, SHARP),
-    RateWithoutCap: games(["unit ball"], [("sharp", None)]),
-    ClockOneAhead: [Game(name, True, "sharp", None) for name in BOX_AND_BALL],
-    HorizonOneMore: [
-        Game("unit ball", True, "sharp", HORIZON),
-        *games(["unit ball"], [("paper", HORIZON)]),
-    ],
+CAUGHT: dict[type[Lifted], tuple[str, int | None]] = {
+    TimesDimensionPlusOne: ("paper", HORIZON),
+    CurvatureOneRoundEarly: ("sharp", HORIZON),
+    LambdaWithoutSigma: ("sharp", HORIZON),
+    RateWithoutCap: ("sharp", None),
 }
-MUTANTS = [(mutant, game) for mutant, played in CAUGHT.items() for game in played]
 
 
-@pytest.mark.parametrize(
-    ("mutant", "game"), MUTANTS, ids=[f"{m.__name__}-{name_of(g)}" for m, g in MUTANTS]
-)
-def test_literal_lifted_transcription_equals_reduced_form_unless_a_line_is_wrong(
-    mutant: type[Lifted], game: Game
-) -> None:
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("mutant", CAUGHT)
+def test_a_transcription_with_a_wrong_line_is_noticed(mutant: type[Lifted], smooth: bool) -> None:
     with pytest.raises((CentersApartError, OffTheSphereError)):
-        list(Match(game, mutant).rounds())
-
-
-# The coefficient of ln b is seen by no play and no centre, as long as H_t stays definite.
+        list(Match(Game("unit ball", smooth, *CAUGHT[mutant]), mutant).rounds())

@@ -11,10 +11,9 @@ columns of V are an orthonormal basis of the directions of the set (the identity
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from math import inf, log, sqrt
+from math import inf, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -61,149 +60,35 @@ def minimum(
     raise ArithmeticError(f"Newton's method stopped at a decrement of {least}")
 
 
-class UserBarrier(Protocol):
-    """A barrier in the user's units; `basis` holds the directions in which the set extends."""
+class UserBarrier:
+    """A barrier in the user's units, and the set's analytic centre."""
+
+    nu: float
+    center: Array
 
     @property
-    def nu(self) -> float: ...
-    @property
-    def basis(self) -> Array: ...
-    def analytic_center(self) -> Array: ...
+    def basis(self) -> Array:
+        """The directions in which the set extends."""
+        return np.eye(self.center.size)
+
     def reach(self) -> float:
         """max |x - c| over the set, c the analytic centre."""
+        raise NotImplementedError
 
-    def support(self, slope: Array) -> float:
-        """max slope.x over the set."""
-
-    def value(self, x: Array) -> float: ...
-    def gradient(self, x: Array) -> Array: ...
-    def hessian(self, x: Array) -> Array: ...
-
-
-@dataclass(frozen=True)
-class BallBarrier:
-    center: Array
-    radius: float
-
-    @property
-    def nu(self) -> float:
-        return 1.0
-
-    @property
-    def basis(self) -> Array:
-        return np.eye(self.center.size)
-
-    def analytic_center(self) -> Array:
-        return self.center
-
-    def reach(self) -> float:
-        return self.radius
-
-    def support(self, slope: Array) -> float:
-        return float(slope @ self.center + self.radius * np.linalg.norm(slope))
-
-    def slack(self, x: Array) -> float:
-        distance = float(np.linalg.norm(x - self.center))
-        return (self.radius - distance) * (self.radius + distance)
+    def slacks(self, x: Array) -> Array:
+        """The numbers whose logarithms the barrier adds up."""
+        raise NotImplementedError
 
     def value(self, x: Array) -> float:
-        return -log(self.slack(x)) if self.slack(x) > 0 else inf
-
-    def gradient(self, x: Array) -> Array:
-        return 2 * (x - self.center) / self.slack(x)
-
-    def hessian(self, x: Array) -> Array:
-        slope = self.gradient(x)
-        return 2 * np.eye(x.size) / self.slack(x) + np.outer(slope, slope)
+        slacks = self.slacks(x)
+        return float(-np.log(slacks).sum()) if slacks.min() > 0 else inf
 
 
-@dataclass(frozen=True)
-class BoxBarrier:
-    lower: Array
-    upper: Array
+class EllipsoidBarrier(UserBarrier):
+    nu = 1.0
 
-    @property
-    def nu(self) -> float:
-        return float(self.lower.size)
-
-    @property
-    def basis(self) -> Array:
-        return np.eye(self.lower.size)
-
-    def analytic_center(self) -> Array:
-        return (self.lower + self.upper) / 2
-
-    def reach(self) -> float:
-        return float(np.linalg.norm(self.upper - self.lower) / 2)
-
-    def support(self, slope: Array) -> float:
-        return float(np.maximum(slope * self.lower, slope * self.upper).sum())
-
-    def value(self, x: Array) -> float:
-        below, above = x - self.lower, self.upper - x
-        if min(below.min(), above.min()) <= 0:
-            return inf
-        return float(-np.log(below).sum() - np.log(above).sum())
-
-    def gradient(self, x: Array) -> Array:
-        return 1 / (self.upper - x) - 1 / (x - self.lower)
-
-    def hessian(self, x: Array) -> Array:
-        return np.diag(1 / (x - self.lower) ** 2 + 1 / (self.upper - x) ** 2)
-
-
-@dataclass(frozen=True)
-class SimplexBarrier:
-    n: int
-
-    @property
-    def nu(self) -> float:
-        return self.n - 1.0
-
-    @property
-    def basis(self) -> Array:
-        """Column k is (1, ..., 1, -k, 0, ..., 0) with k ones, scaled to length 1."""
-        out = np.zeros((self.n, self.n - 1))
-        for k in range(1, self.n):
-            out[:k, k - 1] = 1.0
-            out[k, k - 1] = -k
-            out[:, k - 1] /= sqrt(k * (k + 1))
-        return out
-
-    def analytic_center(self) -> Array:
-        return np.full(self.n, 1 / self.n)
-
-    def reach(self) -> float:
-        return sqrt(1 - 1 / self.n)
-
-    def support(self, slope: Array) -> float:
-        return float(slope.max())
-
-    def value(self, x: Array) -> float:
-        return float(-np.log(x).sum()) if x.min() > 0 else inf
-
-    def gradient(self, x: Array) -> Array:
-        return -1 / x
-
-    def hessian(self, x: Array) -> Array:
-        return np.diag(1 / x**2)
-
-
-@dataclass(frozen=True)
-class EllipsoidBarrier:
-    center: Array
-    shape: Array
-
-    @property
-    def nu(self) -> float:
-        return 1.0
-
-    @property
-    def basis(self) -> Array:
-        return np.eye(self.center.size)
-
-    def analytic_center(self) -> Array:
-        return self.center
+    def __init__(self, center: Array, shape: Array) -> None:
+        self.center, self.shape = center, shape
 
     def reach(self) -> float:
         return sqrt(float(np.linalg.eigvalsh(self.shape)[-1]))
@@ -214,42 +99,33 @@ class EllipsoidBarrier:
     def pull(self, x: Array) -> Array:
         return np.asarray(np.linalg.solve(self.shape, x - self.center), dtype=np.float64)
 
-    def slack(self, x: Array) -> float:
-        return float(1 - (x - self.center) @ self.pull(x))
-
-    def value(self, x: Array) -> float:
-        return -log(self.slack(x)) if self.slack(x) > 0 else inf
+    def slacks(self, x: Array) -> Array:
+        return np.array([1 - (x - self.center) @ self.pull(x)])
 
     def gradient(self, x: Array) -> Array:
-        return 2 * self.pull(x) / self.slack(x)
+        return 2 * self.pull(x) / self.slacks(x)
 
     def hessian(self, x: Array) -> Array:
         slope = self.gradient(x)
-        return 2 * np.linalg.inv(self.shape) / self.slack(x) + np.outer(slope, slope)
+        return 2 * np.linalg.inv(self.shape) / self.slacks(x) + np.outer(slope, slope)
 
 
-@dataclass(frozen=True)
-class PolytopeBarrier:
-    rows: Array
-    bounds: Array
-    interior: Array
+class BallBarrier(EllipsoidBarrier):
+    def __init__(self, center: Array, radius: float) -> None:
+        super().__init__(center, radius**2 * np.eye(center.size))
+        self.radius = radius
 
-    @property
-    def nu(self) -> float:
-        return self.bounds.size - 1.0
 
-    @property
-    def basis(self) -> Array:
-        return np.eye(self.interior.size)
-
-    def analytic_center(self) -> Array:
-        return minimum(self.gradient, self.hessian, self.interior)
+class PolytopeBarrier(UserBarrier):
+    def __init__(self, rows: Array, bounds: Array, interior: Array) -> None:
+        self.rows, self.bounds, self.nu = rows, bounds, bounds.size - 1.0
+        self.center = minimum(self.gradient, self.hessian, interior)
 
     @cached_property
     def vertices(self) -> Array:
         """Every choice of d rows that meets in one point of the set."""
         found = []
-        for chosen in combinations(range(self.bounds.size), self.interior.size):
+        for chosen in combinations(range(self.bounds.size), self.center.size):
             square = self.rows[list(chosen)]
             if abs(np.linalg.det(square)) > 1e-9:
                 vertex = np.linalg.solve(square, self.bounds[list(chosen)])
@@ -258,21 +134,42 @@ class PolytopeBarrier:
         return np.array(found)
 
     def reach(self) -> float:
-        return float(np.linalg.norm(self.vertices - self.analytic_center(), axis=1).max())
+        return float(np.linalg.norm(self.vertices - self.center, axis=1).max())
 
     def support(self, slope: Array) -> float:
         return float((self.vertices @ slope).max())
 
-    def value(self, x: Array) -> float:
-        slack = self.bounds - self.rows @ x
-        return float(-np.log(slack).sum()) if slack.min() > 0 else inf
+    def slacks(self, x: Array) -> Array:
+        return self.bounds - self.rows @ x
 
     def gradient(self, x: Array) -> Array:
-        return self.rows.T @ (1 / (self.bounds - self.rows @ x))
+        return self.rows.T @ (1 / self.slacks(x))
 
     def hessian(self, x: Array) -> Array:
-        scaled = self.rows / (self.bounds - self.rows @ x)[:, None]
+        scaled = self.rows / self.slacks(x)[:, None]
         return scaled.T @ scaled
+
+
+class BoxBarrier(PolytopeBarrier):
+    def __init__(self, lower: Array, upper: Array) -> None:
+        self.lower, self.upper, self.nu = lower, upper, float(lower.size)
+        self.rows = np.vstack([np.eye(lower.size), -np.eye(lower.size)])
+        self.bounds, self.center = np.append(upper, -lower), (lower + upper) / 2
+
+
+class SimplexBarrier(PolytopeBarrier):
+    def __init__(self, n: int) -> None:
+        self.nu, self.rows, self.bounds = n - 1.0, -np.eye(n), np.zeros(n)
+        self.center, self.vertices = np.full(n, 1 / n), np.eye(n)
+
+    @property
+    def basis(self) -> Array:
+        """Column k is (1, ..., 1, -k, 0, ..., 0) with k ones, scaled to length 1."""
+        n = self.center.size
+        columns = [
+            np.r_[np.ones(k), -k, np.zeros(n - k - 1)] / sqrt(k * (k + 1)) for k in range(1, n)
+        ]
+        return np.column_stack(columns)
 
 
 class Normalised:
@@ -280,7 +177,7 @@ class Normalised:
 
     def __init__(self, barrier: UserBarrier, radius: float) -> None:
         self.barrier = barrier
-        self.center = barrier.analytic_center()
+        self.center = barrier.center
         self.radius = radius
         self.basis = barrier.basis
 

@@ -14,8 +14,8 @@ the unnumbered ones above them. The two boxes differ in rho, lambda_0, lambda_t 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import cbrt, log, sqrt
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -29,26 +29,14 @@ class OffTheSphereError(AssertionError):
     """A replayed point that line 2 and line 3 of the box could not have produced."""
 
 
-class Schedule(Protocol):
-    """What one box says and the other does not."""
-
-    @property
-    def scale(self) -> float:
-        """K in Psi = K (psi(x/b) - 2 nu ln b)."""
-
-    @property
-    def lambda_0(self) -> float: ...
-
-    def lambda_target(self, curvature: float) -> float:
-        """Right-hand side of the equation of lambda_t at sigma_{1:t} + lambda_{0:t}."""
-
-    def eta(self, t: int, curvature: float) -> float:
-        """eta_t, given sigma_{1:t-1} + lambda_{0:t-1}."""
-
-
 @dataclass(frozen=True)
 class PaperSmooth:
-    """alg:lift-smooth with eqn:oracle-tuning-strongly-main."""
+    """alg:lift-smooth with eqn:oracle-tuning-strongly-main.
+
+    `scale` is K in Psi = K (psi(x/b) - 2 nu ln b), `lambda_target` the right-hand side of the
+    equation of lambda_t at sigma_{1:t} + lambda_{0:t}; eta_t is given sigma_{1:t-1} +
+    lambda_{0:t-1}.
+    """
 
     dim: int
     nu: float
@@ -101,55 +89,41 @@ class PaperLipschitz:
 
 
 @dataclass(frozen=True)
-class SharpSmooth:
+class SharpSmooth(PaperSmooth):
     """alg:lift-smooth with K = 1, lambda_0 = d^2 (beta+1), the cap 1/(3d) and the floor nu ln T/T.
 
     Without a horizon the floor of eta_t is nu ln t/t, from t = 3 on; before, its value at t = 3.
     """
 
-    dim: int
-    nu: float
-    beta: float
-    horizon: int | None
+    horizon: int | None  # type: ignore[assignment]
     scale: float = 1.0
+    cap: float = 1 / 3
 
     @property
     def lambda_0(self) -> float:
         return self.dim**2 * (self.beta + 1)
 
-    def lambda_target(self, curvature: float) -> float:  # line 4, as in the paper
-        return self.dim * sqrt(self.beta + 1) / sqrt(curvature)
-
-    def rate(self, t: int, curvature: float) -> float:
+    def eta(self, t: int, curvature: float) -> float:
         clock = max(t, 3) if self.horizon is None else self.horizon
         floor = self.nu * log(clock) / clock
-        return 1 / (2 * self.dim) * sqrt((self.beta + 1) / curvature + floor)
-
-    def eta(self, t: int, curvature: float) -> float:
-        return min(1 / (3 * self.dim), self.rate(t, curvature))
+        rate = 1 / (2 * self.dim) * sqrt((self.beta + 1) / curvature + floor)
+        return min(self.cap / self.dim, rate)
 
 
 @dataclass(frozen=True)
-class SharpLipschitz:
+class SharpLipschitz(PaperLipschitz):
     """alg:lift-Lipschitz with K = 1, lambda_0 = d^2 (L+1)^2, the cap 1/(3d), and no 1/T in eta."""
 
-    dim: int
-    nu: float
-    lipschitz: float
     scale: float = 1.0
+    cap: float = 1 / 3
 
     @property
     def lambda_0(self) -> float:
         return self.dim**2 * (self.lipschitz + 1) ** 2
 
-    def lambda_target(self, curvature: float) -> float:  # line 4, as in the paper
-        return cbrt(self.dim) ** 2 * cbrt(self.lipschitz + 1) ** 2 / cbrt(curvature)
-
-    def rate(self, t: int, curvature: float) -> float:
-        return cbrt(self.lipschitz + 1) ** 2 / cbrt(self.dim) ** 4 / cbrt(curvature)
-
     def eta(self, t: int, curvature: float) -> float:
-        return min(1 / (3 * self.dim), self.rate(t, curvature))
+        rate = cbrt(self.lipschitz + 1) ** 2 / cbrt(self.dim) ** 4 / cbrt(curvature)
+        return min(self.cap / self.dim, rate)
 
 
 @dataclass(frozen=True)
@@ -220,13 +194,16 @@ def argmin_on_lifted_domain(
     )
 
 
+Schedule = PaperSmooth | PaperLipschitz
+
+
 class Lifted:
     """One run of a box. `replay` takes a played point and its answer; `y` is the next centre."""
 
     def __init__(self, psi: Barrier, schedule: Schedule) -> None:
         self.dim = psi.dim
         self.schedule = schedule
-        self.psi = self.normal_barrier(psi)  # Define Psi
+        self.psi = NormalBarrier(psi, schedule.scale, schedule.scale * 2 * psi.nu)  # Define Psi
         self.t = 1
         self.g: dict[int, Array] = {}
         self.sigma: dict[int, float] = {}
@@ -242,10 +219,6 @@ class Lifted:
     def y(self) -> Array:
         """y_t of the coming round, without its last coordinate 1."""
         return self.centers[self.t][:-1].copy()
-
-    def normal_barrier(self, psi: Barrier) -> NormalBarrier:
-        scale = self.schedule.scale
-        return NormalBarrier(psi, scale, scale * 2 * psi.nu)  # Define Psi
 
     def curvature(self, t: int) -> float:
         """sigma_{1:t} + lambda_{0:t}."""
@@ -272,27 +245,13 @@ class Lifted:
         return self.dim * (f_t + self.lam[t] / 2 * float(x_t @ x_t)) * (root @ u_t)
 
     def objective_gradient(self, t: int, point: Array) -> Array:
-        total = np.zeros(self.dim + 1)
+        total = self.lam[0] * point
         for s in range(1, t + 1):
-            total += self.g[s] + (self.sigma[s] + self.lam[s]) * (point - self.centers[s])
-        total += self.lam[0] * point
+            total = total + self.g[s] + (self.sigma[s] + self.lam[s]) * (point - self.centers[s])
         return total + self.psi.gradient(point) / self.eta[t + 1]
 
     def objective_hessian(self, t: int, point: Array) -> Array:
-        total = np.zeros((self.dim + 1, self.dim + 1))
-        identity = np.eye(self.dim + 1)
-        for s in range(1, t + 1):
-            total += (self.sigma[s] + self.lam[s]) * identity
-        total += self.lam[0] * identity
-        return total + self.psi.hessian(point) / self.eta[t + 1]
-
-    def update(self, t: int) -> Array:
-        return argmin_on_lifted_domain(
-            lambda point: self.objective_gradient(t, point),
-            lambda point: self.objective_hessian(t, point),
-            self.centers[t],
-            self.eta[t + 1],
-        )
+        return self.curvature(t) * np.eye(self.dim + 1) + self.psi.hessian(point) / self.eta[t + 1]
 
     def replay(self, x_t: Array, f_t: float, sigma_t: float) -> None:
         """Round t of the box, for a point x_t that was played and answered with f_t, sigma_t."""
@@ -310,5 +269,10 @@ class Lifted:
         self.lam[t] = self.regularization(t)  # line 4
         self.g[t] = self.estimator(t, x_t, f_t, root, u_t)  # line 5
         self.eta[t + 1] = self.schedule.eta(t + 1, self.curvature(t))  # line 6
-        self.centers[t + 1] = self.update(t)  # line 7
+        self.centers[t + 1] = argmin_on_lifted_domain(  # line 7
+            partial(self.objective_gradient, t),
+            partial(self.objective_hessian, t),
+            self.centers[t],
+            self.eta[t + 1],
+        )
         self.t = t + 1

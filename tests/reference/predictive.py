@@ -211,17 +211,9 @@ class PredictiveReference:
 
     # Phi and its minimiser
 
-    def anchor(self, answer: Answer) -> Array:
-        """The point around which l has its quadratic: the centre of the query."""
-        return answer.query.center
-
-    def pole(self) -> Array:
-        """The point around which lambda pulls: the analytic centre, wherever the start is."""
-        return np.zeros(self.dim)
-
     def model(self, answer: Answer, x: Array) -> float:
         """l(x) = g.x + (sigma/2)|x - y|^2."""
-        away = x - self.anchor(answer)
+        away = x - answer.query.center
         return float(answer.estimate @ x + answer.sigma / 2 * (away @ away))
 
     def full_model(self, answer: Answer, x: Array) -> float:
@@ -230,10 +222,7 @@ class PredictiveReference:
         return self.model(answer, x) + float(rest @ x)
 
     def objective_gradient(self, x: Array) -> Array:
-        terms = [
-            a.estimate + a.sigma * (x - self.anchor(a)) + a.lam * (x - self.pole())
-            for a in self.answers
-        ]
+        terms = [a.estimate + a.sigma * (x - a.query.center) + a.lam * x for a in self.answers]
         slope = self.psi.gradient(x) - self.psi.gradient(self.start)
         return self.weights @ np.array(terms) + slope / self.rate
 
@@ -267,9 +256,9 @@ class PredictiveReference:
         """
         linear = np.zeros(self.dim)
         for weight, answer in zip(self.weights, self.answers, strict=True):
-            linear += weight * (answer.full_estimate - answer.sigma * self.anchor(answer))
+            linear += weight * (answer.full_estimate - answer.sigma * answer.query.center)
         sigma = self.discounted([answer.sigma for answer in self.answers])
-        squares = [a.sigma / 2 * float(self.anchor(a) @ self.anchor(a)) for a in self.answers]
+        squares = [a.sigma / 2 * float(a.query.center @ a.query.center) for a in self.answers]
         if sigma == 0:
             return -self.psi.support(-linear)
         x = least_on_path(self.psi, linear, sigma, PATH_END / self.psi.nu)

@@ -4,7 +4,7 @@ Nothing here imports the package: the reference has to stand before it may judge
 """
 
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, pi
@@ -38,12 +38,6 @@ def replay(kind: Kind, rng: np.random.Generator) -> PredictiveReference:
             rate = float(rng.uniform(0.025, 0.2))
             run.tell(key, float(rng.uniform(-1, 1)), sigma, lam, rate)
     return run
-
-
-def somewhere(rng: np.random.Generator) -> Array:
-    """A point of the disc, every second time at its end."""
-    ray = rng.normal(size=2)
-    return float(rng.choice([1.0, rng.random()])) * ray / float(np.linalg.norm(ray))
 
 
 # In the mean, with every direction
@@ -93,7 +87,10 @@ def continued(
     reference: PredictiveReference, s: Array, loss: Loss, forecast: float, level: float
 ) -> PredictiveReference:
     """The run with one more round, in direction s."""
-    branch = deepcopy(reference)
+    branch = copy(reference)
+    branch.queries, branch.answers = reference.queries[:], reference.answers[:]
+    branch.rates, branch.centers = reference.rates[:], reference.centers[:]
+    vars(branch)["minimiser"] = reference.centers[-1].copy  # the next centre is of no interest
     z = on_ellipsoid(branch.metric, s)
     center = branch.center
     key = branch.ask(forecast, level, z)
@@ -111,8 +108,9 @@ def check_mean_round(kind: Kind) -> None:
     reference = replay(kind, rng)
     a, y = np.array([0.8, -0.6]), reference.center
     losses = [linear(a), bowl(np.array([0.2, 0.1]), 1.0), kink(0.5 * a, 0.1), soft_kink(a, 5.0)]
-    points = [somewhere(rng) for _ in range(20)]
-    for loss, level, forecast in product(losses, (inf, 0.3, 0.02), (0.0, 0.6)):
+    points = [length * ray for length in (0.5, 1.0) for ray in circle(10)]
+    cases = product(losses, ((inf, 0.0), (0.3, 0.6), (0.02, 0.6)))
+    for loss, (level, forecast) in cases:
         runs = [continued(reference, s, loss, forecast, level) for s in circle(64)]
         answers = [run.answers[-1] for run in runs]
         prices = [reference.round_price(b, loss.smoothness, loss.lipschitz) for b in answers]
@@ -199,12 +197,6 @@ def test_over_all_directions_the_regret_is_below_the_certificate(
     check_every_game(PredictiveReference, games()[name], memory, late)
 
 
-def test_the_certificate_says_something_in_six_rounds() -> None:
-    """To stay at -0.3 would cost 6 * 1.3; the losses vary by 2 each, so 12 is what anybody pays."""
-    regret, bound = every_game(PredictiveReference, games()["linear"], None, False, 2.0)
-    assert 0 < regret < bound < 6 * 1.3
-
-
 # Mutants: one thing wrong in each
 
 
@@ -226,21 +218,9 @@ class CertifiesWhatWasLearnt(PredictiveReference):
         return PredictiveReference.least_of_models(twin)
 
 
-Check = Callable[[Kind], None]
-CHECKS: dict[str, Check] = {
-    "mean round": check_mean_round,
-    "every game": lambda kind: check_every_game(kind, games()["linear"], None, False),
-}
-MUTANTS: list[tuple[Kind, str]] = [
-    (ForecastAfterTheDirection, "mean round"),
-    (CertifiesWhatWasLearnt, "mean round"),
-    (CertifiesWhatWasLearnt, "every game"),
-]
-
-
-@pytest.mark.parametrize(
-    ("mutant", "check"), MUTANTS, ids=[f"{kind.__name__}-{check}" for kind, check in MUTANTS]
-)
-def test_a_mutant_is_caught(mutant: Kind, check: str) -> None:
+def test_mutants_are_caught() -> None:
+    for mutant in (ForecastAfterTheDirection, CertifiesWhatWasLearnt):
+        with pytest.raises(AssertionError):
+            check_mean_round(mutant)
     with pytest.raises(AssertionError):
-        CHECKS[check](mutant)
+        check_every_game(CertifiesWhatWasLearnt, games()["linear"], None, False)

@@ -1,10 +1,6 @@
 """`make dist`: a wheel and a source archive, checked and tried as a user gets them.
 
-Builds both as for a release (the wheel from the unpacked source archive), and again, for the same
-bytes; checks their metadata and their files; installs the wheel into an environment of its own and
-plays with it; collects all tests from the unpacked source archive, and runs those about its files.
-
-    python tests/release/dist.py [--out dist]
+python tests/release/dist.py [--out dist]
 """
 
 from __future__ import annotations
@@ -19,39 +15,21 @@ import tarfile
 import tempfile
 import venv
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from release.archives import (
-    ROOT,
-    SDIST_LIMIT,
-    WHEEL_LIMIT,
-    sdist_faults,
-    sdist_names,
-    size_faults,
-    wheel_faults,
-    wheel_names,
-)
+from release.archives import ROOT, sdist_faults, sdist_names, wheel_faults, wheel_names
 
-TRIED_FROM_THE_ARCHIVE = (
-    "tests/release",
-    "tests/test_readme.py",
-    "tests/test_structure.py",
-)
+TRIED_FROM_THE_ARCHIVE = ("tests/release", "tests/test_readme.py", "tests/test_structure.py")
 """Tests that read many of the files: one that was left out would show."""
 
 
 def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    """What a command prints; its end with another status than 0 is ours."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    """Return what a command prints, and end where it fails."""
+    streams: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=os.environ | environment, check=False, **streams)
     if done.returncode:
         last = "\n".join(done.stdout.splitlines()[-40:])
         raise SystemExit(f"{' '.join(map(str, command))}\n{last}")
@@ -59,7 +37,6 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
 
 
 def build(out: Path) -> tuple[Path, Path]:
-    """The wheel and the source archive."""
     shutil.rmtree(out, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", out, ROOT)
     (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
@@ -111,19 +88,15 @@ def main() -> None:
     out = parser.parse_args().out
     wheel, sdist = build(out)
     print(run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist).strip())
-    refuse(wheel_faults(wheel_names(wheel)) + size_faults(wheel, WHEEL_LIMIT))
-    refuse(sdist_faults(sdist_names(sdist)) + size_faults(sdist, SDIST_LIMIT))
+    refuse(wheel_faults(wheel_names(wheel), wheel.stat().st_size))
+    refuse(sdist_faults(sdist_names(sdist), sdist.stat().st_size))
     for archive, names in ((wheel, wheel_names(wheel)), (sdist, sdist_names(sdist))):
         print(f"{archive.name}: {len(names)} files, {archive.stat().st_size:,} bytes")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        refuse(
-            [
-                f"{one.name} has other bytes when it is built again"
-                for one, again in zip((wheel, sdist), build(folder / "again"), strict=True)
-                if one.read_bytes() != again.read_bytes()
-            ]
-        )
+        for one, again in zip((wheel, sdist), build(folder / "again"), strict=True):
+            if one.read_bytes() != again.read_bytes():
+                raise SystemExit(f"{one.name} has other bytes when it is built again")
         try_wheel(wheel, folder)
         print("the wheel, installed alone: the six lines, --version, study create")
         print(f"the source archive, unpacked: {try_sdist(sdist, folder)}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import datetime
 import re
 import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import pytest
@@ -57,17 +57,17 @@ def faults(flow: dict[str, Any]) -> set[str]:
         if publishes and job.get("environment") != "pypi":
             found.add("no environment")
         if publishes and any("run" in step or "checkout" in action(step) for step in job["steps"]):
-            found.add("code of the repository where a token can be had")
-        if "timeout-minutes" not in job:
+            found.add("code where a token can be had")
+        if not job.get("timeout-minutes"):
             found.add("no time limit")
     for _, step in steps(flow):
         # A tag can be moved to other code, a commit cannot.
         if "uses" in step and not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]):
             found.add("an action that is not pinned")
-        if "checkout" in action(step) and step.get("with", {}).get("persist-credentials", True):
+        if "checkout" in action(step) and (step["with"] or {}).get("persist-credentials", True):
             found.add("credentials that stay")
         if "${{" in step.get("run", ""):
-            found.add("a text of somebody else in a command")
+            found.add("a foreign text in a command")
         if action(step) == PUBLISHER and {"password", "user"} & step.get("with", {}).keys():
             found.add("a password")
     if re.search(r"\bsecrets\b", yaml.safe_dump(flow)):
@@ -91,34 +91,20 @@ def test_a_workflow_does_no_more_than_it_must(path: Path) -> None:
         ("build permissions", {"id-token": "write"}, {"permissions of build"}),
         ("publish environment", None, {"no environment"}),
         ("publish steps -1 uses", f"{PUBLISHER}@release/v1", {"an action that is not pinned"}),
-        (
-            "publish steps 0",
-            {"run": "make dist"},
-            {"code of the repository where a token can be had"},
-        ),
-        (
-            "build steps -1",
-            {"run": "echo ${{ github.event.release.name }}"},
-            {"a text of somebody else in a command"},
-        ),
+        ("publish steps 0", {"run": "make dist"}, {"code where a token can be had"}),
+        ("build steps -1", {"run": "echo ${{ a.title }}"}, {"a foreign text in a command"}),
         ("build steps 0 with", None, {"credentials that stay"}),
         ("build timeout-minutes", None, {"no time limit"}),
-        ("", "write-all", {"permissions of the workflow"}),
     ],
 )
 def test_a_workflow_that_does_more_is_caught(place: str, spoilt: Any, caught: set[str]) -> None:
-    flow: Any = copy.deepcopy(workflow("publish.yml"))
-    part: Any = flow["jobs"] if place else flow
-    *path, last = [int(w) if w.strip("-").isdecimal() else w for w in place.split()] or [
-        "permissions"
-    ]
+    flow = workflow("publish.yml")
+    part, (*path, last) = flow["jobs"], place.split()
     for word in path:
-        part = part[word]
-    if spoilt is None:
-        del part[last]
-    else:
-        part[last] = spoilt
+        part = part[int(word) if isinstance(part, list) else word]
+    part[int(last) if isinstance(part, list) else last] = spoilt
     assert faults(flow) == caught
+    assert faults(flow | {"permissions": "write-all"}) > caught
 
 
 def test_every_version_of_python_is_tried() -> None:
@@ -152,43 +138,18 @@ def test_what_is_checked_is_what_is_published() -> None:
 # --- the citation --------------------------------------------------------------------------------
 
 
-def citation_faults(cited: dict[str, Any]) -> list[str]:
-    """What the format asks for, and what a reader needs to cite software and paper."""
-    found = []
-    for name in ("cff-version", "message", "title", "authors", "version", "license", "type"):
-        if not cited.get(name):
-            found.append(name)
-    if cited.get("cff-version") != "1.2.0" or cited.get("type") != "software":
-        found.append("the format")
-    paper = cited.get("preferred-citation", {})
-    for name in ("type", "title", "authors", "year"):
-        if not paper.get(name):
-            found.append(f"{name} of the paper")
-    for author in (*cited.get("authors", []), *paper.get("authors", [])):
-        if not author.get("name") and not author.get("family-names"):
-            found.append("an author's name")
-    if not isinstance(cited.get("date-released", datetime.date.min), datetime.date):
-        found.append("a date")
-    return found
-
-
-CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-
-
 def test_the_citation() -> None:
-    assert citation_faults(CITED) == []
-    assert CITED["version"] == dikin.__version__
+    """What the format asks for, and what a reader needs to cite software and paper."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    paper = cited["preferred-citation"]
+    assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
+    assert all(cited[name] for name in ("message", "title", "license"))
+    assert all(paper[name] for name in ("type", "title", "year"))
+    assert all(a.keys() & {"name", "family-names"} for a in cited["authors"] + paper["authors"])
+    assert cited["version"] == dikin.__version__
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = f"\n## {dikin.__version__} (" in changelog
-    assert ("date-released" in CITED) == released
-
-
-def test_a_citation_without_something_is_caught() -> None:
-    for name in ("cff-version", "message", "title", "authors", "version", "license"):
-        assert name in citation_faults({k: v for k, v in CITED.items() if k != name})
-    assert "year of the paper" in citation_faults(CITED | {"preferred-citation": {"title": "a"}})
-    assert citation_faults(CITED | {"date-released": "soon"}) == ["a date"]
-    assert citation_faults(CITED | {"authors": [{"alias": "x"}]}) == ["an author's name"]
+    assert isinstance(cited.get("date-released"), datetime.date if released else NoneType)
 
 
 # --- versions ------------------------------------------------------------------------------------
@@ -208,11 +169,8 @@ def ready(tmp_path: Path) -> Path:
 
 def test_a_release_that_is_ready(ready: Path) -> None:
     assert release_faults("v1.2.0", ready) == []
-
-
-@pytest.mark.parametrize("tag", ["1.2.0", "v1.2", "v1.2.1", "latest"])
-def test_another_tag(ready: Path, tag: str) -> None:
-    assert release_faults(tag, ready) != []
+    for other in ("1.2.0", "v1.2", "v1.2.1", "latest"):
+        assert release_faults(other, ready) != []
 
 
 @pytest.mark.parametrize(

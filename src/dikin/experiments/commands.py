@@ -11,7 +11,7 @@ from dikin import extras
 
 @click.command()
 @click.option(
-    "--quick", "effort", flag_value="quick", default="quick", help="The default: minutes."
+    "--quick", "effort", flag_value="quick", default="quick", help="A few minutes, the default."
 )
 @click.option(
     "--full", "effort", flag_value="full", help="Up to 10^7 rounds: an hour on two cores."
@@ -25,13 +25,13 @@ from dikin import extras
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--table", type=click.Choice(["1", "2"]), help="Table 1 (smooth) or 2 (Lipschitz).")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all games.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 def reproduce(effort: str, out: Path, workers: int, table: str | None, seed: int) -> None:
     """Measure both tables of the paper.
 
-    Plays every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
+    Runs every row of Tables 1 and 2 of "Adaptive Bandit Convex Optimization with Heterogeneous
     Curvature" over a grid of horizons, with the paper's learners and with Predictive, and fits the
-    exponents of T and of the dimension. Writes CSVs (games.csv has every game), figures and
+    exponents of T and of the dimension. Writes CSVs (games.csv has every run), figures and
     report.html into --out. Run the same command again to continue an interrupted run.
 
     \b

@@ -36,7 +36,7 @@ from dikin.studies.study import Study
 @url_option
 @click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, help="The port; 0 for any free one."
+    "--port", type=click.IntRange(0, 65535), default=8000, help="The port, or 0 for any free one."
 )
 @click.option(
     "--patience",
@@ -48,13 +48,13 @@ from dikin.studies.study import Study
     "--deadline",
     type=click.FloatRange(0.1, 600.0),
     default=ANSWER_SECONDS,
-    help="Seconds that a study may take for an answer in any case, before it is a 503.",
+    help="Seconds that a study may take to answer, before the answer is a 503.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(1.0),
     default=REQUESTS_A_SECOND,
-    help="Calls of one token in a second, ask with n counting n; more are answered with 429.",
+    help="Calls of one token in a second, where ask with n counts n. Others get a 429.",
 )
 @click.option(
     "--largest-request",

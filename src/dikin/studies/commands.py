@@ -50,7 +50,7 @@ url_option = click.option(
     show_default=True,
     envvar="DIKIN_URL",
     show_envvar=True,
-    help="An SQLite file, or postgresql://user@host/database.",
+    help="An SQLite file, postgresql://user@host/database, or, for studies, a service's https://...",
 )
 name_argument = click.argument("name")
 
@@ -140,7 +140,7 @@ def _command(call: Operation) -> click.Command:
             *(_parameter(*each, each[0] in call.required) for each in given.items()),
         ],
         help=call.words,
-        context_settings={"ignore_unknown_options": True},  # a value may be negative
+        context_settings={"ignore_unknown_options": "value" in given},  # it may be negative
     )
 
 
@@ -210,7 +210,7 @@ def open_(name: str, url: str) -> None:
 def history(name: str, url: str, first: int, last: int | None) -> None:
     """Print the rounds, each as one line of JSON.
 
-    Also of a study whose tuner this version cannot continue.
+    A study whose tuner this version cannot continue has them too.
     """
     for record in Study.rows(url, name, first, last):
         click.echo(json.dumps(record))
@@ -245,10 +245,10 @@ def rewind(name: str, url: str) -> None:
 @study.command()
 @url_option
 def convert(url: str) -> None:
-    """Convert the studies of an earlier version in a database, as opening one does.
+    """Convert the studies of an earlier version.
 
-    Their tuners learn anew from all rows. The old tables stay as they are. The earlier version
-    refuses to open them.
+    Opening a study does the same. The tuners learn anew from all rows. The old tables stay as they
+    are, and the earlier version refuses to open them.
     """
     click.echo(f"{len(Study.names(url))} studies in {url} are of this version")
 

@@ -217,11 +217,11 @@ for _method, _right, _act in (
     ("POST", "play", Study.pause),
     ("POST", "play", Study.resume),
     ("POST", "play", Study.add_trial),
-    ("GET", "read", Study.recommend),
     ("GET", "read", Study.state),
 ):
     operation(_method, _right)(_act)
 operation("GET", "read", path=STUDY)(Study.status)
+operation("GET", "read", of=Study.ask)(Study.recommend)
 
 # --- rounds --------------------------------------------------------------------------------------
 
@@ -306,7 +306,7 @@ def set_parameters(
 
 @operation("GET", "read", answer=record(best=OBJECT), of=Study.ask)
 def best(study: Study, context: Known = None) -> Any:
-    """Return the best setting, of a tuner with contexts that of one context."""
+    """Return the best setting, or that of a context."""
     return {"best": study.best_for(context)}
 
 

@@ -209,8 +209,8 @@ class Study:
                 if value != theirs.get(part):
                     raise StudyExistsError(
                         f"study {self.name!r} in {log.database.name} exists with {part} "
-                        f"{value}, not {theirs.get(part)}; open it without a tuner, or choose "
-                        "another name"
+                        f"{value}, not {theirs.get(part)}; open it without a tuner "
+                        "(set_parameters changes its ranges), or choose another name"
                     )
 
     def _create(self, tuner: Tuner) -> None:
@@ -509,7 +509,7 @@ class Study:
         failed: bool = False,
         key: str | None = None,
     ) -> None:
-        """Learn from a trial that the study did not ask for: `Tuner.add_trial`, for all clients.
+        """Learn from a trial that the study did not ask for.
 
         Parameters
         ----------

@@ -123,7 +123,7 @@ class Kind:
         if form == "new":
             wanted += f" or a word of 1 to {LONGEST} printable characters"
         elif form == "range":
-            wanted += f" between {places[0]:g} and {places[-1]:g}"
+            wanted = f"a number from {places[0]:g} to {places[-1]:g}"
         elif form == "words":
             more = f", or another one, at most {MOST} in all: put rare words together"
             wanted = f"one of {', '.join(map(repr, places))}" + more * grows

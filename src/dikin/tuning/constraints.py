@@ -89,7 +89,7 @@ def _linear(node: ast.expr, said: str, parameters: Mapping[str, ParameterKind]) 
         case ast.Name(id=name):
             if name not in parameters:
                 raise ParameterError(
-                    f"{said} names {name!r}, no parameter.{did_you_mean(name, parameters)}"
+                    f"{said} names an unknown parameter {name!r}.{did_you_mean(name, parameters)}"
                 )
             if parameters[name].linear_range is None:
                 raise ParameterError(

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from dikin.arguments import LARGEST, as_float
-from dikin.errors import LossError, ParameterError, did_you_mean, shown
+from dikin.errors import LossError, ParameterError, shown
 from dikin.tuning.circumstances import UNCHANGED, refuse_name
 
 FAILED = "failed"
@@ -95,6 +95,6 @@ def checked_metrics(given: Any, limits: Sequence[Limit], failed: bool) -> dict[s
         if name not in metrics and name != FAILED:
             raise LossError(
                 f"the metric {name!r} has a limit and is missing: tell(trial, value, "
-                f"metrics={{{name!r}: ...}}).{did_you_mean(name, metrics)} {UNCHANGED}"
+                f"metrics={{{name!r}: ...}}), got {shown(metrics)}. {UNCHANGED}"
             )
     return metrics

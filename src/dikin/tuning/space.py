@@ -191,7 +191,7 @@ class Space:
         """Return the values of a setting by name, with the start of a parameter left out."""
         if not isinstance(params, Mapping):
             raise ParameterError(
-                f'{what} must be a setting by name, such as {{"price": 4}}, got {shown(params)}'
+                f'{what} must be given by name, such as {{"price": 4}}, got {shown(params)}'
             )
         values = self.start_values.copy()
         places = {place.name: place for place in self.places}

@@ -15,9 +15,9 @@ import numpy as np
 
 from dikin.arguments import (
     LARGEST,
+    as_float,
     checked_range,
     nonnegative,
-    number,
     positive,
     true_or_false,
     whole,
@@ -98,11 +98,11 @@ class Tuner(Player[Trial]):
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer`, `Levels`, `Choice` or `Shares`: the ranges and, if there is
-        one, the value in use today as the start.
+        A `Real`, `Integer`, `Levels`, `Choice` or `Shares` for each name: its range, and the value
+        in use today, if there is one, as the start.
     maximize : bool, default False
-        Whether large values are good: a revenue, a throughput. Otherwise small ones are: a cost, a
-        time.
+        True if large values are good, as for a revenue or a throughput. By default small ones are,
+        as for a cost or a time.
     constraints : sequence of str, optional
         Linear constraints between `Real` parameters, such as "ads + 3 * staff <= 100". Every
         setting satisfies them.
@@ -114,7 +114,7 @@ class Tuner(Player[Trial]):
         as `Cycle(24)` for the hour, or the two ends of a range of numbers. `ask(context={...})`
         then requires a value for each name.
     covariates : mapping, optional
-        The kinds of covariates, by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
+        Kinds of covariates by name: a `Cycle` such as `Cycle(24)` for the hour, a list of
         words for a category, `float` for a number. A covariate explains values besides the setting.
         One that is not declared is a number or a category, according to its first value.
     holdback : float, default 0.0
@@ -129,8 +129,8 @@ class Tuner(Player[Trial]):
         The smallest and the largest possible value. No value inside is taken for a fault then, and
         a value outside counts as the nearer end.
     smoothness, lipschitz : float, optional
-        Constants of the values on the cube, where every range has length 1, for a certificate.
-        Neither is required.
+        Bounds on how fast gradients (smoothness) or values (lipschitz) change, where every range
+        has length 1. Only a certificate needs one of them.
     seed : int, optional
         The whole number from which all randomness is derived, together with the parameters and the
         name of the study. A fresh seed by default.
@@ -379,7 +379,7 @@ class Tuner(Player[Trial]):
             requests. They count as if they had been passed to `ask`. The setting must not influence
             them.
         failed : bool, default False
-            Whether the trial failed: a timeout, a crash. It has no value then.
+            True if the trial failed, as by a timeout or a crash. It has no value then.
 
         Raises
         ------
@@ -436,12 +436,12 @@ class Tuner(Player[Trial]):
             )
         result = nan if failed else value
         if type(result) is not float:
-            result = number(result, "the value", LossError)
-        if not failed and not abs(result) < LARGEST:
+            result = as_float(value)
+        if result is None or not (failed or abs(result) < LARGEST):
             raise LossError(
-                f"the value of {name} must be a finite number below {LARGEST:g}, got {result}. "
-                "Report a trial without a value as tell(trial, failed=True), or forget it. Nothing "
-                "was changed."
+                f"the value of {name} must be a finite number below {LARGEST:g}, got "
+                f"{shown(value if result is None else result)}. Report a trial without a value as "
+                "tell(trial, failed=True), or forget it. Nothing was changed."
             )
         metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
         return Row(value=result, failed=failed, metrics=metrics, **known)

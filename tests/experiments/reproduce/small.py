@@ -14,17 +14,15 @@ from dikin.experiments.reproduce.results import Measured, all_cells, write_files
 
 
 def effort(name: str, horizons: tuple[int, ...], games: int) -> Effort:
+    players = ("seeds", "predictive_seeds", "steady_seeds", "other_seeds")
     return Effort(
         name=name,
         horizons=horizons,
         predictive_horizons=horizons,
-        seeds=games,
-        predictive_seeds=games,
-        steady_seeds=games,
         tail=len(horizons),
         dims=(2, 4),
         dim_horizon=horizons[0],
-        other_seeds=games,
+        **dict.fromkeys(players, games),
     )
 
 

@@ -21,13 +21,8 @@ from dikin.errors import CheckFailedError
 from dikin.experiments.fit import Curve, fit_power
 from dikin.experiments.reproduce import reproduce, show
 from dikin.experiments.reproduce.plan import FULL, QUICK, TABLES, Request
-from dikin.experiments.reproduce.results import (
-    Line,
-    Measured,
-    all_cells,
-    count_verdicts,
-    refuse_broken_bounds,
-)
+from dikin.experiments.reproduce.results import Line, Measured, all_cells, count_verdicts
+from dikin.experiments.reproduce.results import refuse_broken_bounds as refuse
 from dikin.experiments.runner import Store
 from dikin.experiments.tables import read_csv
 from dikin.vectors import Array
@@ -50,9 +45,7 @@ def test_the_tables_fit_into_a_terminal(whole: Path) -> None:
     show(measured(whole), console)
     shown = console.export_text()
     assert "…" not in shown
-    rows = [line for line in shown.splitlines() if "sigma_t = t^-0.2" in line]
-    assert len(rows) == 3
-    assert all(re.search(r"\d\.\d{3} to \d\.\d{3}", line) for line in rows)
+    assert len(re.findall(r"sigma_t = t\^-0\.2.* \d\.\d{3} to \d\.\d{3}", shown)) == 3
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -72,8 +65,7 @@ def test_the_folder_has_tables_figures_and_a_report_that_needs_no_network(
         assert len(table) == rows
         for row in table:
             low, measured, high = (float(row[c]) for c in ("low", "measured", "high"))
-            assert low <= measured + 1e-9
-            assert measured <= high + 1e-9
+            assert low - 1e-9 <= measured <= high + 1e-9
             assert float(row["regret"]) < float(row["certificate"])
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count("<img ") == len(list(tmp_path.glob("*.png"))) == 4
@@ -150,14 +142,11 @@ def test_two_workers_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_bound_below_the_regret_is_loud(whole: Path) -> None:
-    true = measured(whole).tables[1]
-    refuse_broken_bounds(true)
-    broken = [
-        replace(line, certificate=replace(line.curve, regrets=0.5 * line.curve.regrets))
-        for line in true
-    ]
+    first, *rest = measured(whole).tables[1]
+    refuse([first, *rest])
+    half = replace(first.curve, regrets=0.5 * first.curve.regrets)
     with pytest.raises(CheckFailedError, match=r"mean regret .* exceeds mean certificate"):
-        refuse_broken_bounds(broken)
+        refuse([replace(first, certificate=half), *rest])
 
 
 def measured(folder: Path) -> Measured:
