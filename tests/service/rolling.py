@@ -28,13 +28,12 @@ import urllib3
 import dikin
 from service import crowd, template
 from service.crowd import Account
+from service.load import PATIENCE, PROCESSES, TITLES, row_of
 from service.proxy import Proxy
 from service.serving import Serving, shop
 from studies.postgres import Server
 
 OWN = Path(dikin.__file__).parents[1]
-PROCESSES = 2
-PATIENCE = 60.0
 SETTLES = 2.0
 """Seconds of load between two restarts at least."""
 
@@ -96,27 +95,19 @@ def rehearse(minutes: float, clients: int, versions: list[Path]) -> dict[str, An
             ProcessPoolExecutor(PROCESSES) as pool,
         ):
             given = (play, seconds, clients // PROCESSES, proxy.url, "rolling", PATIENCE)
-            parts = [pool.submit(*given) for _ in range(PROCESSES)]
+            playing = [pool.submit(*given) for _ in range(PROCESSES)]
             replicas = itertools.cycle((one, two))
             until = time.monotonic() + seconds - SETTLES
-            while time.monotonic() < until and not any(part.done() for part in parts):
+            while time.monotonic() < until and not any(each.done() for each in playing):
                 time.sleep(SETTLES)
                 next(replicas).update()
                 restarts += 1
-            found = [part.result() for part in parts]
-            account = crowd.sum_of([each for each, _ in found])
+            parts = [each.result() for each in playing]
+            account = crowd.sum_of([each for each, _ in parts])
         faults = crowd.faults(server.url, "rolling", account)
-    taken = sorted(account.seconds)
-    return {
-        "restarts": restarts,
-        "requests": len(taken),
-        "longest_s": round(taken[-1], 2),
-        "p99_ms": round(1000 * taken[int(0.99 * len(taken))], 1),
-        "lost": faults["lost"] + faults["altered"] + faults["asked and gone"],
-        "twice": faults["twice"] + faults["given twice"],
-        "failed": len(account.refused),
-        "refused and repeated": dict(sum((each for _, each in found), Counter[str]())),
-    }
+    found = row_of("two services", "PostgreSQL", clients, seconds, restarts, account, faults)
+    repeated = dict(sum((each for _, each in parts), Counter[str]()))
+    return found | {"longest_s": round(max(account.seconds), 2), "repeated": repeated}
 
 
 def main() -> int:
@@ -127,10 +118,13 @@ def main() -> int:
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--other", type=Path, default=OWN, help="the src of another version")
     given = options.parse_args()
+    if not (given.other / "dikin").is_dir():
+        options.error(f"there is no package dikin in {given.other}")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     found = rehearse(given.minutes, given.clients, [given.other.resolve(), OWN])
-    print("\n".join(f"{name:<22}{each}" for name, each in found.items()))
-    return 1 if found["lost"] or found["twice"] or found["failed"] else 0
+    titles = TITLES | {"kills": "restarts", "repeated": "refused, and repeated"}
+    print("\n".join(f"{titles.get(name, name):<24}{each}" for name, each in found.items()))
+    return 1 if found["lost"] or found["twice"] or found["refused"] else 0
 
 
 if __name__ == "__main__":
