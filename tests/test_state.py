@@ -1,6 +1,7 @@
 """State on disk: what the laws do not say of saving, and files that are not whole."""
 
 import contextlib
+import copy
 import itertools
 import warnings
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import dikin
 from dikin import errors, serialization
 from dikin.checks.learner import check_restored_learner_continues_exactly
-from dikin.learners.predictive_schedule import NONE
+from dikin.learners.predictive_schedule import NONE, OWN
 
 BOX = dikin.Box([0, 0], [10, 2])
 SMOOTH, LIPSCHITZ = dikin.AdaptiveSmooth, dikin.AdaptiveLipschitz
@@ -49,10 +50,11 @@ class Forecasting(dikin.Predictive):
 class Forgetful(Forecasting):
     """Does not write down which forecast a query was asked with."""
 
-    def _memo_state(self, memo: Any) -> tuple[Any, ...]:
-        numbers = memo.numbers.copy()
-        numbers.own = NONE
-        return super()._memo_state(memo._replace(numbers=numbers))
+    def state(self) -> dict[str, Any]:
+        state = copy.deepcopy(super().state())
+        for _, _, ((numbers, *_), *_) in state["open"]:
+            numbers[OWN] = NONE
+        return state
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pages import table
 
 from dikin.experiments.fit import half_interval
+from evidence import hostile
 from evidence.games import Outcome, Task, read_games
 from evidence.orderings import BEST, MARKED, Orderings, Ratio, orderings_of
 from evidence.promises import GAMES, PROMISES
@@ -416,7 +417,31 @@ def promises_parts(docs: Path) -> dict[str, str]:
     effects = tables.pop("importance")  # of the same runs as the intervals
     for line, more in zip(tables["intervals"], effects, strict=True):
         line += more[1:]
-    return {name: table(" | ".join(head), body) for name, (head, *body) in tables.items()}
+    parts = {name: table(" | ".join(head), body) for name, (head, *body) in tables.items()}
+    return parts | {"hostile": hostile_table(docs)}
+
+
+def hostile_table(docs: Path) -> str:
+    """Return mean regrets of three players in each case, and the certificate above the regret."""
+    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    for task, outcome in read_games("hostile", docs / "games").items():
+        kind, case = task.problem.split(", ", 1)
+        found.setdefault((kind, case, task.player), []).append(outcome)
+    within, lines = dict.fromkeys(hostile.CASES, 0), []
+    for kind in hostile.KINDS:
+        cells, above = [kind], []
+        for case in hostile.CASES:
+            ours, *others = (fmean(o.cost for o in found[kind, case, p]) for p in hostile.PLAYERS)
+            near = ours <= min(others) + 0.3 * abs(min(others))
+            cells.append(
+                ("**{}**" if near else "{}").format("/".join(map(_number, (ours, *others))))
+            )
+            within[case] += near
+            above += [o.final - o.cost for o in found[kind, case, TUNER]]
+        lines.append([*cells, _mean_text(above)])
+    lines.append(["**bold**", *(f"{n} of {len(lines)}" for n in within.values()), ""])
+    head = ["Tuner/Predictive/AdaptiveSmooth", *within, "certificate above the regret"]
+    return table(" | ".join(head), lines) + f"\n\n{_count(read_games('hostile', docs / 'games'))}."
 
 
 def _mean_text(values: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Parts of the compiled loop: marked functions and records, without a compiler.
+"""Parts of the compiled loop: marked functions, without a compiler.
 
 A *kernel* is a NamedTuple of numbers and arrays whose methods use arithmetic, `math` and marked
 functions only. The same methods run as plain Python, which is how `ask` and `tell` use them, and
@@ -14,10 +14,7 @@ vectors and the loop with single entries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass, fields
-from functools import cache
-from operator import attrgetter
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -78,51 +75,3 @@ def choose(condition: bool, one: float, other: float) -> float:
     if isinstance(condition, np.ndarray):
         return np.where(condition, one, other)
     return one if condition else other
-
-
-@dataclass(slots=True)
-class Record:
-    """Named numbers that kernels change: floats, lists of floats and records.
-
-    A subclass is a dataclass with slots, whose attributes are as fast as the entries of a list. The
-    compiled loop takes a NumPy record with fields of the same names: one source runs on both.
-    """
-
-    def copy(self) -> Self:
-        """Return a copy. A record with lists or records in it copies those too."""
-        kind: Any = type(self)
-        twin: Self = kind(*values_getter(kind)(self))
-        return twin
-
-
-@cache
-def values_getter(cls: type[Record]) -> Callable[[Record], tuple[Any, ...]]:
-    """Return a function that takes the values out of a record, in the order of its fields."""
-    return attrgetter(*(field.name for field in fields(cls)))
-
-
-def to_numpy(numbers: Record | list[float]) -> Any:
-    """Return a NumPy record or array with the same numbers, for the compiled loop."""
-    if isinstance(numbers, Record):
-        return np.array(astuple(numbers), _numpy_type(numbers))[()]
-    return np.array(numbers, dtype=float)
-
-
-def to_saved(numbers: Record | list[float]) -> dict[str, Any] | tuple[float, ...]:
-    """Return the numbers by name, where they have names, to be saved."""
-    return asdict(numbers) if isinstance(numbers, Record) else tuple(numbers)
-
-
-def from_values(form: Any, values: Any) -> Any:
-    """Return the argument of `to_numpy` or `to_saved`, in the same form."""
-    if isinstance(form, Record):
-        parts = {f.name: getattr(form, f.name) for f in fields(form)}
-        return type(form)(*(from_values(part, values[name]) for name, part in parts.items()))
-    return list(map(float, values)) if isinstance(form, list) else float(values)
-
-
-def _numpy_type(part: Any) -> Any:
-    if isinstance(part, Record):
-        kinds = [(f.name, _numpy_type(getattr(part, f.name))) for f in fields(part)]
-        return np.dtype((np.record, np.dtype(kinds, align=True)))
-    return (float, (len(part),)) if isinstance(part, list) else float

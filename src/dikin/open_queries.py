@@ -53,10 +53,8 @@ class Query:
         return hash(self.id)
 
 
-Memo = Any
-"""The part of a learner's state that a query was asked in. The learner's file knows the type."""
-
-Entry = tuple[Query, Memo]
+Entry = tuple[Query, Any]
+"""A query, and what its learner or tuner remembers of it until the answer: its memo."""
 
 
 class OpenQueries(dict[int, Entry]):

@@ -70,16 +70,13 @@ class Player(ABC, Generic[Q]):
     def open_queries(self) -> list[Q]:
         """The queries that were asked and neither answered nor forgotten, oldest first."""
         with self._open.lock:
-            return [self._again(id) for id in self._open]
+            entries: Any = [*self._open.values()]
+            return [query for query, _ in entries]
 
     @property
     def asked(self) -> int:
         """Number of queries asked so far."""
         return self._open.next_id
-
-    def _again(self, id: int) -> Q:
-        query: Q = self._open[id][0]  # type: ignore[assignment]
-        return query
 
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None

@@ -56,7 +56,7 @@ def encode(value: Any) -> Any:
         return {"items": {key: encode(part) for key, part in value.items()}}
     if isinstance(value, np.floating):
         return float(value)
-    return value
+    return value.copy() if isinstance(value, list) else value
 
 
 def decode(value: Any) -> Any:
@@ -74,7 +74,10 @@ def decode(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a record or nested values as plain JSON values, with None for NaN and the infinite."""
+    """Return a record or nested values as plain JSON values, with None for NaN and the infinite.
+
+    Fields that its repr does not show are left out.
+    """
     if isinstance(value, float):
         return finite_or_none(value)
     if isinstance(value, np.ndarray):
@@ -86,7 +89,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
     return value
 
 

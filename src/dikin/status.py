@@ -87,6 +87,7 @@ class Status:
         int, "Number of values that were left out or bounded, because they look like faults."
     ] = 0
     failed: Annotated[int, "Number of trials that failed, of the last 10,000."] = 0
+    added: Annotated[int, "Number of trials that were added, which the tuner did not ask for."] = 0
     holdback: Annotated[float, "The share of rounds at the control, 0 without a comparison."] = 0.0
     control: Annotated[
         dict[str, Any] | None, "The setting that tuning is compared with, by name."
@@ -141,8 +142,9 @@ class Status:
             yield label, setting_text(setting)
         if self.recent_rounds:
             yield f"last {self.recent_rounds}", f"mean {self.recent_mean:.6g}"
-        if self.failed:
-            yield "failed", f"{self.failed:,} trials"
+        for label, count in (("added", self.added), ("failed", self.failed)):
+            if count:
+                yield label, f"{count:,} trials"
         if self.left_out:
             yield "left out", f"{self.left_out:,} of {self.rounds:,} values look like faults"
         for warning in self.warnings:

@@ -17,6 +17,7 @@ from openfeature.flag_evaluation import Reason
 from openfeature.track import TrackingEventDetails
 
 import dikin
+from dikin.adapters import openfeature
 from dikin.adapters.openfeature import TunerProvider
 from dikin.errors import ParameterError
 from service.serving import Serving
@@ -199,9 +200,12 @@ def test_a_store_that_is_down_costs_the_default() -> None:
 
 
 @pytest.mark.parametrize(("untracked", "values"), [(None, []), (0.0, [0.0, 0.0])])
-def test_old_keys_are_given_up(untracked: float | None, values: list[float]) -> None:
+def test_old_keys_are_given_up(
+    untracked: float | None, values: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openfeature, "MOST_OPEN", 3)
     tuned = tuner()
-    host = client(TunerProvider(tuned, "revenue", untracked=untracked, most_open=3))
+    host = client(TunerProvider(tuned, "revenue", untracked=untracked))
     for key in "abcde":
         price(host, key)
     assert [trial.id for trial in tuned.open_queries] == [2, 3, 4]
@@ -255,7 +259,6 @@ def test_failures_and_metrics_are_attributes_of_the_event() -> None:
     ("given", "named", "message"),
     [
         (dikin.Predictive(dikin.Ball(2)), {}, "a dikin.Tuner or a study of one, got <Predictive"),
-        (tuner(), {"most_open": 0}, "most_open must be"),
         (tuner(), {"untracked": "none"}, "untracked must be a number, got 'none'"),
     ],
 )

@@ -10,7 +10,8 @@ import numpy as np
 
 from dikin.domains.ball import Ball
 from dikin.domains.base import Array, Domain
-from dikin.learners.adaptive import SPENT, TOTAL, AdaptiveSmooth
+from dikin.learners.adaptive import AdaptiveSmooth
+from dikin.learners.barrier_ftrl import SPENT, TOTAL
 from dikin.learners.base import Learner
 from dikin.open_queries import Query
 
@@ -159,7 +160,7 @@ class PresentCentre(AdaptiveSmooth):
 
     def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         before = self._state
-        y, was = (self.geometry.vector(each.iterate) for each in (before, memo))
+        y, was = (self.geometry.vector(each.iterate) for each in (before, memo[0]))
         super()._learn(memo, loss, curvature)
         step = self._state.linear - before.linear
         added = self._state.numbers[TOTAL] - before.numbers[TOTAL]

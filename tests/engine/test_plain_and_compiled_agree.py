@@ -19,7 +19,7 @@ from dikin.engine import jit
 from dikin.engine.play import compiled_rounds, plain_rounds
 from dikin.environments.base import Environment
 from dikin.errors import CheckFailedError
-from dikin.learners.adaptive import TOTAL
+from dikin.learners.barrier_ftrl import TOTAL
 from engine.games import Game, covering, games, options, types_in, uncompiled_rounds
 from reference.barriers import Array
 
@@ -129,14 +129,12 @@ def wrong_scale(learner: Any, environment: Environment) -> Any:
 
 
 def forgetful(learner: Any, environment: Environment) -> Any:
-    plan = learner._plan._replace(keep=0.9)
-    learner._kernel = learner._kernel._replace(plan=plan)
+    learner._kernel = learner._kernel._replace(keep=0.9)
     return plain_rounds(learner, environment)
 
 
 def startless(learner: Any, environment: Environment) -> Any:
-    plan = learner._plan._replace(slope=0 * learner._plan.slope)
-    learner._kernel = learner._kernel._replace(plan=plan)
+    learner._kernel = learner._kernel._replace(slope=0 * learner._kernel.slope)
     return plain_rounds(learner, environment)
 
 

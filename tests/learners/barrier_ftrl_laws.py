@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from dikin.checks.failure import at_most
 from dikin.checks.learner import answer_at, ask, loss_at, name
 from dikin.domains.base import Array
 from dikin.errors import CertificateWarning
-from dikin.learners.adaptive import RATE, TOTAL, BarrierFTRL, Schedule
-from dikin.learners.kernel_learner import LearnerState, Memo
+from dikin.learners.barrier_family import FixedRate
+from dikin.learners.barrier_ftrl import RATE, TOTAL, BarrierFTRL
+from dikin.learners.kernel_learner import LearnerState
 from dikin.open_queries import Query
 from domains.geometry_laws import Direction
 
@@ -23,20 +24,26 @@ DIGITS = 1e-9
 """Relative slack of an equality between numbers that are exact except for rounding."""
 
 
-def _shift(schedule: Schedule, state: LearnerState | Memo) -> float:
-    return float(state.numbers[RATE] * (state.numbers[TOTAL] + schedule.assumed))
+def _fixed(learner: BarrierFTRL) -> FixedRate:
+    """The share of the ellipsoid and the curvatures of a learner, as of one at a fixed rate."""
+    found = learner._schedule
+    return found if isinstance(found, FixedRate) else FixedRate(found.dim, 1.0)
 
 
-def _direction(learner: BarrierFTRL, state: LearnerState | Memo, noise: Array) -> Direction:
+def _shift(learner: BarrierFTRL, state: LearnerState) -> float:
+    return float(state.numbers[RATE] * (state.numbers[TOTAL] + _fixed(learner).curvature))
+
+
+def _direction(learner: BarrierFTRL, state: LearnerState, noise: Array) -> Direction:
     """The direction that a learner explores from a state."""
     schedule = learner._schedule
-    shift = _shift(schedule, state)
+    shift = _shift(learner, state)
     return Direction(learner.geometry, state.iterate, schedule.kappa, shift, noise)
 
 
 def _counted_curvature(learner: BarrierFTRL) -> float:
     """A curvature that, told, makes the round count."""
-    return learner._schedule.least / learner.units.curvature(1.0) * (1 + 1e-12)
+    return _fixed(learner).least / learner.units.curvature(1.0) * (1 + 1e-12)
 
 
 class Surrogate(NamedTuple):
@@ -85,17 +92,21 @@ def check_certificate_adds_up_with_late_answers(make: BarrierFTRLFactory, seed: 
 
 def _surrogate(learner: BarrierFTRL, query: Query, loss: float) -> Surrogate:
     """Tell an answer, and return what was learnt from it."""
-    memo, before, schedule = learner._open[query.id][1], learner._state, learner._schedule
+    (asked_in, *_), before = learner._open[query.id][1], learner._state
     learner.tell(query, loss, _counted_curvature(learner))
     after = learner._state
-    sigma = schedule.trust * learner.units.curvature(_counted_curvature(learner)) + schedule.assumed
+    sigma = _fixed(learner).curvature  # which learners at a fixed rate use instead of the answer's
+    if not isinstance(learner._schedule, FixedRate):
+        sigma = learner.units.curvature(_counted_curvature(learner))
     lam = after.numbers[TOTAL] - before.numbers[TOTAL] - sigma
-    trace = _direction(learner, memo, np.ones(learner.geometry.size)).trace
-    y = learner.geometry.vector(memo.iterate)
-    return Surrogate(y, after.linear - before.linear, sigma, lam, schedule.reach**2 * trace)
+    trace = _direction(learner, asked_in, np.ones(learner.geometry.size)).trace
+    y = learner.geometry.vector(asked_in.iterate)
+    return Surrogate(
+        y, after.linear - before.linear, sigma, lam, _fixed(learner).reach ** 2 * trace
+    )
 
 
-def _price_paid(schedule: Schedule, surrogate: Surrogate) -> float:
+def _price_paid(schedule: Any, surrogate: Surrogate) -> float:
     y = surrogate.y
     d, tau = schedule.dim, surrogate.trace
     price = schedule.smoothness * tau / d / 2 + schedule.lipschitz * np.sqrt(tau / d)

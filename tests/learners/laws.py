@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dikin.checks import Law, laws
-from dikin.learners.adaptive import BarrierFTRL
+from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner
 from dikin.learners.descent import Descent
 

@@ -20,8 +20,22 @@ from typing import Any
 import numpy as np
 
 import dikin
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_schedule import MEASURED, NONE, Numbers
+from dikin.learners.predictive_schedule import (
+    AVERAGE,
+    CURVATURE,
+    LAST,
+    LAST_WEIGHT,
+    LEVEL,
+    MEAN_WEIGHT,
+    MEASURED,
+    NONE,
+    OWN,
+    OWN_WEIGHT,
+    RATE,
+    TRENDING,
+    TRENDING_WEIGHT,
+    expectation,
+)
 from learners.predictive_spaces import Space
 from reference.barriers import Array
 from reference.predictive import Answer, PredictiveReference, cheapest, inside
@@ -104,7 +118,7 @@ class Replay:
             seed=1,
         )
         self.reference = Transcribed(
-            space.psi, space.dim, self.start, setting.memory, self.learner._state.numbers.rate
+            space.psi, space.dim, self.start, setting.memory, self.learner._state.numbers[RATE]
         )
         self.reference.measured = 0 if setting.ranged else MEASURED
         self.keys: dict[int, int] = {}
@@ -134,11 +148,11 @@ class Replay:
         own = self.rng.uniform(-1, 1) if self.rng.random() < 0.3 else None
         forecast = None if own is None else (self.low + self.high) / 2 + self.half * own
         query = self.learner.ask(forecast=forecast)
-        then = self.learner._open[query.id][1].numbers
+        then = self.learner._open[query.id][1][0].numbers
         z = self.space.to_work(query.point) - self.reference.center
-        reach = REACH if then.level == 0 else 1.0
+        reach = REACH if then[LEVEL] == 0 else 1.0
         self.keys[query.id] = self.reference.ask(
-            expectation(self.learner._plan, then), then.level, z / reach, reach
+            expectation(self.learner._kernel, then), then[LEVEL], z / reach, reach
         )
         return query
 
@@ -156,37 +170,37 @@ class Replay:
         loss = self.loss(self.space.to_work(query.point))
         most = min(learner.curvature_limit[0] / self.curvature_unit, 1.0)
         sigma = float(self.rng.choice([0.0, self.rng.uniform(0, most)]))
-        then = learner._open[query.id][1].numbers
+        then = learner._open[query.id][1][0].numbers
         learner.tell(
             query, (self.low + self.high) / 2 + self.half * loss, sigma * self.curvature_unit
         )
         after = learner._state.numbers
-        if before.level == 0:
-            self.measure(self.keys[query.id], loss, after.rate)
+        if before[LEVEL] == 0:
+            self.measure(self.keys[query.id], loss, after[RATE])
             return
         forecast, level = self.mixed(then), asked.level
         if level == 0:  # asked while it was measured how large losses are
-            forecast, level = expectation(learner._plan, before), before.level
+            forecast, level = expectation(learner._kernel, before), before[LEVEL]
         loss = float(np.clip(loss, -1, 1)) if self.setting.ranged else loss
         surprise = loss - forecast
         learnt = float(np.clip(surprise, -level, level))
         if not self.setting.ranged and abs(surprise) > FAR * level:
             learnt = 0.0
-        lam = after.curvature - reference.gamma * before.curvature - sigma
+        lam = after[CURVATURE] - reference.gamma * before[CURVATURE] - sigma
         reference.tell(
             self.keys[query.id],
             loss,
             sigma,
             lam,
-            after.rate,
+            after[RATE],
             forecast=forecast,
             learnt=learnt,
         )
 
-    def mixed(self, then: Numbers) -> float:
+    def mixed(self, then: list[float]) -> float:
         """The forecast: the mean of those that are awake, by weight."""
-        weights = then.last_weight, then.trending_weight, then.mean_weight, then.own_weight
-        advice = then.last, then.trending, then.average, then.own
+        weights = then[LAST_WEIGHT], then[TRENDING_WEIGHT], then[MEAN_WEIGHT], then[OWN_WEIGHT]
+        advice = then[LAST], then[TRENDING], then[AVERAGE], then[OWN]
         awake = [(w, p) for w, p in zip(weights, advice, strict=True) if p != NONE]
         mean = sum(w * p for w, p in awake) / sum(w for w, _ in awake)
         return float(np.clip(mean, -1, 1)) if self.setting.ranged else mean
@@ -220,7 +234,7 @@ class Replay:
         return self
 
     def compare_certificates(self) -> None:
-        learner, measuring = self.learner, self.learner._state.numbers.level == 0
+        learner, measuring = self.learner, self.learner._state.numbers[LEVEL] == 0
         lost = nan if measuring else self.reference.lost_to_the_best()
 
         def bound(beta: float | None, steep: float | None) -> float:

@@ -105,7 +105,7 @@ def test_corral_is_the_algorithm_as_stated() -> None:
         point = road.ask(norm.sf(normals()[0]))
         np.testing.assert_allclose(point, query.point, rtol=0, atol=1e-9)
         # Each base has its bad times, in which its share falls, and comes back.
-        bad = learner._open[query.id][1].played == t // 12 % len(MAKES)
+        bad = learner._open[query.id][1][0] == t // 12 % len(MAKES)
         loss = 3.2 + 0.4 * float(np.sum((query.point - target) ** 2)) + 3.0 * bad
         curvature = 0.5 * (t % 3)
         learner.tell(query, loss, curvature)
@@ -135,7 +135,7 @@ def test_late_answers_for_an_earlier_life_of_a_base() -> None:
     before = learner._lives
     while (learner._lives == before).all():
         query = learner.ask()
-        played = learner._open[query.id][1].played
+        played = learner._open[query.id][1][0]
         learner.tell(query, RANGE[1] if played == 0 else RANGE[0])
     twin = dikin.restore(json.loads(json.dumps(learner.state())))
     assert [q.point.tolist() for q in twin.open_queries] == [q.point.tolist() for q in early]

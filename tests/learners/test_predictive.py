@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 
 import dikin
-from dikin.learners.kernel_learner import Memo
-from dikin.learners.predictive_schedule import MEASURED, measuring
+from dikin.learners.kernel_learner import Asked
+from dikin.learners.predictive_schedule import CLIPPED, G_Y, MEASURED, measuring
 from learners.predictive_replay import Replay, Setting
 from learners.predictive_spaces import SPACES
 
@@ -19,28 +19,28 @@ from learners.predictive_spaces import SPACES
 class CertifiesWhatWasLearnt(dikin.Predictive):
     """The certificate is made of estimates of which not all was learnt."""
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Asked, loss: float, curvature: float) -> None:
         old, linear, size = self._state.numbers, self._state.linear.copy(), self.geometry.size
         super()._learn(memo, loss, curvature)
-        if self._state.numbers.clipped > old.clipped:
+        if self._state.numbers[CLIPPED] > old[CLIPPED]:
             self._state.linear[size:] = linear[size:]
 
 
 class AnswersHereAndNow(dikin.Predictive):
     """A late answer is learnt as if it had been asked at the present centre."""
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        super()._learn(memo._replace(iterate=self._state.iterate), loss, curvature)
+    def _learn(self, memo: Asked, loss: float, curvature: float) -> None:
+        super()._learn((memo[0]._replace(iterate=self._state.iterate), *memo[1:]), loss, curvature)
 
 
 class WeighsByLosses(dikin.Predictive):
     """All answers that only measure weigh the same, and how many there are the losses decide."""
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Asked, loss: float, curvature: float) -> None:
         old = self._state.numbers
         super()._learn(memo, loss, curvature)
         if measuring(old) and self.rounds >= MEASURED:
-            self._state.numbers.g_y += (1 / self._plan.keep - 1) * old.g_y
+            self._state.numbers[G_Y] += (1 / self._kernel.keep - 1) * old[G_Y]
 
 
 MUTANTS = [

@@ -10,14 +10,14 @@ import pytest
 
 import dikin
 from dikin import errors
-from dikin.learners.predictive import expectation
+from dikin.learners.predictive_schedule import OWN, expectation
 
 BOX = dikin.Box([0, 0], [10, 2])
 
 
 def expected(learner: dikin.Predictive) -> float:
     """The forecast of the query 13, in working units."""
-    return expectation(learner._plan, learner._open[13][1].numbers)
+    return expectation(learner._kernel, learner._open[13][1][0].numbers)
 
 
 def learner(**options: Any) -> Any:
@@ -116,4 +116,4 @@ def test_an_absurd_forecast_counts_as_one_within_reach(forecast: float, counts: 
     for t in range(20):
         learner.tell(learner.ask(), float(t % 5))
     query = learner.ask(forecast=forecast)
-    assert learner._open[query.id][1].numbers.own == counts
+    assert learner._open[query.id][1][0].numbers[OWN] == counts

@@ -14,6 +14,7 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
+from dikin.learners.predictive_schedule import FAULTS, KNOWN_SINCE, LEVEL
 
 BOX = dikin.Box([0, 0], [10, 2])
 ROUNDS, SEEDS, FAULT = 500, 4, 1e6
@@ -64,10 +65,10 @@ def steps_far_off(age: float) -> int:
     """Far losses until they are believed, so many rounds after sizes were known."""
     learner = dikin.Predictive(BOX, seed=1)
     n = learner._state.numbers.copy()
-    n.level, n.known_since = 1.0, 8.0
+    n[LEVEL], n[KNOWN_SINCE] = 1.0, 8.0
     for count in range(1, 40):
         schedule.count_fault(n, 100.0 * 2.0**count, age)
-        if n.faults == 0:
+        if n[FAULTS] == 0:
             return count
     raise AssertionError("never")
 

@@ -15,16 +15,28 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import predictive
-from dikin.learners.predictive_schedule import NONE, Numbers
+from dikin.learners import predictive_schedule as schedule
+from dikin.learners.predictive_schedule import (
+    AVERAGE,
+    LAST,
+    LAST_WEIGHT,
+    LEVEL,
+    MEAN_WEIGHT,
+    MIXTURE,
+    NONE,
+    OWN,
+    TRENDING,
+    TRENDING_WEIGHT,
+    first_numbers,
+)
 from paper.charts import holds
 
-PLAN = dikin.Predictive(dikin.Ball(2))._plan
-Learn = Callable[[Numbers, Numbers, float, int], None]
+PLAN = dikin.Predictive(dikin.Ball(2))._kernel
+Learn = Callable[[list[float], list[float], float, int], None]
 
 
-def advice_of(n: Numbers) -> list[float]:
-    return [n.last, n.trending, n.average, nan if n.own == NONE else n.own]
+def advice_of(n: list[float]) -> list[float]:
+    return [n[LAST], n[TRENDING], n[AVERAGE], nan if n[OWN] == NONE else n[OWN]]
 
 
 class Tally:
@@ -33,10 +45,10 @@ class Tally:
     def __init__(self) -> None:
         self.rounds, self.sums, self.least = 0, np.zeros(4), np.zeros(4)
 
-    def add(self, value: float, n: Numbers) -> None:
+    def add(self, value: float, n: list[float]) -> None:
         errors = (value - np.array(advice_of(n))) ** 2
-        rho = max(n.level**2, float(np.nanmax(errors)))
-        mixed = (value - predictive.expectation(PLAN, n)) ** 2
+        rho = max(n[LEVEL] ** 2, float(np.nanmax(errors)))
+        mixed = (value - schedule.expectation(PLAN, n)) ** 2
         self.rounds += 1
         if rho > 0:
             self.sums += np.nan_to_num((mixed - errors) / rho)
@@ -70,24 +82,24 @@ def sleeper(rounds: int) -> Iterator[tuple[list[float], float]]:
 
 def check_any_advice(learn: Learn) -> None:
     for game in (two_camps, late_bloomer, sleeper):
-        n, tally = Numbers(), Tally()
+        n, tally = first_numbers(), Tally()
         for t, (advice, value) in enumerate(game(3000), 1):
-            n.last, n.trending, n.average, n.own = advice
-            awake = np.array([n.last_weight, n.trending_weight, n.mean_weight])
-            n.mixture = float(awake @ advice[:3]) / float(awake.sum())
+            n[LAST], n[TRENDING], n[AVERAGE], n[OWN] = advice
+            awake = np.array([n[LAST_WEIGHT], n[TRENDING_WEIGHT], n[MEAN_WEIGHT]])
+            n[MIXTURE] = float(awake @ advice[:3]) / float(awake.sum())
             tally.add(value, n)
             learn(n, n.copy(), value, t)
 
 
-def too_fast(n: Numbers, then: Numbers, value: float, round: int) -> None:
+def too_fast(n: list[float], then: list[float], value: float, round: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "exp", lambda x: exp(2 * x))
-        predictive.learn_forecast(n, then, value, round)
+        patch.setattr(schedule, "exp", lambda x: exp(2 * x))
+        schedule.learn_forecast(n, then, value, round)
 
 
-def without_a_share(n: Numbers, then: Numbers, value: float, round: int) -> None:
-    predictive.learn_forecast(n, then, value, 10**12)
+def without_a_share(n: list[float], then: list[float], value: float, round: int) -> None:
+    schedule.learn_forecast(n, then, value, 10**12)
 
 
 def test_the_bound_holds_for_any_advice_and_needs_its_rate_and_its_share() -> None:
-    holds(check_any_advice, predictive.learn_forecast, too_fast, without_a_share)
+    holds(check_any_advice, schedule.learn_forecast, too_fast, without_a_share)

@@ -13,8 +13,14 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_schedule import Numbers
+from dikin.learners.predictive_schedule import (
+    EXPLORING,
+    LEVEL,
+    MEAN_SQUARE,
+    MEDIAN,
+    TOP,
+    expectation,
+)
 
 BOX = dikin.Box([0, 0], [1, 1])
 Values = Any
@@ -25,7 +31,7 @@ def bowl(point: Any) -> float:
     return float(away @ away)
 
 
-def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, Numbers]]:
+def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, list[float]]]:
     """The surprise, the level it had, and the numbers after it, for every round after the eighth.
 
     `values` gives what is measured, from a round and the loss.
@@ -36,9 +42,9 @@ def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, 
         query = learner.ask()
         value = values(t, bowl(query.point))
         learner.tell(query, value)
-        if before.level > 0:
-            surprise = value - expectation(learner._plan, before)
-            found.append((surprise, before.level, learner._state.numbers.copy()))
+        if before[LEVEL] > 0:
+            surprise = value - expectation(learner._kernel, before)
+            found.append((surprise, before[LEVEL], learner._state.numbers.copy()))
     return found
 
 
@@ -63,9 +69,9 @@ def test_the_level_follows_the_median() -> None:
             median = max(median, top / 64 / 6)
         smooth *= exp(log(6 * median / smooth) / max(1.0, min(count / 4, 64.0)))
         top = smooth if count < 32 else max(top, smooth)
-        assert n.median == pytest.approx(median, rel=1e-9)
-        assert n.top == pytest.approx(top, rel=1e-9)
-        assert n.level == pytest.approx(6 * median, rel=1e-9)
+        assert n[MEDIAN] == pytest.approx(median, rel=1e-9)
+        assert n[TOP] == pytest.approx(top, rel=1e-9)
+        assert n[LEVEL] == pytest.approx(6 * median, rel=1e-9)
 
 
 # --- what is far off -----------------------------------------------------------------------------
@@ -97,23 +103,23 @@ def test_a_burst_of_wild_values_is_not_followed() -> None:
     wild = 1e3 * rng.standard_normal(1000)
     learner = dikin.Predictive(BOX, seed=4)
     play(learner, calm, 400)
-    center, level = learner.center, learner._state.numbers.level
+    center, level = learner.center, learner._state.numbers[LEVEL]
     for t in range(7):
         learner.tell(learner.ask(), float(wild[t]))
     # What changes is the rate, and with it how far the barrier pulls.
     assert np.abs(learner.center - center).max() <= 0.02
-    assert learner._state.numbers.level / level <= exp(7 * 0.05) * (1 + 1e-9)
+    assert learner._state.numbers[LEVEL] / level <= exp(7 * 0.05) * (1 + 1e-9)
     assert learner.clipped >= 7
 
 
 def test_the_level_halves_forty_times_at_most() -> None:
     """To 10^-12 of the range: with less, rounding would be the surprise."""
     learner = dikin.Predictive(dikin.Ball(2), loss_range=(-1, 1))
-    n, first = learner._state.numbers, learner._state.numbers.level
-    n.mean_square, n.exploring = 0.0, 1e9  # no surprise; all is paid for
+    n, first = learner._state.numbers, learner._state.numbers[LEVEL]
+    n[MEAN_SQUARE], n[EXPLORING] = 0.0, 1e9  # no surprise; all is paid for
     for _ in range(60):
-        schedule.double_or_halve(learner._plan, n, False, 1)
-    assert n.level == first * 2.0**-40
+        schedule.double_or_halve(learner._kernel, n, False, 1)
+    assert n[LEVEL] == first * 2.0**-40
 
 
 # --- losses that are all the same at first -------------------------------------------------------

@@ -11,8 +11,21 @@ import pytest
 
 import dikin
 from dikin.learners import predictive_schedule as schedule
-from dikin.learners.predictive import expectation
-from dikin.learners.predictive_schedule import FACTOR, STEEP_FACTOR, STEP, Numbers
+from dikin.learners.predictive_schedule import (
+    CLIPPED,
+    CURVATURE,
+    EXPLORING,
+    FACTOR,
+    LEVEL,
+    MEAN_SQUARE,
+    RATE,
+    RATE_CHANGES,
+    SIGMA,
+    STEEP_FACTOR,
+    STEP,
+    TOP,
+    expectation,
+)
 from learners.predictive_games import hostile
 from paper.charts import holds
 from reference.barriers import Array
@@ -37,14 +50,14 @@ class ScheduleReplay:
 
     @property
     def level(self) -> float:
-        return float(self.learner._state.numbers.level)
+        return float(self.learner._state.numbers[LEVEL])
 
     def ask(self) -> None:
         y, shift = self.learner.center, self.eta * self.S
         room = 1 - float(y @ y)
         hessian = (2 / room + shift) * np.eye(DIM) + 4 / room**2 * np.outer(y, y)
         tau = float(np.trace(np.linalg.inv(hessian)))
-        expected = float(expectation(self.learner._plan, self.learner._state.numbers))
+        expected = float(expectation(self.learner._kernel, self.learner._state.numbers))
         self.asked.append((self.learner.ask(), tau, shift, expected, self.level))
 
     def tell(self, slope: Array, noise: float, sigma: float) -> None:
@@ -87,7 +100,7 @@ class ScheduleReplay:
             self.eta = before
 
     def balance(self, stiff: float) -> float:
-        v = max(sqrt(self.learner._state.numbers.mean_square), self.level / 8)
+        v = max(sqrt(self.learner._state.numbers[MEAN_SQUARE]), self.level / 8)
         span = max(min(self.rounds + 1, self.memory), 3)
         if self.beta is not None:
             bend, share = sqrt(2 * self.beta * self.S) / (DIM * v), 0.5
@@ -117,18 +130,18 @@ class ScheduleReplay:
     def compare(self) -> None:
         """To 1e-8: rounding of the inverted Hessians, fed back for some hundred rounds."""
         n = self.learner._state.numbers
-        shipped = n.curvature, n.curvature - n.sigma, n.rate, n.rate_changes
+        shipped = n[CURVATURE], n[CURVATURE] - n[SIGMA], n[RATE], n[RATE_CHANGES]
         own = self.S, self.lam, self.eta, self.changes
         np.testing.assert_allclose(shipped, own, rtol=1e-8, atol=1e-10)
 
 
 def planned(**options: Any) -> Any:
-    return dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), **options)._plan
+    return dikin.Predictive(dikin.Ball(3), loss_range=(-1, 1), **options)._kernel
 
 
-def balanced_rate(plan: Any, n: Numbers, stiff: float) -> float:
+def balanced_rate(plan: Any, n: list[float], stiff: float) -> float:
     """The rate after many rounds, whatever it was before."""
-    n.rate = 1e300
+    n[RATE] = 1e300
     return schedule.next_rate(plan, n, FOREVER, stiff)
 
 
@@ -138,12 +151,13 @@ FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
 
-def rates() -> Iterator[tuple[Numbers, float]]:
+def rates() -> Iterator[tuple[list[float], float]]:
     """States with S, V and a level that does not cap the rate; and h."""
     rng = np.random.default_rng(2)
     for _ in range(100):
-        n = Numbers(top=2.0, level=1e-9)
-        n.curvature, n.mean_square = 10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0)
+        n = schedule.first_numbers()
+        n[TOP], n[LEVEL] = 2.0, 1e-9
+        n[CURVATURE], n[MEAN_SQUARE] = 10.0 ** rng.uniform(-3, 4), 10.0 ** rng.uniform(-4, 0)
         yield n, float(10.0 ** rng.uniform(-3, 3))
 
 
@@ -151,21 +165,21 @@ ETAS = np.exp(np.arange(-50, 25, 1e-3))
 """Steps of 0.1 percent: a smooth cost is known to 1e-6 of itself near its minimum."""
 
 
-def priced(plan: Any, n: Numbers, stiff: float) -> Callable[[Any], Any]:
+def priced(plan: Any, n: list[float], stiff: float) -> Callable[[Any], Any]:
     """The cost of a round at a rate: exploring, its share of the barrier, noise."""
     share = plan.nu * log(FOREVER) / FOREVER
-    beta = plan.tuning.guess * n.top if plan.smoothness < 0 else plan.smoothness
+    beta = plan.guess * n[TOP] if plan.smoothness < 0 else plan.smoothness
 
     def cost(eta: Any) -> Any:
-        bend = eta * n.curvature + stiff
+        bend = eta * n[CURVATURE] + stiff
         curved = inf if isinf(beta) else beta / bend
         steep = inf if isinf(plan.lipschitz) else plan.lipschitz / np.sqrt(bend)
-        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n.mean_square / 2
+        return np.minimum(curved, steep) + share / eta + eta * plan.dim**2 * n[MEAN_SQUARE] / 2
 
     return cost
 
 
-def forgets_the_barrier(plan: Any, n: Numbers, stiff: float) -> float:
+def forgets_the_barrier(plan: Any, n: list[float], stiff: float) -> float:
     return balanced_rate(plan, n, 0.0)
 
 
@@ -195,7 +209,8 @@ def test_the_rate_is_a_share_of_the_one_that_costs_least(constants: dict[str, fl
 def test_the_noise_is_an_eighth_of_the_level_at_least() -> None:
     rates = []
     for noise in (0.0, 0.05, 0.06):
-        n = Numbers(top=2.0, level=0.4, curvature=1e4, mean_square=noise**2)
+        n = schedule.first_numbers()
+        n[TOP], n[LEVEL], n[CURVATURE], n[MEAN_SQUARE] = 2.0, 0.4, 1e4, noise**2
         rates.append(balanced_rate(planned(smoothness=0.7), n, 1.0))
     assert rates[0] == pytest.approx(rates[1], rel=1e-12)
     assert rates[2] < rates[1]
@@ -210,7 +225,7 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         for t in range(600):
             query = learner.ask()
             learner.tell(query, *world.answer(t, query.point))
-            steps.append(2 * learner._state.numbers.rate * learner._state.numbers.level)
+            steps.append(2 * learner._state.numbers[RATE] * learner._state.numbers[LEVEL])
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
@@ -246,10 +261,10 @@ def test_lambda_and_the_rate_are_those_of_the_page(
 
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     """The price of one clipped round, and what all of them may cost: as much as all else."""
-    plan, n = learner._plan, learner._state.numbers
-    beta = n.top * plan.tuning.guess if plan.smoothness < 0 else plan.smoothness
-    each = 2 * plan.dim * min(n.top + 2 * beta, 2 * plan.lipschitz)
-    others = n.exploring + (n.curvature - n.sigma) / 2 + plan.nu * log(rounds + 1) / rate
+    plan, n = learner._kernel, learner._state.numbers
+    beta = n[TOP] * plan.guess if plan.smoothness < 0 else plan.smoothness
+    each = 2 * plan.dim * min(n[TOP] + 2 * beta, 2 * plan.lipschitz)
+    others = n[EXPLORING] + (n[CURVATURE] - n[SIGMA]) / 2 + plan.nu * log(rounds + 1) / rate
     return each, others
 
 
@@ -267,19 +282,19 @@ def check_budgets(game: str, options: dict[str, Any]) -> None:
         query = learner.ask()
         learner.tell(query, *world.answer(t - 1, query.point))
         n = learner._state.numbers
-        assert n.level <= n.top <= learner._plan.tuning.widest
-        assert n.level / before.level in (0.5, 1.0, 2.0)
-        assert (n.clipped > before.clipped) == (n.level > before.level)
-        if n.level < before.level:
-            each, most_for_all = budget(learner, t, before.rate)
+        assert n[LEVEL] <= n[TOP] <= learner._kernel.widest
+        assert n[LEVEL] / before[LEVEL] in (0.5, 1.0, 2.0)
+        assert (n[CLIPPED] > before[CLIPPED]) == (n[LEVEL] > before[LEVEL])
+        if n[LEVEL] < before[LEVEL]:
+            each, most_for_all = budget(learner, t, before[RATE])
             paid = max(paid, most_for_all / each)
-        assert n.clipped <= paid + 1e-9
-        rate = n.rate
-        ratio = rate / before.rate
-        capped = ratio < 1 and rate == learner._plan.tuning.cap / (learner._plan.dim * n.level)
+        assert n[CLIPPED] <= paid + 1e-9
+        rate = n[RATE]
+        ratio = rate / before[RATE]
+        capped = ratio < 1 and rate == learner._kernel.cap / (learner._kernel.dim * n[LEVEL])
         assert ratio == 1 or capped or max(ratio, 1 / ratio) >= STEP * (1 - 1e-12)
         most = max(most, budget(learner, t, rate)[1])
-        assert n.rate_changes <= most
+        assert n[RATE_CHANGES] <= most
 
 
 @pytest.mark.parametrize("game", ["bursts", "switches", "nothing, then linear"])

@@ -12,7 +12,7 @@ import pytest
 import dikin
 from dikin import errors, registry
 from dikin.checks.learner import ask, shaped
-from dikin.learners.adaptive import HELD, RATE
+from dikin.learners.barrier_ftrl import HELD, RATE
 from dikin.learners.range_search import first_range
 from learners.unknown_range_laws import without_range
 

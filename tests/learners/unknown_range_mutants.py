@@ -8,7 +8,8 @@ from typing import Any, Self
 from checks.learner_mutants import LearnerMutant, disc
 from dikin.domains.base import Domain
 from dikin.errors import LossError
-from dikin.learners.adaptive import SPENT, AdaptiveSmooth
+from dikin.learners.adaptive import AdaptiveSmooth
+from dikin.learners.barrier_ftrl import SPENT
 from dikin.learners.range_search import STALE, Range, RangeSearch
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 import dikin
 from dikin.errors import SlowLearnerWarning
-from dikin.learners.adaptive import RATE, TOTAL, Adaptive
+from dikin.learners.adaptive import Adaptive
+from dikin.learners.barrier_ftrl import RATE, TOTAL
 from paper.charts import Array, Chart
 from reference.barriers import (
     BallBarrier,
@@ -85,7 +86,7 @@ class Altered:
 
 def altered(learner: Adaptive, **changes: Any) -> Adaptive:
     """The learner with another schedule, from the beginning: a mutant."""
-    learner._follow(Altered(learner._schedule, **changes))
+    learner._follow(learner._kernel._replace(schedule=Altered(learner._schedule, **changes)))
     return learner
 
 

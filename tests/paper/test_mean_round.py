@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from dikin.checks.sample_points import interior
-from dikin.learners.adaptive import RATE, TOTAL, Adaptive
+from dikin.learners.adaptive import Adaptive
+from dikin.learners.barrier_ftrl import RATE, TOTAL
 from dikin.open_queries import OpenQueries
 from dikin.rng import stream
 from paper.charts import Array, Chart, holds

@@ -75,8 +75,8 @@ def alone(tuner: dikin.Tuner, name: str = "a") -> Any:
 
 def state_of(player: Any) -> Any:
     """A state without what rows do not tell of early rounds: the best setting after each, which a
-    row has from before it, and which of their values were left out."""
-    state, kept = player.state(), Round._fields.index("left_out")
+    row has from before it."""
+    state, kept = player.state(), Round._fields.index("center")
     return state | {"history": [row[:kept] for row in state["history"]]}
 
 

@@ -33,7 +33,7 @@ def test_target_is_the_numerator_to_the_power_k(k: int) -> None:
         for dim, constant in ((1, 0.0), (3, 0.7), (40, 25.0)):
             assert target(dim, constant) == pytest.approx(NUMERATOR[k](dim, constant) ** k)
 
-    holds(check, partial(adaptive.target, k), partial(adaptive.target, 5 - k))
+    holds(check, partial(rates.target, k), partial(rates.target, 5 - k))
 
 
 def patterns(rounds: int) -> list[np.ndarray]:
@@ -123,4 +123,4 @@ def test_the_sum_without_curvature_is_that_of_its_steps(k: int) -> None:
     total = first
     for _ in range(rounds):
         total += (target / total) ** (1 / k)
-    assert adaptive.uncurved(first, target, rounds, k) == pytest.approx(total, rel=1e-3)
+    assert rates.uncurved(first, target, rounds, k) == pytest.approx(total, rel=1e-3)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin.learners import adaptive
 from dikin.theory import rates
 from paper.charts import holds
 from paper.runs import Record
@@ -25,7 +24,7 @@ ORDER = {"smooth": rates.SMOOTH, "lipschitz": rates.LIPSCHITZ}
 
 def terms(kind: str, sigmas: Any, dim: int, nu: float, constant: float) -> list[float]:
     """The terms of the display but its 8: lambda_0/2, OPT_T, the barrier's and the cap's."""
-    q = adaptive.target(ORDER[kind], dim, constant)
+    q = rates.target(ORDER[kind], dim, constant)
     best, _ = lemmas.minimum(ORDER[kind], q, sigmas, q)
     rounds, cap = len(sigmas), 3 * dim * nu * log(len(sigmas))
     if kind == "smooth":

@@ -7,6 +7,7 @@ import pytest
 
 import dikin
 from dikin import Choice, Integer, Real, Shares, Tuner
+from tuning.loops import restored, run
 
 RANGES = {"x": Real(0, 10, start=2), "n": Integer(1, 9, start=8), "c": Choice(["a", "b"])}
 
@@ -16,12 +17,13 @@ def cost(params: dict[str, Any]) -> float:
 
 
 def played(tuner: Tuner, rounds: int, seed: int = 1) -> float:
-    rng, total = np.random.default_rng(seed), 0.0
-    for _ in range(rounds):
-        trial = tuner.ask()
-        total += cost({"n": 3, "c": "b"} | trial.params)
-        tuner.tell(trial, cost({"n": 3, "c": "b"} | trial.params) + 0.3 * rng.standard_normal())
-    return total
+    """Return the cost of some rounds."""
+
+    def measure(p: dict[str, Any], t: int) -> float:
+        return cost({"n": 3, "c": "b"} | p)
+
+    trials = run(tuner, rounds, measure, noise=0.3, seed=seed)
+    return sum(measure(trial.params, 0) for trial in trials)
 
 
 def log(tuner: Tuner, rows: int, level: float = 0.0) -> None:
@@ -51,14 +53,13 @@ def test_a_log_helps_from_the_first_round_on(level: float, most: float) -> None:
 def test_a_log_that_misleads_is_followed_step_by_step_and_not_for_long() -> None:
     """The log has its best value at 8, where today's values are the worst."""
     for seed in range(3):
-        rng, settings = np.random.default_rng(seed), []
+        rng = np.random.default_rng(seed)
         tuner = Tuner({"x": Real(0, 10, start=5)}, seed=seed)
         for x in rng.uniform(0, 10, 20):
             tuner.add_trial({"x": float(x)}, (float(x) - 8) ** 2 + 0.3 * rng.standard_normal())
-        for _ in range(30):
-            trial = tuner.ask()
-            settings.append(trial["x"])
-            tuner.tell(trial, (settings[-1] - 2) ** 2 + 0.3 * rng.standard_normal())
+        assert "added           20 trials" in str(tuner)
+        trials = run(tuner, 30, lambda p, t: (p["x"] - 2) ** 2, noise=0.3, seed=seed + 9)
+        settings = [trial["x"] for trial in trials]
         assert 5 < settings[0] < 7 < settings[2]
         assert np.mean([x < 5 for x in settings]) > 0.6
 
@@ -72,8 +73,8 @@ def test_a_log_is_no_part_of_rounds_and_of_the_uplift() -> None:
     assert tuner.uplift.tuned_rounds + tuner.uplift.held_back_rounds <= 30
     table = tuner.history()
     assert [*table["round"]] == 30 * [0] + [*range(1, 31)] + 5 * [0]
-    twin = dikin.restore(tuner.state())
-    assert twin.ask() == tuner.ask()
+    twin = restored(tuner)
+    assert (twin.ask(), twin.added) == (tuner.ask(), 35)
 
 
 def test_a_log_has_failures_metrics_contexts_and_covariates() -> None:
@@ -145,20 +146,15 @@ def test_parameters_come_and_go() -> None:
 )
 def test_any_change_can_be_made(before: Any, after: Any) -> None:
     tuner = Tuner({"p": before, "x": Real(0, 1)}, seed=1)
-    for _ in range(30):
-        trial = tuner.ask()
-        tuner.tell(trial, trial["x"] ** 2)
+    run(tuner, 30, lambda p, t: p["x"] ** 2)
     waiting = tuner.ask()
     tuner.set_parameters({"p": after, "x": Real(0, 1)}, "x <= 0.5")
-    for _ in range(30):
-        trial = tuner.ask()
+    for trial in run(tuner, 30, lambda p, t: p["x"] ** 2):
         assert trial["x"] <= 0.5
         assert np.isfinite(trial.point).all()
-        tuner.tell(trial, trial["x"] ** 2)
     with pytest.raises(dikin.DikinError):  # it was for other parameters
         tuner.tell(waiting, 1.0)
-    twin = dikin.restore(tuner.state())
-    assert twin.ask() == tuner.ask()
+    assert restored(tuner).ask() == tuner.ask()
 
 
 @pytest.mark.parametrize(("control", "x"), [({"x": 3}, 3.0), (None, 2.0)], ids=["given", "start"])
@@ -169,7 +165,7 @@ def test_the_control_stays_and_never_becomes_the_new_start(control: Any, x: floa
     tuner.set_parameters({"x": Real(1, 20, start=9), "n": Integer(1, 9, start=8)})
     assert tuner.control == {"x": x, "n": 8}  # a new parameter had its start so far
     tuner.set_parameters({"x": Real(1, 20, start=15), "n": Integer(1, 9, start=1)})
-    twin = dikin.restore(tuner.state())
+    twin = restored(tuner)
     assert tuner.control == twin.control == {"x": x, "n": 8}
     played(tuner, 5)
     tuner.set_parameters({"x": Real(1, 20, log=True)})

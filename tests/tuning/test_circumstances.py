@@ -7,22 +7,22 @@ import pytest
 
 from dikin import Cycle, Real, Tuner
 from dikin.errors import CovariateError
+from tuning.loops import Params, run
 
 X = {"x": Real(0, 10, start=2)}
 
 
 def lost(tuner: Tuner, explains: Any, late: bool, rounds: int = 300) -> float:
     """The cost of 300 rounds whose noise has a cause, which the tuner may hear of."""
-    rng, total = np.random.default_rng(1), 0.0
-    for _ in range(rounds):
-        load = float(rng.standard_normal())
-        known = explains(load)
-        trial = tuner.ask(covariates=None if late else known)
-        cost = 0.2 * (trial["x"] - 7) ** 2
-        total += cost
-        value = cost + 5 * load + 0.2 * rng.standard_normal()
-        tuner.tell(trial, value, covariates=known if late else None)
-    return total
+    loads = np.random.default_rng(2).standard_normal(rounds).tolist()
+
+    def measure(p: Params, t: int) -> dict[str, Any]:
+        value = 0.2 * (p["x"] - 7) ** 2 + 5 * loads[t]
+        return {"value": value, "covariates": explains(loads[t]) if late else None}
+
+    known = (lambda t: {}) if late else (lambda t: {"covariates": explains(loads[t])})
+    trials = run(tuner, rounds, measure, noise=0.2, known=known)
+    return sum(0.2 * (trial["x"] - 7) ** 2 for trial in trials)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -49,12 +49,13 @@ def test_a_word_and_a_cycle_explain_as_well() -> None:
 
 def test_one_that_is_missing_counts_as_usual() -> None:
     """The mean is 3: at 0 the expected value would be off by 30."""
-    rng, tuner = np.random.default_rng(1), Tuner(X, seed=1)
-    for t in range(200):
-        load = 3 + rng.standard_normal()
-        known = {"load": load} if t % 3 else {"load": None}
-        trial = tuner.ask(covariates=known)
-        tuner.tell(trial, 10 * load)
+    loads, tuner = 3 + np.random.default_rng(1).standard_normal(200), Tuner(X, seed=1)
+    run(
+        tuner,
+        200,
+        lambda p, t: 10 * loads[t],
+        known=lambda t: {"covariates": {"load": loads[t] if t % 3 else None}},
+    )
     assert tuner.ask().expected == pytest.approx(30, abs=6)
 
 
@@ -92,17 +93,17 @@ def test_a_category_has_sixteen_words_and_a_tuner_sixteen_covariates() -> None:
         tuner.ask(covariates={f"c{i}": 1.0 for i in range(17)})
 
 
-def region_cost(region: str, x: float) -> float:
-    return (x - (9 if region == "eu" else 4)) ** 2
+def region(t: int) -> dict[str, Any]:
+    return {"context": {"region": ["eu", "us"][t % 2]}}
+
+
+def region_cost(p: Params, t: int) -> float:
+    return float((p["x"] - [9, 4][t % 2]) ** 2)
 
 
 def test_each_context_has_its_own_setting_and_shares_the_rest() -> None:
     tuner = Tuner({"x": Real(1, 14, start=6)}, context={"region": ["eu", "us"]}, seed=1)
-    rng = np.random.default_rng(1)
-    for t in range(400):
-        region = ["eu", "us"][t % 2]
-        trial = tuner.ask({"region": region})
-        tuner.tell(trial, region_cost(region, trial["x"]) + rng.standard_normal())
+    run(tuner, 400, region_cost, noise=1.0, known=region)
     assert tuner.best_for({"region": "eu"})["x"] == pytest.approx(9, abs=0.5)
     assert tuner.best_for({"region": "us"})["x"] == pytest.approx(4, abs=0.5)
     found = tuner.recommend({"region": "eu"})
@@ -115,12 +116,8 @@ def test_each_context_has_its_own_setting_and_shares_the_rest() -> None:
 def test_nothing_is_forgotten_where_nothing_changes() -> None:
     """No block of 250 rounds costs three times the settled one (12 a round at the start)."""
     tuner = Tuner({"x": Real(1, 14, start=6)}, context={"region": ["eu", "us"]}, seed=3)
-    rng, costs = np.random.default_rng(3), []
-    for t in range(1500):
-        region = ["eu", "us"][t % 2]
-        trial = tuner.ask({"region": region})
-        costs.append(region_cost(region, trial["x"]))
-        tuner.tell(trial, costs[-1] + rng.standard_normal())
+    trials = run(tuner, 1500, region_cost, noise=1.0, seed=3, known=region)
+    costs = [region_cost(trial.params, t) for t, trial in enumerate(trials)]
     blocks = np.reshape(costs, (-1, 250)).mean(axis=1)
     assert blocks[2:].max() < 0.5
 
@@ -134,11 +131,14 @@ def test_nothing_is_forgotten_where_nothing_changes() -> None:
 )
 def test_a_number_chooses_the_setting_in_between_too(kind: Any, places: Any, best: Any) -> None:
     tuner = Tuner({"x": Real(1, 14, start=6)}, context={"z": kind}, seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(600):
-        z = float(rng.uniform(places[0], places[-1]))
-        trial = tuner.ask({"z": z})
-        tuner.tell(trial, (trial["x"] - best(z)) ** 2 + 0.3 * rng.standard_normal())
+    numbers = np.random.default_rng(2).uniform(places[0], places[-1], 600).tolist()
+    run(
+        tuner,
+        600,
+        lambda p, t: (p["x"] - best(numbers[t])) ** 2,
+        noise=0.3,
+        known=lambda t: {"context": {"z": numbers[t]}},
+    )
     middle = (places[0] + places[1]) / 2
     for z in (*places[1:-1], middle):
         assert tuner.best_for({"z": z})["x"] == pytest.approx(best(z), abs=1.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import inf, log, pi, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_the_certificate_of_a_tuner_is_above_its_regret_and_of_use(at_once: int)
 def test_first_forecast_is_the_second_answer() -> None:
     tuner = dikin.Tuner(UNIT, smoothness=2.0, seed=1)
     trials = tuner.ask(n=3)
-    kept = [tuner._open[trial.id][1].play for trial in trials]
+    kept: list[Any] = [trial.play for trial in trials]
     for trial, value in zip(trials, (5000.0, 5001.0, 5002.0), strict=True):
         tuner.tell(trial, value)
     assert [np.isnan(each.expected) for each in kept] == [True] * 3

@@ -14,12 +14,13 @@ from dikin.errors import ParameterError, StateError
 from dikin.tuning.history import uplift_course
 from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.holdback import is_held_back
+from tuning.loops import restored, run
 
 PARAMETERS = {"price": Real(1, 14, start=4), "ads": Real(0, 60, start=40)}
 
 
-def revenue(params, noise=0.0):
-    return 500.0 - 2 * (params["price"] - 9) ** 2 - 0.05 * (params["ads"] - 20) ** 2 + noise
+def revenue(params):
+    return 500.0 - 2 * (params["price"] - 9) ** 2 - 0.05 * (params["ads"] - 20) ** 2
 
 
 def made(**more):
@@ -27,10 +28,7 @@ def made(**more):
 
 
 def played(tuner, rounds, seed=1, value=revenue, noise=10):
-    rng = np.random.default_rng(seed)
-    for _ in range(rounds):
-        trial = tuner.ask()
-        tuner.tell(trial, value(trial.params, noise * rng.standard_normal()))
+    run(tuner, rounds, lambda p, t: value(p), noise=noise, seed=seed)
     return tuner
 
 
@@ -127,9 +125,7 @@ def test_held_back_rounds_are_learnt_too():
 
 def test_the_recent_mean_is_that_of_tuned_rounds():
     tuner = Tuner({"x": Real(0, 1)}, holdback=0.5, seed=1)
-    for _ in range(40):
-        trial = tuner.ask()
-        tuner.tell(trial, 10.0 if trial.held_back else 3.0)
+    run(tuner, 40, lambda p, t: 10.0 if p == tuner.control else 3.0)
     assert tuner.summary().recent_mean == 3.0
 
 
@@ -151,12 +147,12 @@ def test_with_contexts_cycles_and_late_answers():
             trial = waiting.pop(int(rng.integers(len(waiting))))
             if t % 11:
                 season = 30 * np.sin(t / 24 * 6.28)
-                tuner.tell(trial, revenue(trial.params, season + rng.standard_normal()))
+                tuner.tell(trial, revenue(trial.params) + season + rng.standard_normal())
             else:
                 tuner.forget(trial)
     assert tuner.uplift.rounds > 300
     assert of_history(tuner).uplift() == tuner.uplift  # mutant: the control's guess of now
-    assert dikin.restore(json.loads(json.dumps(tuner.state()))).state() == tuner.state()
+    assert restored(tuner).state() == tuner.state()
 
 
 # --- what is known of the gain -------------------------------------------------------------------
@@ -194,7 +190,7 @@ def test_guesses_are_fixed_when_a_trial_is_asked():
     tuner = played(made(), 200)
     trial = tuner.ask()
     guess = tuner.state()["open"][str(trial.id)]["control"]
-    played(tuner, 100, value=lambda params, noise: 2 * revenue(params) + noise)
+    played(tuner, 100, value=lambda params: 2 * revenue(params))
     tuner.tell(trial, 700.0)
     row = tuner.history()[-1]
     assert (row["expected"], row["expected_control"]) == (trial.expected, guess)
@@ -202,11 +198,9 @@ def test_guesses_are_fixed_when_a_trial_is_asked():
 
 def width(rounds, told):
     """Return the width of the interval, where 90 % of the noise's variance may be known."""
-    tuner, rng = made(holdback=0.1), np.random.default_rng(4)
-    for _ in range(rounds):
-        load = rng.standard_normal()
-        trial = tuner.ask(covariates={"load": load} if told else None)
-        tuner.tell(trial, revenue(trial.params, 30 * load + 10 * rng.standard_normal()))
+    tuner, loads = made(holdback=0.1), np.random.default_rng(4).standard_normal(rounds)
+    known = (lambda t: {"covariates": {"load": loads[t]}}) if told else (lambda t: {})
+    run(tuner, rounds, lambda p, t: revenue(p) + 30 * loads[t], noise=10, known=known)
     return tuner.uplift.high - tuner.uplift.low
 
 
@@ -240,9 +234,9 @@ def test_during_a_pause_nothing_is_compared():
 # --- guard ---------------------------------------------------------------------------------------
 
 
-def harmful(params, noise):
+def harmful(params):
     """Only the control is any good."""
-    return (500.0 if params == {"price": 4.0, "ads": 40.0} else 400.0) + noise
+    return 500.0 if params == {"price": 4.0, "ads": 40.0} else 400.0
 
 
 def test_the_guard_holds_at_the_control_until_somebody_resumes(caplog):
@@ -261,7 +255,7 @@ def test_the_guard_holds_at_the_control_until_somebody_resumes(caplog):
     for trial in trials:
         tuner.tell(trial, 0.0)
     assert tuner.uplift == before
-    again = dikin.restore(json.loads(json.dumps(tuner.state())))
+    again = restored(tuner)
     assert again.guard_reason == tuner.guard_reason
     for each in (tuner, again):
         each.resume()
@@ -304,8 +298,7 @@ def test_an_altered_state_is_refused(change):
 def test_answers_that_get_lost_in_one_arm_are_a_warning():
     tuner = played(made(), 300)
     assert tuner.summary().warnings == ()
-    for _ in range(300):
-        trial = tuner.ask()
+    for trial in tuner.ask(n=300):
         if trial.held_back:
             tuner.forget(trial)
         else:

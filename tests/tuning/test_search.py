@@ -171,21 +171,6 @@ def test_a_wide_regression_counts_from_the_mean_and_moves_its_origin_exactly() -
     assert [model.believed(row)[0] for row in rows] == pytest.approx(before)
 
 
-def test_the_better_choice_is_played() -> None:
-    rng, search, last = (
-        np.random.default_rng(9),
-        Search(Cube(1), np.array([0.6]), (0,), options=(2,)),
-        [],
-    )
-    for _ in range(400):
-        x, picks, _ = search.ask(rng, NONE)
-        at, level = ((0.5, 0.3), (-0.5, 0.0))[picks[0]]
-        value = (x[0] - at) ** 2 + level + 0.1 * rng.normal()
-        search.tell(x, picks, value, weights=NONE)
-        last.append(picks[0])
-    assert np.mean(last[200:]) > 0.9
-
-
 def test_a_choice_may_depend_on_the_context() -> None:
     rng, right = np.random.default_rng(2), []
     search = Search(Cube(1), np.zeros(1), (0,), options=(2,), contexts=2)
@@ -197,22 +182,6 @@ def test_a_choice_may_depend_on_the_context() -> None:
         right.append(picks[0] == context)
     assert np.mean(right[120:]) > 0.8
     assert search.found(np.eye(2)[0]).options[0].low > 0
-
-
-def test_a_log_of_another_level_helps() -> None:
-    costs = {}
-    for rows in (0, 20):
-        costs[rows] = 0.0
-        for seed in range(4):
-            rng = np.random.default_rng(seed)
-            search = Search(Cube(2), np.array([-0.5, 0.5]), history=True)
-            for _ in range(rows):
-                x = rng.uniform(-0.9, 0.9, 2)
-                value = bowl(x) + 3 + 0.05 * rng.normal()
-                search.tell(x, (), value, weights=NONE, history=True)
-            for x in run(search, noisy(bowl, 0.05, rng), 100, rng):
-                costs[rows] += bowl(x)
-    assert costs[20] < costs[0]
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -236,9 +205,9 @@ def test_values_without_noise_are_all_learnt(name: str) -> None:
         assert search.left_out == 0
 
 
-@pytest.mark.parametrize("at", [{1}, {5}, {3, 9}, {6, 7, 14}])
+@pytest.mark.parametrize("at", [{1}, {5}, {3, 9}, {6, 7, 14}, {1, 50, 60, 61, 90}])
 @pytest.mark.parametrize("fault", [1e6, -1e6])
-def test_absurd_values_among_the_first_cost_little(at: set[int], fault: float) -> None:
+def test_absurd_values_cost_little(at: set[int], fault: float) -> None:
     cost = {}
     for absurd in (set(), at):
         rng, search = np.random.default_rng(5), Search(Cube(3), np.full(3, -0.4))
@@ -297,29 +266,36 @@ def test_rare_values_among_equal_ones_are_no_faults(value: Any) -> None:
     assert expected == pytest.approx(seen, rel=0.25)
 
 
+def fed(seed: int, rounds: int, value: Callable[[int, np.random.Generator], float]) -> Search:
+    """A search whose values do not depend on the setting."""
+    rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
+    for t in range(rounds):
+        x, picks, _ = search.ask(rng, NONE)
+        search.tell(x, picks, value(t, rng), weights=NONE)
+    return search
+
+
 @pytest.mark.parametrize("at", [20, 60, 150])
 @pytest.mark.parametrize("size", [1.0, 1e5])
 def test_an_absurd_value_among_equal_and_rare_ones_is_left_out(at: int, size: float) -> None:
     """The first rare value is news of any size: nothing has told yet how large values are."""
     for seed in range(3):
-        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
-        for t in range(200):
-            x, picks, _ = search.ask(rng, NONE)
-            found = -size * float(rng.random() < 0.04)
-            search.tell(x, picks, 1e9 * size if t == at else found, weights=NONE)
+        search = fed(
+            seed, 200, lambda t, rng: [-size * float(rng.random() < 0.04), 1e9 * size][t == at]
+        )
         assert search.left_out == 1
-        assert -0.2 * size < search.expected(x, picks, NONE, NONE) < 0.1 * size
+        assert -0.2 * size < search.expected(*search.best(), NONE, NONE) < 0.1 * size
 
 
 @pytest.mark.parametrize("size", [20.0, 2000.0])
 def test_a_first_rare_value_may_be_a_small_one(size: float) -> None:
     """Mutant: the largest ordinary value alone tells what counts, and all others are left out."""
     for seed in range(3):
-        rng, search = np.random.default_rng(seed), Search(Cube(1), np.array([-0.3]))
-        for t in range(300):
-            x, picks, _ = search.ask(rng, NONE)
-            found = 0.05 if t == 60 else size * float(t > 60 and rng.random() < 0.04)
-            search.tell(x, picks, found, weights=NONE)
+        search = fed(
+            seed,
+            300,
+            lambda t, rng: 0.05 if t == 60 else size * float(t > 60 and rng.random() < 0.04),
+        )
         assert search.left_out <= 5
 
 

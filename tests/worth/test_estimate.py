@@ -156,6 +156,9 @@ def test_a_rare_metric_says_how_long_it_takes() -> None:
     share = 0.9 * 0.004 + 0.1 * 0.01
     assert said == pytest.approx(rounds_to_see(share / 2, sqrt(share * (1 - share)), 0.1), rel=0.2)
     assert estimate_of(played(900, 0.1, 6, far=0.0)).uplift().note is None
+    held = estimate_of(rounds[:1200])
+    held.reason = "the control is used until somebody resumes"  # so that no rounds are to come
+    assert held.uplift().note is None
 
 
 def test_values_far_from_all_others_withhold_the_interval() -> None:

@@ -36,12 +36,7 @@ def test_the_coin_is_independent_of_lots_of_other_keys_and_of_the_round_before()
     other = np.array([is_held_back("8", id, 0.5) for id in range(COUNT)], dtype=float)
     for against in (lots, other, np.roll(coins, 1)):
         assert abs(np.corrcoef(coins, against)[0, 1]) < 6 / sqrt(COUNT)
-
-
-def test_a_coin_of_the_lots_would_be_noticed() -> None:
-    """The mutant: the same stream as the lots."""
-    lots = np.array([lot("7", id) for id in range(COUNT)])
-    assert abs(np.corrcoef(lots < 0.5, lots)[0, 1]) > 6 / sqrt(COUNT)
+    assert abs(np.corrcoef(lots < 0.5, lots)[0, 1]) > 6 / sqrt(COUNT)  # mutant: the lots' stream
 
 
 def test_a_coin_is_the_same_for_ever() -> None:
@@ -49,18 +44,12 @@ def test_a_coin_is_the_same_for_ever() -> None:
     uniform = (int.from_bytes(digest, "big") >> 11) / 2.0**53
     assert not is_held_back("7", 3, uniform)
     assert is_held_back("7", 3, float(np.nextafter(uniform, 1)))
-    assert [id for id in range(200) if is_held_back("7", id, 0.05)][:5] == FIRST_HELD_BACK
-
-
-FIRST_HELD_BACK = [30, 65, 102, 131, 136]
-
-
-def test_none_and_half() -> None:
-    assert [holdback_share(share) for share in (0, 0.5)] == [0.0, 0.5]
+    assert [id for id in range(137) if is_held_back("7", id, 0.05)] == [30, 65, 102, 131, 136]
 
 
 @pytest.mark.parametrize("value", [-0.01, 0.51, 5, nan, "0.05", None, True])
 def test_what_is_no_share_is_refused(value: Any) -> None:
+    assert [holdback_share(share) for share in (0, 0.5)] == [0.0, 0.5]
     with pytest.raises(ParameterError, match="holdback must be"):
         holdback_share(value)
 

@@ -47,14 +47,10 @@ def test_more_is_needed_for_less() -> None:
         ((2.0, 10.0, 0.0), "holdback must be above 0"),
         ((-2.0, 10.0, 0.1), "gain"),
         ((2.0, 0.0, 0.1), "noise"),
+        *((name, f"{name} must be") for name in ("explained", "power", "confidence")),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: Any, message: str) -> None:
+    named = {arguments: 1.0} if isinstance(arguments, str) else {}
     with pytest.raises(ParameterError, match=message):
-        rounds_to_see(*arguments)
-
-
-def test_shares_are_below_one() -> None:
-    for name in ("explained", "power", "confidence"):
-        with pytest.raises(ParameterError, match=name):
-            rounds_to_see(2.0, 10.0, 0.1, **{name: 1.0})
+        rounds_to_see(*((2.0, 10.0, 0.1) if named else arguments), **named)

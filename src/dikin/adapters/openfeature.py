@@ -8,7 +8,7 @@ from typing import Any
 
 from dikin import extras
 from dikin.adapters import Attributes
-from dikin.arguments import number, whole
+from dikin.arguments import number
 from dikin.errors import ContextError, DikinError, ParameterError, QueryError, did_you_mean, shown
 from dikin.studies.study import Study
 from dikin.tuning.limits import FAILED
@@ -27,6 +27,8 @@ SETTING = "setting"
 """Key of the object flag with all parameters."""
 TRIAL = "trial"
 """Name of a trial's id in the metadata of a flag and in the attributes of an event."""
+MOST_OPEN = 10_000
+"""Keys that may wait for their event. Beyond it the oldest one counts as never tracked."""
 logger = logging.getLogger("dikin")
 
 
@@ -50,27 +52,17 @@ class TunerProvider(AbstractProvider):
         The name of the tracking event whose value is reported. Other events are ignored.
     untracked : float, optional
         The value of a request that is never tracked, such as 0 where only sales are tracked.
-        Without it such a request is forgotten.
-    most_open : int, default 10000
-        Number of keys that may wait for their event. Beyond it the oldest one counts as never
-        tracked.
+        Without it such a request is forgotten. At most 10,000 keys wait for their event. Beyond
+        it the oldest one counts as never tracked.
     """
 
-    def __init__(
-        self,
-        tuner: Tuner | Study,
-        event: str,
-        *,
-        untracked: float | None = None,
-        most_open: int = 10_000,
-    ) -> None:
+    def __init__(self, tuner: Tuner | Study, event: str, *, untracked: float | None = None) -> None:
         space = getattr(tuner, "space", None)
         if space is None:
             raise ParameterError(f"flags need a dikin.Tuner or a study of one, got {shown(tuner)}")
         self.tuner, self.event = tuner, event
         self.untracked = None if untracked is None else number(untracked, "untracked")
         self._attributes, self._flags = Attributes(tuner), {SETTING, *space.parameters}
-        self._most = whole(most_open, "most_open", 1, "the number of keys that may wait")
         self._open: dict[str, Trial] = {}
         """The open trial of each key, oldest first."""
         self._lock = Lock()
@@ -99,8 +91,9 @@ class TunerProvider(AbstractProvider):
         if (kind is float and isinstance(value, int)) or (kind is bool and value in (0, 1)):
             value = kind(value)
         if not isinstance(value, kind):
-            wanted = f"no value of a {kind.__name__} flag"
-            raise exception.TypeMismatchError(f"{shown(value)} is {wanted}")
+            raise exception.TypeMismatchError(
+                f"{shown(value)} is no value of a {kind.__name__} flag"
+            )
         metadata = {TRIAL: trial.id, "paused": trial.paused}
         return FlagResolutionDetails(value, reason=Reason.SPLIT, flag_metadata=metadata)
 
@@ -117,7 +110,7 @@ class TunerProvider(AbstractProvider):
         asked: Trial = self.tuner.ask(**self._attributes.of("ask", context.attributes))
         with self._lock:
             trial = self._open.setdefault(key, asked)
-            crowded = len(self._open) > self._most
+            crowded = len(self._open) > MOST_OPEN
             expired = self._open.pop(next(iter(self._open))) if crowded else None
         if trial is not asked:  # another thread of this key was faster
             self.tuner.forget(asked)

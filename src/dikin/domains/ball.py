@@ -111,16 +111,18 @@ class BallGeometry(ClosedForm):
     """
 
     def solve(self, linear: Array, quadratic: float, weight: float, iterate: Array) -> None:
-        # Halley's method for the equation of `roots`, from the last gap: it cubes the error.
+        # Halley's method for the equation of `roots`, from the last gap: it cubes the error. The
+        # order of the products lets a processor compute many of them side by side.
         norm, length, close = sqrt(dot(linear, linear)), self.length, False
         steep, square, gap = length * norm, quadratic * length * length, 1.0 - float(iterate[2, 0])
         excess = steep - square
         for _ in range(3):
             far = 2.0 - gap
-            value = far * (weight - gap * (excess + square * gap)) - gap * weight
-            fall = far * far * (excess + 2.0 * square * gap) + 2.0 * weight
-            second = square * far * far * far + 2.0 * weight
-            move = far * value * fall / (fall * fall + value * second)
+            far_square = far * far
+            value = weight * (far - gap) - (far * gap) * (excess + square * gap)
+            fall = far_square * (excess + 2.0 * square * gap) + 2.0 * weight
+            second = far_square * (far * square) + 2.0 * weight
+            move = value * (far * fall) / (fall * fall + value * second)
             gap += move
             close = 0.0 < gap <= 1.0 and abs(move) <= 1e-5 * gap and fall > 0.0
             if close or not 0.0 < gap <= 1.0:
@@ -128,24 +130,23 @@ class BallGeometry(ClosedForm):
         if not close:
             gap = cold_start_gap(steep, square, weight)
         iterate[1, 0], iterate[2, 0] = gap * (2.0 - gap), 1.0 - gap
-        np.multiply(linear, length * (gap - 1.0) / (norm + TINY), iterate[0])
+        np.multiply(linear, (gap - 1.0) * (length / (norm + TINY)), iterate[0])
 
     def explore(
         self, iterate: Array, kappa: float, shift: float, s: Array, metric: Array
-    ) -> tuple[float, float, float, float, float, float]:
+    ) -> tuple[float, float, float, float, float, float, float]:
         slack, r = float(iterate[1, 0]), float(iterate[2, 0])
         factor = 2.0 * kappa / (self.length * self.length)
         across = sqrt(slack / (factor + shift * slack))
         along = slack / sqrt(factor * (1.0 + r * r) + shift * slack * slack)
         square, radial = stack(s, iterate[0], metric)
-        trace = (self.size - 1) * across * across + along * along
-        return square, trace, radial, (self.length * r) ** 2, across, along
+        trace, away = (self.size - 1) * across * across + along * along, (self.length * r) ** 2
+        turn = radial / away if away > 0.0 else 0.0  # s.y/|y|^2
+        return square, trace, radial, away, turn, across, along
 
     def point(self, iterate: Array, metric: Array, seen: Any, scale: float, u: Array) -> float:
-        square, _, radial, away, across, along = seen
-        x, y = scale * across, 1.0
-        if away > 0.0:
-            y += scale * (along - across) * radial / away
+        square, _, radial, away, turn, across, along = seen
+        x, y = scale * across, 1.0 + scale * (along - across) * turn
         mix(x, y, metric, u)
         length: float = x * x * square + 2.0 * x * y * radial + y * y * away
         return length
@@ -153,12 +154,12 @@ class BallGeometry(ClosedForm):
     def linear_update(
         self, iterate: Array, metric: Array, seen: Any, scale: float, damping: float, out: Array
     ) -> tuple[float, float]:
-        _, _, radial, away, across, along = seen
-        y = -damping
-        if away > 0.0:
-            y += scale * (1.0 / along - 1.0 / across) * radial / away
-        add_mix(scale / across, y, metric, out)
-        return scale * radial / along, away
+        # All that does not depend on the answer comes first: a processor divides slowly.
+        _, _, radial, away, turn, across, along = seen
+        inward, outward = 1.0 / across, 1.0 / along
+        turned = (outward - inward) * turn
+        add_mix(scale * inward, scale * turned - damping, metric, out)
+        return scale * (radial * outward), away
 
     def barrier(self, iterate: Array) -> float:
         return -log(iterate[1, 0])

@@ -25,7 +25,7 @@ from dikin.engine.loop import play_rounds
 from dikin.environments.base import LossKernel
 from dikin.environments.patterns import Pattern
 from dikin.kernel import FUNCTIONS
-from dikin.learners.adaptive import BarrierKernel, Schedule
+from dikin.learners.adaptive import AdaptiveRound, Schedule
 
 COMPILE_FROM = 20_000
 """Rounds from which on a run is compiled.
@@ -39,7 +39,7 @@ ORDER_FREE = {"reassoc", "contract", "nsz"}
 """Liberties of a compiler with a sum whose order is free. NaN and infinity keep their meaning."""
 OPTIONS = {"error_model": "numpy", "forceinline": True}
 """No checks for division by zero, and one function in the end, without calls inside."""
-PROTOCOLS = (Geometry, Schedule, BarrierKernel, LossKernel, Pattern)
+PROTOCOLS = (Geometry, Schedule, AdaptiveRound, LossKernel, Pattern)
 """Classes of kernels. Compiled code calls a kernel's method by a name that they declare."""
 ROOT = Path(__file__).parents[1]
 

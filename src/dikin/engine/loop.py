@@ -14,7 +14,7 @@ from dikin.domains.base import Array
 from dikin.environments.base import add
 from dikin.kernel import compilable
 from dikin.learners.base import Learner
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo
+from dikin.learners.kernel_learner import KernelLearner, LearnerState
 
 
 class Workspace(NamedTuple):
@@ -74,8 +74,7 @@ def play_round(
     f = (loss - units.loss_offset) * (1.0 / units.loss_scale)
     sigma = min(losses.strong_convexity(round), units.curvature_limit) * units.curvature_scale
 
-    memo = Memo(state.numbers, state.iterate, space.metric, proposal)
-    learner.tell(round, memo, f, sigma, state)
+    learner.tell(round, (state, space.metric, proposal), f, sigma, state)
 
 
 def play_rounds(

@@ -5,25 +5,24 @@ are, for k = 2 (Algorithm 1, beta-smooth losses) and k = 3 (Algorithm 2, L-Lipsc
 
     line 1   H_t     = kappa Hessian(psi)(y_t) + eta_t S_{t-1} I
     line 2   s_t uniform on the unit sphere
-    line 3   x_t     = y_t + z_t,   z_t = delta H_t^(-1/2) s_t
+    line 3   x_t     = y_t + z_t,   z_t = H_t^(-1/2) s_t
     line 4   lambda_t^k (S_{t-1} + sigma_t + lambda_t) = target              oracle-tuning-*-main
-    line 5   g_t     = (d/delta) (f_t(x_t) + lambda_t/2 |x_t|^2) H_t^(1/2) s_t
+    line 5   g_t     = d (f_t(x_t) + lambda_t/2 |x_t|^2) H_t^(1/2) s_t
     line 6   eta_{t+1} = scale (coefficient/S_t + floor)^(1/k), at most a cap
     line 7   y_{t+1} = argmin_u  G_t.u + S_t/2 |u|^2 + (kappa/eta_{t+1}) psi(u),
              G_t     = sum_{s<=t} g_s - (sigma_s + lambda_s) y_s
 
 The paper plays in R^{d+1} with Psi(x, b) = 400 (psi(x/b) - 2 nu ln b). With b = 1 its lifting
-carried out gives these lines with delta = 1 (docs/mathematics.md, "The reduced form"). The box of
-Algorithm 1 has coefficient = beta + 1 and scale = 1/(2d), that of Algorithm 2 coefficient =
-(L + 1)^2 and scale = d^(-4/3). target = d^2 coefficient, and there are two sets of constants:
+carried out gives these lines (docs/mathematics.md, "The reduced form"). The box of Algorithm 1 has
+coefficient = beta + 1 and scale = 1/(2d), that of Algorithm 2 coefficient = (L + 1)^2 and scale =
+d^(-4/3). target = d^2 coefficient, and there are two sets of constants:
 
     sharp:  kappa = 1, lambda_0 = target, cap 1/(3d), floor nu ln T/T (k = 2) or 0 (k = 3)
     paper:  kappa = 400, lambda_0 = max{rho, target}, no cap, floor nu/(T ln T) or coefficient/T
 
 `sharp` is the default, where the present round replaces an unknown T. `paper` follows the paper to
 the letter. It needs the horizon, and below about 10^8 rounds its lambda_0 is so large that the
-centre hardly moves. Other schedules make other learners of the same lines: `barrier_family`.
-The certificate is that of `dikin.theory.certificate`, with tau_t = delta^2 tr(H_t^-1).
+centre hardly moves. The certificate is that of `dikin.theory.certificate`, with tau_t = tr(H_t^-1).
 """
 
 from __future__ import annotations
@@ -32,35 +31,17 @@ from collections.abc import Iterator
 from math import inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from dikin.arguments import nonnegative
 from dikin.domains.base import Array, Domain
-from dikin.errors import CertificateWarning, ParameterError, SlowLearnerWarning, shown
+from dikin.errors import ParameterError, shown
 from dikin.kernel import compilable
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.barrier_ftrl import HELD, RATE, SPENT, TOTAL, BarrierFTRL
+from dikin.learners.kernel_learner import Asked, LearnerState, Proposal
 from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, one_of, optional_horizon, parameter
-from dikin.silence import warn
 from dikin.theory import rates
-from dikin.theory.certificate import RANGE, Account, Part
 
-TOTAL, RATE, SPENT, HELD = range(4)
-"""The numbers of the state: S_t, eta_{t+1}, and two sums of the certificate."""
-UNEQUAL = 10.0
-"""The ratio of the longest side to the shortest above which the learner warns."""
 EARLIEST = 3.0
 """ln t/t falls only from t = e on. It is held constant before, so that the rate never rises."""
-
-
-def target(order: int, dim: int, constant: float) -> float:
-    """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
-    return float(dim**2 * (constant + 1.0) ** (order - 1))
-
-
-def uncurved(first: float, target: float, rounds: int, order: int) -> float:
-    """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
-    power = 1 + 1 / order
-    return float((first**power + power * target ** (1 / order) * rounds) ** (1 / power))
 
 
 @compilable
@@ -87,123 +68,74 @@ def regularisation(total: float, target: float, order: int) -> float:
 
 
 class Schedule(NamedTuple):
-    """The constants of lines 1 to 7 and of a_t. Without a target lambda_t = 0 and eta_t = cap."""
+    """The constants of lines 4 to 7, and of a_t."""
 
     dim: float
-    cap: float  # the largest rate: sharp constants keep eta_t |g_t|* at most 1/2 by it
-    smoothness: float = 0.0  # beta
-    lipschitz: float = 0.0  # L
-    order: int = rates.SMOOTH  # k
-    target: float = 0.0
-    first: float = 0.0  # lambda_0
-    coefficient: float = 0.0
-    scale: float = 0.0
+    order: int  # k
+    smoothness: float  # beta, or 0
+    lipschitz: float  # L, or 0
+    target: float
+    first: float  # lambda_0
+    coefficient: float
+    scale: float
+    cap: float  # sharp constants keep eta_t |g_t|* at most 1/2 by it
     floor: float = 0.0  # inside the root of line 6, if the horizon is known
     anytime: float = 0.0  # nu if it is not known: then the floor is nu ln t/t
     kappa: float = 1.0
-    reach: float = 1.0  # delta
-    trust: float = 1.0  # 1 to use the curvature of answers, 0 to ignore it
-    assumed: float = 0.0  # curvature that every round has, also the next one
-    least: float = 0.0  # a round with less curvature is thrown away
 
     def regularisation(self, total: float) -> float:
         """lambda_t from S_{t-1} + sigma_t = total: line 4."""
-        return regularisation(total, self.target, self.order) if self.target > 0.0 else 0.0
+        return regularisation(total, self.target, self.order)
 
     def rate(self, total: float, round: int) -> float:
         """eta_t from S_{t-1} = total: line 6."""
-        if self.target == 0.0:
-            return self.cap
         floor = self.floor
         if self.anytime > 0.0:
             rounds = float(round) if round > EARLIEST else EARLIEST
             floor = self.anytime * log(rounds) / rounds
         inside = self.coefficient / total + floor
         root: float = sqrt(inside) if self.order == rates.SMOOTH else inside ** (1.0 / 3.0)
-        rate = self.scale * root
-        return rate if rate < self.cap else self.cap
+        return min(self.scale * root, self.cap)
 
     def typical(self, rounds: int) -> float:
         """A rate near eta_{T+1} that depends on T alone: it places the certificate's comparator."""
-        if self.target == 0.0:
-            return self.cap
-        total = uncurved(self.first, self.target, rounds, self.order)
-        return self.rate(total, rounds + 1)
+        return self.rate(rates.uncurved(self.first, self.target, rounds, self.order), rounds + 1)
 
 
-class BarrierKernel(NamedTuple):
-    """One round: `ask` is lines 1 to 3, `tell` lines 4 to 7."""
+class AdaptiveRound(NamedTuple):
+    """One round: `ask` is lines 1 to 3, `tell` lines 4 to 7 and the terms of the certificate."""
 
     geometry: Any
     schedule: Schedule
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
-        right, geometry, numbers = self.schedule, self.geometry, state.numbers
-        shift = numbers[RATE] * (numbers[TOTAL] + right.assumed)
+        geometry, numbers = self.geometry, state.numbers
+        shift = numbers[RATE] * numbers[TOTAL]
         # Lines 1 and 2: normal noise becomes a direction, and s_t = unit s.
-        seen = geometry.explore(state.iterate, right.kappa, shift, s, metric)
+        seen = geometry.explore(state.iterate, self.schedule.kappa, shift, s, metric)
         unit = 1.0 / sqrt(seen[0])
-        # Line 3.
-        return geometry.point(state.iterate, metric, seen, right.reach * unit, u), unit, seen
+        return geometry.point(state.iterate, metric, seen, unit, u), unit, seen  # line 3
 
     def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
+        self, round: int, asked: Asked, loss: float, sigma: float, state: LearnerState
     ) -> None:
-        right, numbers, (played_square, unit, seen) = self.schedule, state.numbers, memo.asked
-        d, beta, lipschitz, reach = right.dim, right.smoothness, right.lipschitz, right.reach
-        # A round that is thrown away adds zero: a branch here would cost time in every round.
-        counts = 1.0 if curvature >= right.least else 0.0
-        sigma = right.trust * curvature + right.assumed
+        geometry, right, numbers = self.geometry, self.schedule, state.numbers
+        (_, _, iterate), metric, (played_square, unit, seen) = asked
+        d, tau = right.dim, seen[1]
         lam = right.regularisation(numbers[TOTAL] + sigma)  # line 4
-        slope = d / reach * (loss + 0.5 * lam * played_square)  # line 5
-        added, scale = counts * (sigma + lam), counts * slope * unit
-        along, square = self.geometry.linear_update(
-            memo.iterate, memo.metric, seen, scale, added, state.linear
-        )  # g_t.y_t and |y_t|^2
-        # The certificate.
-        tau = reach * reach * seen[1]
-        price = 0.5 * tau * (beta / d + (beta - sigma) / (d + 2.0)) + lipschitz * sqrt(tau / d)
-        numbers[SPENT] += counts * price + (1.0 - counts) * RANGE
-        numbers[SPENT] += along - 0.5 * (added + counts * lam) * square
-        numbers[HELD] += counts * lam
-        numbers[TOTAL] += added
-        rate = right.rate(numbers[TOTAL], round + 1)  # line 6
-        if rate < numbers[RATE]:
-            numbers[RATE] = rate
+        scale = d * unit * (loss + 0.5 * lam * played_square)  # line 5: g_t = scale H_t^(1/2) s
+        along, y_square = geometry.linear_update(  # g_t.y_t and |y_t|^2
+            iterate, metric, seen, scale, sigma + lam, state.linear
+        )
+        numbers[TOTAL] += sigma + lam
+        # The certificate: g_t.y_t + a_t - lambda_t/2 |y_t|^2 - (sigma_t + lambda_t)/2 |y_t|^2.
+        curved = 0.5 * tau * (right.smoothness / d + (right.smoothness - sigma) / (d + 2.0))
+        numbers[SPENT] += curved + right.lipschitz * sqrt(tau / d)
+        numbers[SPENT] += along - 0.5 * (sigma + 2.0 * lam) * y_square
+        numbers[HELD] += lam
+        numbers[RATE] = min(numbers[RATE], right.rate(numbers[TOTAL], round + 1))  # line 6
         weight = right.kappa / numbers[RATE]
-        self.geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)  # line 7
-
-
-class BarrierFTRL(KernelLearner):
-    """Follow the regularised leader with a barrier. Subclasses supply the schedule."""
-
-    @property
-    def _schedule(self) -> Schedule:
-        right: Schedule = self._kernel.schedule
-        return right
-
-    def _follow(self, right: Schedule) -> None:
-        numbers = [right.first, right.rate(right.first, 1), 0.0, right.first]
-        state = LearnerState(numbers, np.zeros(self.geometry.size), self.geometry.start())
-        self._start(BarrierKernel(self.geometry, right), state)
-
-    def _certificate_part(self) -> Part | None:
-        """The account of the rounds. None if the centre is not known accurately enough."""
-        geometry, right, (numbers, linear, iterate) = self.geometry, self._schedule, self._state
-        if not geometry.converged(iterate):
-            warn(
-                "the centre is so close to the boundary that rounding decides where it is: the "
-                "certificate is NaN until it is farther inside. The learner itself continues.",
-                CertificateWarning,
-                stacklevel=4,
-            )
-            return None
-        y, weight = geometry.vector(iterate), right.kappa / numbers[RATE]
-        least = float(linear.dot(y)) + 0.5 * numbers[TOTAL] * float(y.dot(y))
-        least += weight * geometry.barrier(iterate)
-        rounds = self.rounds - self._earlier
-        account = Account(rounds, numbers[SPENT] - least, numbers[HELD], weight)
-        return Part(account, right, self.units.loss_scale)
+        geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)  # line 7
 
 
 def sharp_schedule(
@@ -211,11 +143,11 @@ def sharp_schedule(
 ) -> Schedule:
     """The constants of docs/mathematics.md, from beta or L in the paper's units."""
     d, coefficient = float(dim), (constant + 1.0) ** (order - 1)
-    goal, cap = target(order, dim, constant), 1.0 / (3.0 * dim)
-    common = Schedule(d, cap, order=order, target=goal, first=goal, coefficient=coefficient)
+    goal, cap = rates.target(order, dim, constant), 1.0 / (3.0 * dim)
     if order == rates.LIPSCHITZ:
-        return common._replace(lipschitz=constant, scale=d ** (-4.0 / 3.0))
-    right = common._replace(smoothness=constant, scale=0.5 / d)
+        scale = d ** (-4.0 / 3.0)
+        return Schedule(d, order, 0.0, constant, goal, goal, coefficient, scale, cap)
+    right = Schedule(d, order, constant, 0.0, goal, goal, coefficient, 0.5 / d, cap)
     if horizon is None:
         return right._replace(anytime=nu)
     return right._replace(floor=nu * log(horizon) / horizon)
@@ -248,17 +180,7 @@ class Adaptive(BarrierFTRL):
     )
 
     def _begin(self) -> None:
-        rounded = self.domain.geometry(self.units.radius, equal_sides=True)
-        ratio = rounded.longest / rounded.shortest
-        if ratio > UNEQUAL:
-            warn(
-                f"the sides of {self.domain} differ by a factor of {ratio:.3g}, and "
-                f"{type(self).__name__} measures plain lengths, as in the paper: it learns little "
-                "along short sides. Use Predictive, which makes sides equal, or choose units in "
-                "which they are",
-                SlowLearnerWarning,
-                stacklevel=3,
-            )
+        self._warn_of_unequal_sides()
         constant = self._in_units("smoothness" if self.order == rates.SMOOTH else "lipschitz")
         dim, nu, horizon = self.domain.dim, self.domain.nu, self.horizon
         right = sharp_schedule(self.order, dim, nu, constant, horizon)
@@ -270,14 +192,8 @@ class Adaptive(BarrierFTRL):
                 )
             right, needed = paper_schedule(right, nu, horizon)
             if horizon < needed:
-                warn(
-                    f"the paper's theorem holds from T = {needed:.2g} rounds on, and horizon is "
-                    f"{horizon}: below that, its constants allow hardly any learning, and the "
-                    "certificate grows like T. The default constants='sharp' hold for every T.",
-                    SlowLearnerWarning,
-                    stacklevel=3,
-                )
-        self._follow(right)
+                self._warn_of_short_horizon(horizon, needed)
+        self._follow(AdaptiveRound(self.geometry, right))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

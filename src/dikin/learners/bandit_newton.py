@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from dikin.domains.base import Array, Domain
 from dikin.domains.dense import DenseGeometry
 from dikin.learners.base import Learner
 from dikin.learners.parameters import LIPSCHITZ, optional_horizon, parameter
-from dikin.open_queries import Memo
 from dikin.players import locked
 
 NARROWEST = 1e20
@@ -103,7 +102,7 @@ class BanditNewton(Learner):
         """The mean mu in the user's units, pulled into the set if it lies outside."""
         return self._inside(self._mean / self._excess(self._mean, 1.0))
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self) -> tuple[Array, float, Any]:
         s, root = self._noise.draw(), np.linalg.cholesky(self._inverse)
         x = self._mean + np.linalg.solve(root.T, s)
         inverse_margin = sqrt(self._clock())  # 1/eps
@@ -112,7 +111,7 @@ class BanditNewton(Learner):
         u = x / excess
         return u, float(u @ u), (pull, excess, wall)
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         pull, excess, wall = memo
         value = excess * (1.0 + loss) / 2.0 + wall * (excess - 1.0)
         dim = self.domain.dim

@@ -28,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log, sqrt
-from typing import ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from dikin.arguments import nonnegative, positive
-from dikin.domains.base import Domain
-from dikin.learners.adaptive import BarrierFTRL, Schedule
+from dikin.domains.base import Array, Domain
+from dikin.learners.barrier_ftrl import RATE, SPENT, TOTAL, BarrierFTRL
+from dikin.learners.kernel_learner import Asked, LearnerState, Proposal
 from dikin.learners.parameters import (
     CURVATURE,
     LIPSCHITZ,
@@ -41,8 +42,63 @@ from dikin.learners.parameters import (
     horizon,
     parameter,
 )
-from dikin.open_queries import Memo
-from dikin.theory.certificate import Part
+from dikin.theory.certificate import RANGE, Part
+
+
+class FixedRate(NamedTuple):
+    """The constants of a learner."""
+
+    dim: float
+    eta: float
+    smoothness: float = 0.0  # beta
+    lipschitz: float = 0.0  # L
+    reach: float = 1.0  # delta
+    curvature: float = 0.0  # sigma: assumed of every round that counts, also the next one
+    least: float = 0.0  # a round with less curvature is thrown away
+    kappa: float = 1.0
+    first: float = 0.0  # S_0
+
+    def rate(self, total: float, round: int) -> float:
+        """The same in every round."""
+        return self.eta
+
+    def typical(self, rounds: int) -> float:
+        """The same for every number of rounds."""
+        return self.eta
+
+
+class FixedRateRound(NamedTuple):
+    """One round."""
+
+    geometry: Any
+    schedule: FixedRate
+
+    def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
+        geometry, right, numbers = self.geometry, self.schedule, state.numbers
+        shift = numbers[RATE] * (numbers[TOTAL] + right.curvature)
+        seen = geometry.explore(state.iterate, right.kappa, shift, s, metric)
+        unit = 1.0 / sqrt(seen[0])
+        return geometry.point(state.iterate, metric, seen, right.reach * unit, u), unit, seen
+
+    def tell(
+        self, round: int, asked: Asked, loss: float, curvature: float, state: LearnerState
+    ) -> None:
+        geometry, right, numbers = self.geometry, self.schedule, state.numbers
+        if curvature < right.least:
+            numbers[SPENT] += RANGE
+            return
+        (_, _, iterate), metric, (_, unit, seen) = asked
+        d, beta, sigma = right.dim, right.smoothness, right.curvature
+        along, y_square = geometry.linear_update(
+            iterate, metric, seen, d / right.reach * loss * unit, sigma, state.linear
+        )
+        numbers[TOTAL] += sigma
+        tau = right.reach * right.reach * seen[1]
+        price = 0.5 * tau * (beta / d + (beta - sigma) / (d + 2.0))
+        numbers[SPENT] += price + right.lipschitz * sqrt(tau / d)
+        numbers[SPENT] += along - 0.5 * sigma * y_square
+        weight = right.kappa / numbers[RATE]
+        geometry.solve(state.linear, numbers[TOTAL], weight, state.iterate)
 
 
 class FixedRateFTRL(BarrierFTRL):
@@ -53,7 +109,8 @@ class FixedRateFTRL(BarrierFTRL):
     def _explore(self, share: float, smoothness: float = 0.0, lipschitz: float = 0.0) -> None:
         dim, reach = float(self.domain.dim), min(1.0, share)
         eta = reach / dim * min(0.5, sqrt(self.domain.nu * log(self.horizon) / self.horizon))
-        self._follow(Schedule(dim, eta, smoothness, lipschitz, reach=reach, trust=0.0))
+        right = FixedRate(dim, eta, smoothness, lipschitz, reach)
+        self._follow(FixedRateRound(self.geometry, right))
 
     def _learning(self) -> float:
         """a = d sqrt(nu T ln T)."""
@@ -201,7 +258,8 @@ class HazanLevy(FixedRateFTRL):
         dim, least = float(self.domain.dim), sigma if self.discards else 0.0
         stiff = (self.domain.nu + 2.0 * beta / sigma) * log(self.horizon)
         eta = min(sqrt(stiff / (2.0 * self.horizon)), 0.5) / dim
-        self._follow(Schedule(dim, eta, beta, trust=0.0, assumed=sigma, least=least))
+        right = FixedRate(dim, eta, beta, curvature=sigma, least=least)
+        self._follow(FixedRateRound(self.geometry, right))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:
@@ -238,13 +296,6 @@ class Discard(HazanLevy):
     curvature: float = parameter(
         "The strong convexity of the rounds that count: a round with less is thrown away.", positive
     )
-
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
-        before = self._state.iterate
-        super()._learn(memo, loss, curvature)
-        if curvature < self._schedule.least:
-            # The update solved the last problem again, which may move the centre slightly.
-            self._state = self._state._replace(iterate=before)
 
     def _certificate_part(self) -> Part | None:
         # If the range may still be widened, a round thrown away may cost more than its width.

@@ -1,4 +1,4 @@
-"""The base of all learners: ids, refusals, late answers, units, and the state as JSON.
+"""The base of all learners: ids, refusals, late answers, points.
 
 A learner's own file has its mathematics: `_begin` sets up the state, `_propose` gives a working
 vector, `_learn` takes an answer, and `kept` names the attributes that make up the state.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
 from math import inf, isfinite, nan
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dikin import serialization
-from dikin.arguments import LARGEST, checked_range, number, whole
+from dikin.arguments import checked_range, number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     FeedbackError,
@@ -23,20 +21,17 @@ from dikin.errors import (
     LossRangeError,
     NumericalError,
     ParameterError,
-    StateError,
-    shown,
 )
 from dikin.feedback import Feedback
-from dikin.learners import range_search
 from dikin.learners.noise import Noise
-from dikin.learners.parameters import Declared, moderate, optional, parameter
+from dikin.learners.parameters import Declared, a_domain, optional, parameter
 from dikin.learners.range_search import RangeSearch
-from dikin.learners.units import LossRange, Units
-from dikin.open_queries import Memo, OpenQueries, Query
-from dikin.players import Player, locked
+from dikin.learners.saving import Saved
+from dikin.learners.units import InUnits, LossRange, Units
+from dikin.open_queries import OpenQueries, Query
+from dikin.players import locked
 from dikin.registry import Registry
 from dikin.rng import stream_key
-from dikin.silence import silence
 from dikin.theory.certificate import RANGE, Part
 
 ROUNDING = 1e-9
@@ -45,13 +40,7 @@ CANNOT_COMPUTE = (ArithmeticError, AttributeError, LookupError, TypeError, Value
 """Exceptions of Python where numbers are not as expected."""
 
 
-def _domain(value: Any, name: str) -> Domain:
-    if not isinstance(value, Domain):
-        raise ParameterError(f"{name} must be a dikin domain such as Box, got {shown(value)}")
-    return value
-
-
-class Learner(Declared, Player[Query]):
+class Learner(Declared, InUnits, Saved):
     """A player of bandit convex optimization on a domain.
 
     Threads may share a learner: calls are atomic, and every query has its own id. Processes may
@@ -77,9 +66,8 @@ class Learner(Declared, Player[Query]):
     """
 
     feedback: ClassVar[Feedback] = Feedback.VALUE
-    kept: ClassVar[tuple[str, ...]] = ()
     measures_range: ClassVar[bool] = False  # True if an unknown range needs no restarts
-    domain: Domain = parameter("The set to play on.", _domain)
+    domain: Domain = parameter("The set to play on.", a_domain)
     loss_range: LossRange = parameter(
         "The least and the largest possible loss. None if they are not known: the learner finds "
         "them, and restarts where a loss does not fit.",
@@ -220,16 +208,16 @@ class Learner(Declared, Player[Query]):
         """
 
     @abstractmethod
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self) -> tuple[Array, float, Any]:
         """A working vector to play, its squared length, and a memo for `_learn`."""
 
-    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Any]:
         """Propose with a context or a forecast: an error for a learner that uses none."""
         known = "context" if context is not None else "forecast"
         raise FeedbackError(f"{type(self).__name__} does not use a {known}: call ask() without one")
 
     @abstractmethod
-    def _learn(self, memo: Memo, loss: Any, curvature: float) -> None:
+    def _learn(self, memo: Any, loss: Any, curvature: float) -> None:
         """Learn from an answer in the paper's units. On an exception nothing has changed."""
 
     @classmethod
@@ -279,7 +267,8 @@ class Learner(Declared, Player[Query]):
         if part is None:
             return nan
         if self._search is not None:
-            return self._search.certificate(self, part)
+            bound: float = self._search.certificate(self, part)
+            return bound
         return part.bound(self.domain, self.rounds, RANGE * part.scale)
 
     # --- points --------------------------------------------------------------------------------
@@ -310,37 +299,6 @@ class Learner(Declared, Player[Query]):
         return point
 
     # --- refusals ------------------------------------------------------------------------------
-
-    @property
-    def accepts(self) -> tuple[float, float]:
-        """The losses that are accepted: between these two."""
-        return self.units.loss_range if self._search is None else (-inf, inf)
-
-    @cached_property
-    def curvature_limit(self) -> tuple[float, str]:
-        """The largest possible curvature in the user's units, and the reason for it."""
-        declared = self._declared_limit()
-        if declared is not None:
-            return declared
-        if self._search is None:
-            return self._range_limit()
-        most = 8.0 * LARGEST / self.domain.diameter**2
-        return most, "the largest that can be computed with on a set that wide"
-
-    def _declared_limit(self) -> tuple[float, str] | None:
-        """The limit of the curvature that an argument sets, if one does."""
-        smoothness, lipschitz = (getattr(self, name, None) for name in ("smoothness", "lipschitz"))
-        if smoothness is not None:
-            return smoothness, "the smoothness that this learner was built with"
-        if lipschitz is not None:  # docs/mathematics.md
-            most = 4.0 * lipschitz / self.domain.diameter
-            return most, "4 L/D: no loss of this Lipschitz constant has more"
-        return None
-
-    def _range_limit(self) -> tuple[float, str]:
-        """The largest curvature of a loss within the range: it lies sigma D^2/8 below a chord."""
-        limit = 8.0 * (2.0 * self.units.loss_scale) / self.domain.diameter**2
-        return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
 
     def _scaled_answer(self, answer: Any) -> Any:
         """The answer in the paper's units: one loss here, more for another feedback."""
@@ -379,113 +337,6 @@ class Learner(Declared, Player[Query]):
             # As much as a range holds that may yet be widened: less than was reported is safe.
             value = min(value, self._range_limit()[0])
         return value * self.curvature_unit
-
-    @cached_property
-    def curvature_unit(self) -> float:
-        """A strong convexity of 1, in working units."""
-        return self.units.curvature(1.0) * self.geometry.shortest**2
-
-    def _in_units(self, name: str) -> float:
-        """The smoothness or the Lipschitz constant in the paper's units."""
-        value = getattr(self, name)
-        scaled = self.units.curvature if name == "smoothness" else self.units.slope
-        return moderate(scaled(value), name, value)
-
-    # --- state ---------------------------------------------------------------------------------
-
-    def arguments(self) -> dict[str, Any]:
-        """The constructor's arguments except the domain and the seed, as JSON values."""
-        declared = {
-            name: getattr(self, name) for name in self.parameters.keys() - {"domain", "seed"}
-        }
-        ends = None if self.loss_range is None else list(self.loss_range)
-        return declared | {"loss_range": ends}
-
-    def _numbers(self) -> dict[str, Any]:
-        """The state of the mathematics, as nested tuples, arrays and numbers."""
-        return {name.lstrip("_"): getattr(self, name) for name in self.kept}
-
-    def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        """Take over the result of `_numbers`."""
-        for name in self.kept:
-            setattr(self, name, numbers[name.lstrip("_")])
-
-    def _memo_state(self, memo: Memo) -> Any:
-        """A memo as nested tuples, arrays and numbers."""
-        return memo
-
-    def _memo_from(self, state: Any) -> Memo:
-        """The memo of which `_memo_state` gave this."""
-        return state
-
-    @locked
-    def state(self) -> dict[str, Any]:
-        """Everything that the future depends on, as plain JSON values, open queries included.
-
-        Returns
-        -------
-        dict
-            The argument of `dikin.restore`, which makes the same learner from it.
-        """
-        state: dict[str, Any] = {
-            "learner": self.kind,
-            "domain": self.domain.spec(),
-            "size": self.geometry.size,
-            "arguments": self.arguments(),
-            "rounds": self.rounds,
-            "next": self._open.next_id,
-            "generator": self._noise.state(),
-            "numbers": serialization.encode(self._numbers()),
-            "open": [],
-        }
-        for id, (query, memo) in self._open.items():
-            known = () if memo is range_search.STALE else (self._memo_state(memo),)
-            state["open"].append(serialization.encode((id, query.point, *known)))
-        return state if self._search is None else state | self._search.state(self)
-
-    @classmethod
-    def restore(cls, domain: Domain, state: dict[str, Any]) -> Self:
-        """Make the learner of a `state`, with the same future.
-
-        Parameters
-        ----------
-        domain
-            The set of the saved learner.
-        state
-            The result of `state`.
-
-        Returns
-        -------
-        Learner
-            A learner of this class.
-
-        Raises
-        ------
-        StateError
-            If the state is of another domain.
-        """
-        searches = "range" in state  # for the time being it is built for its present range
-        arguments = state["arguments"] | ({"loss_range": state["range"]} if searches else {})
-        with silence():  # it was warned of when it was built
-            learner = cls(domain, **arguments)
-        if state["size"] != learner.geometry.size:
-            raise StateError(f"the state was saved on another domain than {domain}")
-        if searches:
-            range_search.restore(learner, state)
-        learner.rounds, learner._open.next_id = int(state["rounds"]), int(state["next"])
-        learner._noise.restore(state["generator"])
-        if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes
-            form = serialization.encode(learner._numbers())
-            serialization.refuse_other_form(state["numbers"], form, "numbers", finite=False)
-        learner._set_numbers(serialization.decode(state["numbers"]))
-        for item in state["open"]:
-            serialization.refuse_other_form(item, None, "an open query")
-            id, point, *memo = serialization.decode(item)
-            point.setflags(write=False)
-            known = learner._memo_from(memo[0]) if memo else range_search.STALE
-            learner._open[id] = Query(id, point), known
-        float(learner.certificate)  # computed once, as it is made of many numbers of the state
-        return learner
 
     def require_registered(self) -> None:
         LEARNERS.require(type(self))

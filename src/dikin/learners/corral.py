@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from math import erfc, exp, log, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,19 +36,13 @@ from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
 from dikin.learners.noise import Noise
 from dikin.learners.parameters import optional, parameter
-from dikin.open_queries import Memo
 from dikin.players import locked
 from dikin.rng import stream_key
 from dikin.silence import silence
 
-
-class Proposed(NamedTuple):
-    """The memory of a query."""
-
-    played: int  # the base whose point it is
-    weight: float  # 1/pbar of that base
-    lives: Array  # of each base: one restarted since then does not learn from it
-    memos: tuple[Memo, ...]  # of each base's proposal
+Proposed = tuple[int, float, Array, tuple[Any, ...]]
+"""The memo of a query: the base whose point it is, 1/pbar of that base, the lives of all bases (one
+that was restarted since does not learn from it), and their memos."""
 
 
 def _checked_bases(bases: Any, name: str) -> Sequence[Learner]:
@@ -170,14 +164,15 @@ class Corral(Learner):
         proposals = [base._propose() for base in self._bases]
         point = self._bases[played]._inside(proposals[played][0])
         memos = tuple(memo for _, _, memo in proposals)
-        return point, 0.0, Proposed(played, 1.0 / float(shares[played]), self._lives, memos)
+        return point, 0.0, (played, 1.0 / float(shares[played]), self._lives, memos)
 
     def _point(self, u: Array) -> Array:
         return u  # only the bases use working vectors
 
     def _learn(self, memo: Proposed, loss: float, curvature: float) -> None:
-        suffered = 0.5 * (1.0 + loss) * memo.weight
-        inverse = mirror_step(self._inverse, self._etas, memo.played, suffered)
+        played, weight, lives, memos = memo
+        suffered = 0.5 * (1.0 + loss) * weight
+        inverse = mirror_step(self._inverse, self._etas, played, suffered)
         weights = 1.0 / self._mixed(inverse)
         outgrown = weights > self._rhos
         rhos = np.where(outgrown, 2.0 * weights, self._rhos)
@@ -189,11 +184,11 @@ class Corral(Learner):
         try:
             # A base's certificate means nothing here: its losses are not those of the game.
             with silence():
-                for i in np.flatnonzero((memo.lives == self._lives) & ~outgrown):
+                for i in np.flatnonzero((lives == self._lives) & ~outgrown):
                     base, rho = bases[i], float(rhos[i])
-                    f = loss * memo.weight / rho if i == memo.played else 0.0
+                    f = loss * weight / rho if i == played else 0.0
                     most = base.units.curvature(base.curvature_limit[0])
-                    base._learn(memo.memos[i], f, min(curvature / rho, most))
+                    base._learn(memos[i], f, min(curvature / rho, most))
                     base.rounds += 1
         except BaseException:  # if one cannot learn, none does
             for base, attributes in zip(self._bases, before, strict=True):
@@ -222,18 +217,6 @@ class Corral(Learner):
         super()._set_numbers(numbers)
         pairs = zip(self._bases, map(json.loads, numbers["bases"]), strict=True)
         self._bases = [base.restore(self.domain, state) for base, state in pairs]
-
-    def _memo_state(self, memo: Proposed) -> Proposed:
-        same = memo.lives == self._lives
-        rows = zip(self._bases, memo.memos, same, strict=True)
-        parts = tuple(base._memo_state(part) if now else None for base, part, now in rows)
-        return memo._replace(memos=parts)
-
-    def _memo_from(self, state: Any) -> Proposed:
-        *rest, parts = state
-        pairs = zip(self._bases, parts, strict=True)
-        memos = tuple(part if part is None else base._memo_from(part) for base, part in pairs)
-        return Proposed._make((*rest, memos))
 
     @classmethod
     def examples(cls, domain: Domain, seed: int) -> Iterator[Self]:

@@ -28,7 +28,7 @@ from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
 from dikin.kernel import compilable
 from dikin.learners import parameters
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Proposal
 from dikin.learners.parameters import (
     CURVATURE,
     LIPSCHITZ,
@@ -83,19 +83,19 @@ class DescentKernel(NamedTuple):
         return shrink * shrink * norm, unit, seen
 
     def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
+        self, round: int, asked: Asked, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, pace, n = self.geometry, self.pace, state.numbers
+        (then, _, iterate), metric, (_, unit, seen) = asked
         value = loss
         if pace.baseline:  # the first answer has nothing to be compared with
             value = loss - n[BASELINE] if round > 1 else 0.0
             n[BASELINE] += round**-0.5 * (loss - n[BASELINE])
         eta = pace.eta * ((pace.slow + 1.0) / (pace.slow + round)) ** pace.power
-        slope = eta * pace.dim * value / (reach_of(pace, memo.numbers) * pace.shrink)
+        slope = eta * pace.dim * value / (reach_of(pace, then) * pace.shrink)
         n[ANSWERS] = float(round)
         np.multiply(state.iterate[0], -1.0, state.linear)
-        _, unit, seen = memo.asked
-        geometry.linear_update(memo.iterate, memo.metric, seen, slope * unit, 0.0, state.linear)
+        geometry.linear_update(iterate, metric, seen, slope * unit, 0.0, state.linear)
         geometry.project(state.linear, state.iterate)
 
 
@@ -268,13 +268,13 @@ class TwoPoint(Descent):
         eta = 1.0 / assumed_curvature(self, self.curvature)
         return Pace(dim, reach, 1.0 - reach / inradius, eta, power=1.0)
 
-    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
+    def _propose(self, *given: Any) -> tuple[Array, float, Asked]:
         """Propose two vectors, one in each row, with the larger of their squares."""
-        one, square, memo = super()._propose()
-        pace, two, (_, unit, seen) = self._pace, np.empty_like(one), memo.asked
+        one, square, asked = super()._propose()
+        pace, two, ((_, _, y), metric, (_, unit, seen)) = self._pace, np.empty_like(one), asked
         far = -pace.reach / pace.shrink * unit
-        other = pace.shrink**2 * self.geometry.point(memo.iterate, memo.metric, seen, far, two)
-        return np.stack([one, pace.shrink * two]), max(square, other), memo
+        other = pace.shrink**2 * self.geometry.point(y, metric, seen, far, two)
+        return np.stack([one, pace.shrink * two]), max(square, other), asked
 
     def _point(self, u: Array) -> Array:
         return super()._point(u) if u.ndim == 1 else np.stack(list(map(super()._point, u)))
@@ -334,13 +334,13 @@ class PseudoLine(Descent):
         slope = self._in_units("lipschitz")
         return fixed_pace(1, self._inradius, self.horizon, slope)
 
-    def _propose(self, *given: Any) -> tuple[Array, float, Memo]:
+    def _propose(self, *given: Any) -> tuple[Array, float, Asked]:
         raise FeedbackError(
             "PseudoLine needs a context: call ask(z), where the loss is a function of z.x and z "
             f"has the shape {self.domain.point_shape}"
         )
 
-    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Asked]:
         """Propose on the line of a context. Nothing is explored if the prediction is constant."""
         if forecast is not None:
             return super()._propose_knowing(None, forecast)

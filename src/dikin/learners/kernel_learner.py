@@ -1,11 +1,13 @@
 """A learner as arithmetic on arrays: one text that `ask` and `tell` run and `play` compiles.
 
-A kernel is a NamedTuple that a compiler can take, with a `geometry` and
+A kernel is a NamedTuple of constants that a compiler can take, with a `geometry` and
 
     ask(state, s, metric, u)      writes the vector to play into u, from noise s, made a direction
-    tell(round, memo, loss, curvature, state)      learns from an answer, into the state
+    tell(round, asked, loss, curvature, state)      learns from an answer, into the state
 
-The memo may share its arrays with the state: it is read before the state is written.
+`asked` is (the state that the query was asked in, the metric, the result of `ask`), which a saved
+state has as plain tuples. That state may share its arrays with the present one: it is read before
+the present one is written.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dikin.feedback import Feedback
-from dikin.kernel import from_values, to_numpy, to_saved
 from dikin.learners.base import Learner
 from dikin.players import locked
 from dikin.vectors import Array
@@ -27,18 +28,13 @@ Proposal = tuple[float, float, Any]
 class LearnerState(NamedTuple):
     """The state of a learner between rounds."""
 
-    numbers: Any  # sums and rates: a list or `Record`, in the compiled loop an array or a record
+    numbers: Any  # sums and rates, whose places have names: a list, in the compiled loop an array
     linear: Array  # the linear term of the update
     iterate: Array  # the centre, as the geometry describes it
 
 
-class Memo(NamedTuple):
-    """The memory of a query until its answer: parts of the state when it was asked."""
-
-    numbers: Any
-    iterate: Array
-    metric: Array  # rows of the learner's own, then H as the geometry describes it
-    asked: Proposal
+Asked = tuple[LearnerState, Array, Proposal]
+"""The memo of a query."""
 
 
 class KernelLearner(Learner):
@@ -58,16 +54,18 @@ class KernelLearner(Learner):
     def _center_vector(self) -> Array:
         return self.geometry.vector(self._state.iterate)
 
-    def _propose(self, numbers: Any = None, s: Array | None = None) -> tuple[Array, float, Memo]:
+    def _propose(
+        self, numbers: list[float] | None = None, s: Array | None = None
+    ) -> tuple[Array, float, Asked]:
         """Propose from the present numbers and noise, or from others."""
         state, s = self._state, self._noise.draw() if s is None else s
         if numbers is not None:
             state = state._replace(numbers=numbers)
         u, metric = np.empty(s.size), np.zeros(self._metric_form)
         asked = self._kernel.ask(state, s, metric, u)
-        return u, asked[0], Memo(state.numbers, state.iterate, metric, asked)
+        return u, asked[0], (state, metric, asked)
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Asked, loss: float, curvature: float) -> None:
         numbers, linear, iterate = self._state
         state = LearnerState(numbers.copy(), linear.copy(), iterate.copy())
         self._kernel.tell(self.rounds - self._earlier + 1, memo, loss, curvature, state)
@@ -81,27 +79,18 @@ class KernelLearner(Learner):
         if self._open or not answers or not self._kernel.geometry.compilable:
             return None
         numbers, linear, iterate = self._state
-        return LearnerState(to_numpy(numbers), linear.copy(), iterate.copy())
+        return LearnerState(np.array(numbers), linear.copy(), iterate.copy())
 
     def _take_over(self, state: LearnerState, rounds: int) -> None:
         """Continue from a `compiled_state` after so many rounds."""
-        numbers = from_values(self._state.numbers, state.numbers)
-        self._state = state._replace(numbers=numbers)
+        self._state = state._replace(numbers=state.numbers.tolist())
         self.rounds += rounds
         self._open.next_id += rounds
 
     # --- what is saved -------------------------------------------------------------------------
 
     def _numbers(self) -> dict[str, Any]:
-        return self._state._asdict() | {"numbers": to_saved(self._state.numbers)}
+        return self._state._asdict() | {"numbers": tuple(self._state.numbers)}
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
-        own = from_values(self._state.numbers, numbers["numbers"])
-        self._state = self._state._replace(**numbers | {"numbers": own})
-
-    def _memo_state(self, memo: Memo) -> Any:
-        return memo._replace(numbers=to_saved(memo.numbers))
-
-    def _memo_from(self, state: Any) -> Memo:
-        numbers, *rest = state
-        return Memo(from_values(self._state.numbers, numbers), *rest)
+        self._state = LearnerState(**numbers | {"numbers": [*map(float, numbers["numbers"])]})

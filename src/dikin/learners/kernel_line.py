@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, erfc, log, sqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from dikin.domains.dense import DenseGeometry
 from dikin.errors import DomainError, ParameterError
 from dikin.learners import parameters
 from dikin.learners.base import Learner
-from dikin.open_queries import Memo
 from dikin.players import locked
 
 LONGEST = 10**12
@@ -115,7 +114,7 @@ class KernelLine(Learner):
         found: Array = np.where(far < self._floor, flat, between / np.maximum(far, self._floor))
         return found
 
-    def _propose(self) -> tuple[Array, float, Memo]:
+    def _propose(self) -> tuple[Array, float, Any]:
         weights, mean = self._weights()
         ends = weights.cumsum()
         chance = 0.5 * erfc(-float(self._noise.draw()[0]) / sqrt(2.0)) * float(ends[-1])
@@ -127,7 +126,7 @@ class KernelLine(Learner):
         memo, u = (mean, step, float(weights.dot(self._kernel(mean, step)))), mean + step
         return np.array([u]), u * u, memo
 
-    def _learn(self, memo: Memo, loss: float, curvature: float) -> None:
+    def _learn(self, memo: Any, loss: float, curvature: float) -> None:
         mean, step, density = memo
         self._sums = self._sums + 0.5 * (1.0 + loss) / density * self._kernel(mean, step)
 

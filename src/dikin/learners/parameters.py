@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from dikin.arguments import LARGEST, whole
+from dikin.domains.base import Domain
 from dikin.errors import FeedbackError, ParameterError, did_you_mean, shown
 
 T = TypeVar("T")
@@ -101,16 +102,6 @@ def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
     return lambda value, name: None if value is None else check(value, name)
 
 
-def moderate(value: float, name: str, original: float) -> float:
-    """Return a constant of the losses in the paper's units, small enough to compute with."""
-    if not value < LARGEST:
-        raise ParameterError(
-            f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
-            f"range; at most {LARGEST:g} can be computed with: is that range too small?"
-        )
-    return value
-
-
 @dataclass_transform(
     eq_default=False,
     field_specifiers=(parameter, horizon, optional_horizon),
@@ -156,6 +147,13 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
 
     setattr(__init__, "__signature__", signature)  # noqa: B010
     return __init__
+
+
+def a_domain(value: Any, name: str) -> Domain:
+    """Return a domain, or raise an error."""
+    if not isinstance(value, Domain):
+        raise ParameterError(f"{name} must be a dikin domain such as Box, got {shown(value)}")
+    return value
 
 
 def assumed_curvature(learner: Any, curvature: float) -> float:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import exp, inf, nan, sqrt
-from typing import Any, NamedTuple, Self
+from math import inf, nan, sqrt
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,16 +39,41 @@ from dikin.kernel import compilable
 from dikin.learners import parameters
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import moderate, optional, parameter
-from dikin.learners.predictive_schedule import NONE, REACH, Numbers, Plan, clip, measuring
-from dikin.learners.units import LossRange
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Proposal
+from dikin.learners.parameters import optional, parameter
+from dikin.learners.predictive_schedule import (
+    CLIPPED,
+    CURVATURE,
+    DISCOUNTED,
+    EXPLORING,
+    G_Y,
+    HIGH,
+    LEVEL,
+    LOW,
+    MIXTURE,
+    OWN,
+    PRICE,
+    RATE,
+    RATE_CHANGES,
+    REACH,
+    ROOT_TAU,
+    SIGMA,
+    SIGMA_TAU,
+    SIGMA_Y_SQUARE,
+    TAU,
+    TOP,
+    Constants,
+    clip,
+    expectation,
+    first_numbers,
+    learn_forecast,
+    measuring,
+)
+from dikin.learners.units import LossRange, moderate
 from dikin.players import locked
 from dikin.silence import warn
 from dikin.vectors import add_combination, combine, dot
 
-LONG, LEVEL_GAIN, TREND_GAIN = 64.0, 0.2, 0.02
-"""Rounds that the mean remembers, and gains of the level and of its trend."""
 ACCURACY, STEP, SMALLEST = 1e-11, 1e-2, 1e-250
 """Accuracy of the least of the models in units of its largest value, the factor by which the weight
 of the barrier falls on the way there, and the size below which models are bounded by their size."""
@@ -57,148 +82,92 @@ EDGE, NEAR = 1e-3, 0.05
 below which it is warned of: the barrier is steep there."""
 
 
-class Round(NamedTuple):
+class Round(Constants):
     """A round of the learner on a set."""
-
-    geometry: Any
-    plan: Plan
 
     def ask(self, state: LearnerState, s: Array, metric: Array, u: Array) -> Proposal:
         n = state.numbers
-        shift = n.rate * n.curvature
+        shift = n[RATE] * n[CURVATURE]
         seen = self.geometry.explore(state.iterate, 1.0, shift, s, metric[2:])
         unit = (REACH if measuring(n) else 1.0) / sqrt(seen[0])
         return self.geometry.point(state.iterate, metric[2:], seen, unit, u), unit, seen
 
     def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
+        self, round: int, asked: Asked, loss: float, curvature: float, state: LearnerState
     ) -> None:
-        then = memo.numbers  # which may be the numbers that are discounted now
-        stiff = self.plan.dim / memo.asked[2][1] - then.rate * then.curvature
-        discount(self.plan, round, state)
+        (then, _, _), _, (_, _, seen) = asked
+        stiff = self.dim / seen[1] - then[RATE] * then[CURVATURE]
+        discount(self, round, state)
         if not measuring(state.numbers):
-            learn(self, round, memo, loss, curvature, stiff, state)
+            learn(self, round, asked, loss, curvature, stiff, state)
             return
-        learn_size(self, round, memo, loss, state)
+        learn_size(self, round, asked, loss, state)
         if not measuring(state.numbers):
             begin_at_start(self, state)
 
 
 @compilable
 def learn(
-    k: Round,
+    c: Constants,
     round: int,
-    memo: Memo,
+    asked: Asked,
     loss: float,
     sigma: float,
     stiff: float,
     state: LearnerState,
 ) -> None:
     """Take in an answer."""
-    plan, n, then, size = k.plan, state.numbers, memo.numbers, k.geometry.size
-    unit, trace = memo.asked[1], memo.asked[2][1]
+    n, size, ((then, _, _), metric, (_, unit, seen)) = state.numbers, c.geometry.size, asked
+    trace = seen[1]
     if measuring(then):
         # Late: today's forecast and level serve, which its direction did not move.
         then, trace, unit = n, REACH * REACH * trace, unit / (REACH * REACH)
     # The surprise r, the part of it that is learnt, and the forecast.
-    expected, level = expectation(plan, then), then.level
-    surprise = clip(loss, 0.5 * plan.tuning.widest) - expected
-    fault = schedule.is_fault(plan, surprise, level)
+    expected, level = expectation(c, then), then[LEVEL]
+    surprise = clip(loss, 0.5 * c.widest) - expected
+    fault = schedule.is_fault(c, surprise, level)
     learnt = 0.0 if fault else clip(surprise, level)
     if not fault:  # forecasters learn what is within the level of what they or the user expected
-        low, high = min(expected, then.mixture) - level, max(expected, then.mixture) + level
+        mixture = then[MIXTURE]
+        low, high = min(expected, mixture) - level, max(expected, mixture) + level
         learn_forecast(n, then, min(max(loss, low), high), round)
     # The certificate, of the whole surprise, and the models, of what is learnt. Lambda.
-    price, smooth = certify(k, memo, plan.dim * unit, surprise, trace, sigma, state)
-    gradient, centre = memo.metric[0], memo.metric[1]
-    add_combination(learnt, gradient, -sigma, centre, state.linear[:size])
-    n.curvature += sigma + schedule.regularisation(plan, n, price, smooth, trace, sigma)
-    n.exploring += price
+    price, smooth = certify(c, asked, c.dim * unit, surprise, trace, sigma, state)
+    add_combination(learnt, metric[0], -sigma, metric[1], state.linear[:size])
+    n[CURVATURE] += sigma + schedule.regularisation(c, n, price, smooth, trace, sigma)
+    n[EXPLORING] += price
     # The level, the rate, the centre.
-    schedule.update_levels(plan, n, surprise, level, loss, round)
-    if abs(loss) > 0.5 * plan.tuning.widest + ROUNDING and learnt == surprise:
-        n.clipped += 1.0
-    move_centre(k, state, round, stiff, learnt != surprise)
+    schedule.update_levels(c, n, surprise, level, loss, round)
+    if abs(loss) > 0.5 * c.widest + ROUNDING and learnt == surprise:
+        n[CLIPPED] += 1.0
+    move_centre(c, state, round, stiff, learnt != surprise)
 
 
 @compilable
-def learn_size(k: Round, round: int, memo: Memo, loss: float, state: LearnerState) -> None:
+def learn_size(c: Constants, round: int, asked: Asked, loss: float, state: LearnerState) -> None:
     """Take in an answer that shows how large losses are. Only the certificate counts it."""
-    n, size = state.numbers, k.geometry.size
-    unit, trace = memo.asked[1], memo.asked[2][1]
+    n, size, ((then, _, _), _, (_, unit, seen)) = state.numbers, c.geometry.size, asked
     surprise = 1.0
     if round > 1:
         last = min(round - 1, schedule.MEASURED) - 1
-        surprise = loss - 0.5 * (n.samples[last // 2] + n.samples[(last + 1) // 2])
+        surprise = loss - 0.5 * (n[last // 2] + n[(last + 1) // 2])
     if round == 2:  # the surprise of the first answer is known now
         np.multiply(state.linear[size:], -surprise, state.linear[size:])
-        n.g_y *= -surprise
+        n[G_Y] *= -surprise
     square = REACH * REACH
-    certify(k, memo, k.plan.dim * unit / square, surprise, square * trace, 0.0, state)
-    learn_forecast(n, memo.numbers, loss, round)
-    schedule.measure(k.plan, n, loss, round)
+    certify(c, asked, c.dim * unit / square, surprise, square * seen[1], 0.0, state)
+    learn_forecast(n, then, loss, round)
+    schedule.measure(c, n, loss, round)
 
 
 @compilable
-def discount(plan: Plan, round: int, state: LearnerState) -> None:
+def discount(c: Constants, round: int, state: LearnerState) -> None:
     """Discount all sums where the memory is finite. The first answers weigh the same."""
-    n, keep = state.numbers, plan.keep
+    n, keep = state.numbers, c.keep
     if keep < 1.0 and (round > schedule.MEASURED or not measuring(n)):
         np.multiply(state.linear, keep, state.linear)
-        n.curvature *= keep
-        n.exploring *= keep
-        n.rate_changes *= keep
-        n.clipped *= keep
-        n.g_y *= keep
-        n.sigma *= keep
-        n.sigma_y_square *= keep
-        n.tau *= keep
-        n.root_tau *= keep
-        n.sigma_tau *= keep
-        n.price *= keep
-
-
-# --- the forecast: docs/mathematics.md, 13.5 -----------------------------------------------------
-
-
-@compilable
-def expectation(plan: Plan, n: Numbers) -> float:
-    """b: the forecast of the loss of a round, from the numbers when it was asked."""
-    expected = n.mixture
-    if n.own != NONE:
-        expected = (1.0 - n.own_weight) * expected + n.own_weight * n.own
-    return clip(expected, 0.5 * plan.tuning.widest)
-
-
-@compilable
-def learn_forecast(n: Numbers, then: Numbers, value: float, round: int) -> None:
-    """Weigh the forecasters by the squares of their errors, and move them to the value."""
-    n.low, n.high = min(n.low, value), max(n.high, value)
-    last, trending, mean = value - then.last, value - then.trending, value - then.average
-    last, trending, mean = last * last, trending * trending, mean * mean
-    own = 0.0 if then.own == NONE else (value - then.own) * (value - then.own)
-    largest = max(n.level * n.level, last, trending, mean, own)
-    if largest > 0.0:
-        a, b, c, d = n.last_weight, n.trending_weight, n.mean_weight, n.own_weight
-        before, rate = a + b + c, -0.5 / largest
-        # Only ratios count: all weights as if the mean's had stayed.
-        a, b = a * exp(rate * (last - mean)), b * exp(rate * (trending - mean))
-        after = a + b + c
-        if then.own != NONE:
-            before += d
-            after += d * exp(rate * (own - mean))
-        share = 1.0 / (round + 1.0)
-        scale, share = (1.0 - share) * before / after, 0.25 * share
-        a, b, c = scale * a + share, scale * b + share, scale * c + share
-        n.last_weight, n.trending_weight, n.mean_weight = a, b, c
-        n.own_weight = 1.0 - (a + b + c)
-    error = value - n.trending
-    n.trend += TREND_GAIN * error if round > 1 else 0.0
-    n.trending += (LEVEL_GAIN if round > 1 else 1.0) * error + n.trend
-    n.last = value
-    n.average += (value - n.average) / min(float(round), LONG)
-    a, b, c = n.last_weight, n.trending_weight, n.mean_weight
-    n.mixture = (a * n.last + b * n.trending + c * n.average) / (a + b + c)
+        for i in DISCOUNTED:
+            n[i] *= keep
 
 
 # --- the certificate, of any schedule and centres: docs/mathematics.md, Theorem 13 ---------------
@@ -206,29 +175,33 @@ def learn_forecast(n: Numbers, then: Numbers, value: float, round: int) -> None:
 
 @compilable
 def certify(
-    k: Round, memo: Memo, slope: float, surprise: float, tau: float, sigma: float, state: Any
+    c: Constants,
+    asked: Asked,
+    slope: float,
+    surprise: float,
+    tau: float,
+    sigma: float,
+    state: LearnerState,
 ) -> tuple[float, bool]:
     """Add an answer, and return the price of exploring and whether it is that of a smooth loss.
 
     The first rows of the metric become the estimate for a surprise of 1, and the centre.
     """
-    n, size, iterate = state.numbers, k.geometry.size, memo.iterate
-    gradient, centre = memo.metric[0], memo.metric[1]
+    n, size, ((_, _, iterate), metric, (_, _, seen)) = state.numbers, c.geometry.size, asked
+    gradient, centre = metric[0], metric[1]
     gradient[:] = 0.0
-    g_y, y_square = k.geometry.linear_update(
-        iterate, memo.metric[2:], memo.asked[2], slope, 0.0, gradient
-    )
+    g_y, y_square = c.geometry.linear_update(iterate, metric[2:], seen, slope, 0.0, gradient)
     np.multiply(iterate[0], 1.0, centre)
-    d = k.plan.dim
-    smooth = schedule.smoothness_of(k.plan, n) * (d + 1.0) / (d * (d + 2.0)) * tau
-    price = min(smooth, k.plan.lipschitz * sqrt(tau / d))
-    n.g_y += surprise * g_y
-    n.sigma += sigma
-    n.sigma_y_square += sigma * y_square
-    n.tau += tau
-    n.root_tau += sqrt(tau)
-    n.sigma_tau += sigma * tau
-    n.price += price
+    d = c.dim
+    smooth = schedule.smoothness_of(c, n) * (d + 1.0) / (d * (d + 2.0)) * tau
+    price = min(smooth, c.lipschitz * sqrt(tau / d))
+    n[G_Y] += surprise * g_y
+    n[SIGMA] += sigma
+    n[SIGMA_Y_SQUARE] += sigma * y_square
+    n[TAU] += tau
+    n[ROOT_TAU] += sqrt(tau)
+    n[SIGMA_TAU] += sigma * tau
+    n[PRICE] += price
     add_combination(surprise, gradient, -sigma, centre, state.linear[size:])
     return price, price == smooth
 
@@ -254,39 +227,39 @@ def least_of_models(geometry: Any, nu: float, linear: Array, sigma: float) -> fl
 
 
 @compilable
-def begin_at_start(k: Round, state: LearnerState) -> None:
+def begin_at_start(c: Constants, state: LearnerState) -> None:
     """Put the centre at the start, with the rate that has just been chosen."""
-    state.linear[: k.geometry.size] = 0.0
-    solve_centre(k, state, -1.0 / state.numbers.rate)
+    state.linear[: c.geometry.size] = 0.0
+    solve_centre(c, state, -1.0 / state.numbers[RATE])
 
 
 @compilable
-def move_centre(k: Round, state: LearnerState, round: int, stiff: float, clipped: bool) -> None:
+def move_centre(c: Constants, state: LearnerState, round: int, stiff: float, clipped: bool) -> None:
     """The next rate, if it is due, and the next centre. A rise must be within its budget."""
-    n, plan, before = state.numbers, k.plan, state.numbers.rate
+    n, before = state.numbers, state.numbers[RATE]
     if clipped or round < schedule.WINDOW or round % schedule.EVERY == 0:
-        n.rate = schedule.next_rate(plan, n, min(round + 1.0, plan.memory), stiff)
-    after = n.rate
-    solve_centre(k, state, plan.keep / before - 1.0 / after)
+        n[RATE] = schedule.next_rate(c, n, min(round + 1.0, c.memory), stiff)
+    after = n[RATE]
+    solve_centre(c, state, c.keep / before - 1.0 / after)
     if after != before:
-        barrier = k.geometry.barrier(state.iterate)  # psi_0
-        if plan.slope.size > 0:
-            barrier += plan.lift - dot(state.iterate[0], plan.slope)
-        cost = (plan.keep / before - 1.0 / after) * barrier
-        if cost > 0.0 and n.rate_changes + cost > schedule.budget(plan, n, round):
-            n.rate = before
-            solve_centre(k, state, 1.0 / after - 1.0 / before)
+        barrier = c.geometry.barrier(state.iterate)  # psi_0
+        if c.slope.size > 0:
+            barrier += c.lift - dot(state.iterate[0], c.slope)
+        cost = (c.keep / before - 1.0 / after) * barrier
+        if cost > 0.0 and n[RATE_CHANGES] + cost > schedule.budget(c, n, round):
+            n[RATE] = before
+            solve_centre(c, state, 1.0 / after - 1.0 / before)
         else:
-            n.rate_changes += cost
+            n[RATE_CHANGES] += cost
 
 
 @compilable
-def solve_centre(k: Round, state: LearnerState, more: float) -> None:
+def solve_centre(c: Constants, state: LearnerState, more: float) -> None:
     """The centre, where psi'(u_0) counts so much more than before."""
-    n, linear = state.numbers, state.linear[: k.geometry.size]
-    if k.plan.slope.size > 0:
-        combine(more, k.plan.slope, 1.0, linear, linear)
-    k.geometry.solve(linear, n.curvature, 1.0 / n.rate, state.iterate)
+    n, linear = state.numbers, state.linear[: c.geometry.size]
+    if c.slope.size > 0:
+        combine(more, c.slope, 1.0, linear, linear)
+    c.geometry.solve(linear, n[CURVATURE], 1.0 / n[RATE], state.iterate)
 
 
 def _remembered(value: Any, name: str) -> float:
@@ -356,19 +329,18 @@ class Predictive(KernelLearner):
         self._ranged = self.loss_range is not None
         self._first = None if self.start is None else _checked_start(self.domain, self.start)
         self.start = None if self._first is None else self._first.tolist()
-        self._plan, n, zeros = self._planned(), Numbers(), np.zeros(2 * self.geometry.size)
+        kernel, n, zeros = self._constants(), first_numbers(), np.zeros(2 * self.geometry.size)
         if self._ranged:
-            n.level = n.top = self._plan.tuning.widest
-            n.rate = schedule.largest_rate(self._plan, n.level)
+            n[LEVEL] = n[TOP] = kernel.widest
+            n[RATE] = schedule.largest_rate(kernel, n[LEVEL])
         state = LearnerState(n, zeros, self.geometry.start())
-        kernel = Round(self.geometry, self._plan)
         begin_at_start(kernel, state)
         self._start(kernel, state, own_rows=2)
 
     def _form(self) -> Geometry:
         return self.domain.geometry(self.units.radius, equal_sides=True)
 
-    def _planned(self) -> Plan:
+    def _constants(self) -> Round:
         d, memory = float(self.domain.dim), self.memory or inf
         slope, lift = np.zeros(0), 0.0
         if self._first is not None:
@@ -387,11 +359,12 @@ class Predictive(KernelLearner):
         if self.smoothness is not None:
             beta = self._in_units("smoothness") * self.geometry.longest**2
             moderate(beta, "smoothness", self.smoothness)
-        tuning = schedule.Tuning.of(self._ranged, d)
-        keep = 1.0 - 1.0 / memory
-        return Plan(d, self.domain.nu, beta, scaled, tuning, slope, lift, memory, keep)
+        declared = self.geometry, d, self.domain.nu, beta, scaled
+        return Round(
+            *declared, slope, lift, memory, 1.0 - 1.0 / memory, *schedule.tuned(self._ranged, d)
+        )
 
-    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Memo]:
+    def _propose_knowing(self, context: Any, forecast: Any) -> tuple[Array, float, Asked]:
         """Propose with the user's forecast, within reach of the losses so far."""
         if context is not None:
             return super()._propose_knowing(context, None)
@@ -399,22 +372,22 @@ class Predictive(KernelLearner):
         if not abs(value) < LARGEST:
             raise FeedbackError(f"a forecast must be below {LARGEST:g}, got {value}")
         n = self._state.numbers.copy()
-        n.own = clip(self.units.loss(value), 0.5 * self._plan.tuning.widest)
+        n[OWN] = clip(self.units.loss(value), 0.5 * self._kernel.widest)
         if not (self._ranged or measuring(n)):
-            middle, width = 0.5 * (n.low + n.high), n.high - n.low
-            n.own = middle + clip(n.own - middle, 1.5 * width)
+            middle, width = 0.5 * (n[LOW] + n[HIGH]), n[HIGH] - n[LOW]
+            n[OWN] = middle + clip(n[OWN] - middle, 1.5 * width)
         return self._propose(n)
 
     @property
     def forecast(self) -> float:
         """The forecast of the next loss. NaN before the first one."""
-        expected = expectation(self._plan, self._state.numbers)
+        expected = expectation(self._kernel, self._state.numbers)
         return self.units.loss_offset + self.units.loss_scale * expected if self.rounds else nan
 
     @property
     def clipped(self) -> float:
         """The number of rounds whose surprise was clipped (discounted, with a memory)."""
-        return float(self._state.numbers.clipped)
+        return float(self._state.numbers[CLIPPED])
 
     @property
     @locked
@@ -428,19 +401,19 @@ class Predictive(KernelLearner):
         on their losses. Before the eighth their order must not either.
         """
         known = self.smoothness is not None or self.lipschitz is not None
-        return self._bound(self._state.numbers.price) if known else nan
+        return self._bound(self._state.numbers[PRICE]) if known else nan
 
     @locked
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
-        longest, d, n = self.geometry.longest, self._plan.dim, self._state.numbers
+        longest, d, n = self.geometry.longest, self._kernel.dim, self._state.numbers
         if smoothness is not None and lipschitz is None:
             beta = self.units.curvature(nonnegative(smoothness, "smoothness")) * longest**2
-            return self._bound(beta * (d + 1.0) / (d * (d + 2.0)) * n.tau)
+            return self._bound(beta * (d + 1.0) / (d * (d + 2.0)) * n[TAU])
         if lipschitz is not None and smoothness is None:
             scaled = self.units.slope(nonnegative(lipschitz, "lipschitz")) * longest
-            return self._bound(scaled / sqrt(d) * n.root_tau)
+            return self._bound(scaled / sqrt(d) * n[ROOT_TAU])
         raise ParameterError(
             "certificate_for needs one of smoothness=... and lipschitz=..., got "
             f"smoothness={shown(smoothness)} and lipschitz={shown(lipschitz)}"
@@ -451,9 +424,9 @@ class Predictive(KernelLearner):
         n, estimates = self._state.numbers, self._state.linear[self.geometry.size :]
         if measuring(n):
             return nan
-        total = exploring - 0.5 * n.sigma_tau / (self._plan.dim + 2.0)
-        total += n.g_y - 0.5 * n.sigma_y_square
-        total -= least_of_models(self.geometry, self._plan.nu, estimates, n.sigma)
+        total = exploring - 0.5 * n[SIGMA_TAU] / (self._kernel.dim + 2.0)
+        total += n[G_Y] - 0.5 * n[SIGMA_Y_SQUARE]
+        total -= least_of_models(self.geometry, self._kernel.nu, estimates, n[SIGMA])
         return self.units.regret(total)
 
     @cached_property

@@ -23,7 +23,7 @@ import numpy as np
 from dikin.domains.base import Array, Domain
 from dikin.kernel import compilable
 from dikin.learners import parameters
-from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
+from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Proposal
 from dikin.vectors import add_combination, combine, dot, dots
 
 
@@ -51,10 +51,11 @@ class TewaKernel(NamedTuple):
         return dot(u, u), 0.0, 0.0
 
     def tell(
-        self, round: int, memo: Memo, loss: float, curvature: float, state: LearnerState
+        self, round: int, asked: Asked, loss: float, curvature: float, state: LearnerState
     ) -> None:
         geometry, size, held = self.geometry, self.geometry.size, self.geometry.iterate_size
-        middle, unit, away = memo.metric[0], memo.metric[1], memo.metric[2]
+        _, metric, _ = asked
+        middle, unit, away = metric[0], metric[1], metric[2]
         for i in range(self.rates.size):
             linear = state.linear[i * size : (i + 1) * size]
             rate, second = self.rates[i], 2.0 * (self.rates[i] * self.gradient_bound) ** 2

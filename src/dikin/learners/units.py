@@ -14,10 +14,13 @@ at the analytic centre, and only then, these are the same point.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
 
 from dikin.arguments import LARGEST, checked_range
-from dikin.domains.base import Array, Domain
-from dikin.errors import DomainError
+from dikin.domains.base import Array, Domain, Geometry
+from dikin.errors import DomainError, ParameterError
 
 LossRange = tuple[float, float] | None
 """The least and the largest loss, or None if they are not known."""
@@ -60,3 +63,64 @@ class Units:
     def regret(self, regret: float) -> float:
         """Return a regret in the user's units."""
         return self.loss_scale * regret
+
+
+class InUnits:
+    """The constants that a learner was built with, in its units, and what follows from them."""
+
+    domain: Domain
+    units: Units
+    geometry: Geometry
+    _search: Any
+
+    @property
+    def accepts(self) -> tuple[float, float]:
+        """The losses that are accepted: between these two."""
+        return (-inf, inf) if self._search is not None else self.units.loss_range
+
+    @cached_property
+    def curvature_limit(self) -> tuple[float, str]:
+        """The largest possible curvature in the user's units, and the reason for it."""
+        declared = self._declared_limit()
+        if declared is not None:
+            return declared
+        if self._search is None:
+            return self._range_limit()
+        most = 8.0 * LARGEST / self.domain.diameter**2
+        return most, "the largest that can be computed with on a set that wide"
+
+    def _declared_limit(self) -> tuple[float, str] | None:
+        """The limit of the curvature that an argument sets, if one does."""
+        smoothness, lipschitz = (getattr(self, name, None) for name in ("smoothness", "lipschitz"))
+        if smoothness is not None:
+            return smoothness, "the smoothness that this learner was built with"
+        if lipschitz is not None:  # docs/mathematics.md
+            most = 4.0 * lipschitz / self.domain.diameter
+            return most, "4 L/D: no loss of this Lipschitz constant has more"
+        return None
+
+    def _range_limit(self) -> tuple[float, str]:
+        """The largest curvature of a loss within the range: it lies sigma D^2/8 below a chord."""
+        limit = 8.0 * (2.0 * self.units.loss_scale) / self.domain.diameter**2
+        return limit, "8 (high - low)/D^2: no loss within loss_range on a set that wide has more"
+
+    @cached_property
+    def curvature_unit(self) -> float:
+        """A strong convexity of 1, in working units."""
+        return self.units.curvature(1.0) * self.geometry.shortest**2
+
+    def _in_units(self, name: str) -> float:
+        """The smoothness or the Lipschitz constant in the paper's units."""
+        value = getattr(self, name)
+        scaled = self.units.curvature if name == "smoothness" else self.units.slope
+        return moderate(scaled(value), name, value)
+
+
+def moderate(value: float, name: str, original: float) -> float:
+    """Return a constant of the losses in the paper's units, small enough to compute with."""
+    if not value < LARGEST:
+        raise ParameterError(
+            f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
+            f"range; at most {LARGEST:g} can be computed with: is that range too small?"
+        )
+    return value

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import NoneType, UnionType
@@ -93,8 +93,9 @@ def schema_of(kind: Any, answer: bool = True) -> Schema:
         return list_of(or_null(NUMBER)) | {"minItems": 3, "maxItems": 3}
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         words = documented(kind)
-        hints = get_type_hints(kind).items()
-        return record(**{n: _described(schema_of(k), words.get(n, "")) for n, k in hints})
+        hidden = {f.name for f in fields(kind) if not f.repr} if is_dataclass(kind) else set()
+        hints = {n: k for n, k in get_type_hints(kind).items() if n not in hidden}
+        return record(**{n: _described(schema_of(k), words.get(n, "")) for n, k in hints.items()})
     origin = get_origin(kind)
     if origin is Annotated:
         return _described(schema_of(kind.__origin__, answer), kind.__metadata__[0])

@@ -48,6 +48,17 @@ def decaying_exponent(order: int, alpha: float) -> float:
     return min((order - 1 + alpha) / order, order / (order + 1))
 
 
+def target(order: int, dim: int, constant: float) -> float:
+    """Return d^2 (constant + 1)^(k-1): as lambda_0 it keeps every lambda_t below 1."""
+    return float(dim**2 * (constant + 1.0) ** (order - 1))
+
+
+def uncurved(first: float, target: float, rounds: int, order: int) -> float:
+    """Return about S_T without curvature, from T alone: it solves dS/dt = (target/S)^(1/k)."""
+    power = 1 + 1 / order
+    return float((first**power + power * target ** (1 / order) * rounds) ** (1 / power))
+
+
 def table(order: int, alphas: Iterable[float]) -> tuple[Rate, ...]:
     """Return Table 1 (tab: res_smooth) or 2 (tab: res_lipschitz), with a row for each t^-alpha."""
     zero, constant, some_flat, decay = STATEMENTS[order]

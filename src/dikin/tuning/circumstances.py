@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import cos, isfinite, pi, prod, sin
+from math import cos, isfinite, nan, pi, prod, sin
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,6 @@ HARMONICS = 2
 """Waves of a cycle: a peak a day, and two."""
 HOURS, KNOTS = 4, 3
 """Places of a cycle and of a range: each has a weight, and a row in tables."""
-DRAWN = 8
-"""Points from one place to the next at which a setting is drawn."""
 UNCHANGED = "Nothing was changed."
 
 Values = Mapping[str, float | str]
@@ -82,19 +80,18 @@ class Kind:
     spec: Any = None
     """The declaration as a plain JSON value."""
     places: tuple[Any, ...] = ()
-    """The words, or the numbers that tables show."""
-    curve: tuple[float, ...] = ()
-    """The numbers at which a setting is drawn, from end to end."""
+    """The words, or the numbers that tables show: of a range from end to end."""
+    period: float = nan
 
     def weights(self, value: Any) -> list[float]:
         """Return not negative weights with the sum 1: of a number, hats around the places."""
         if self.form == "words":
             return [float(value == word) for word in self.places]
-        low, high, n = self.curve[0], self.curve[-1], len(self.places)
+        low, high, n = self.places[0], self.places[-1], len(self.places)
         if self.form == "range":
             place = (value - low) / (high - low) * (n - 1)
             return [max(0.0, 1.0 - abs(place - knot)) for knot in range(n)]
-        away = [abs(value % high / high * n - knot) for knot in range(n)]
+        away = [abs(value % self.period / self.period * n - knot) for knot in range(n)]
         return [max(0.0, 1.0 - min(each, n - each)) for each in away]
 
     def features(self, value: Any) -> list[float]:
@@ -103,7 +100,7 @@ class Kind:
             return [float(value == word) for word in self.places]
         if self.form == "number":
             return [value]
-        angle = 2.0 * pi * (value % self.curve[-1]) / self.curve[-1]
+        angle = 2.0 * pi * (value % self.period) / self.period
         return [wave(h * angle) for h in range(1, HARMONICS + 1) for wave in (cos, sin)]
 
     def checked(self, noun: str, given: Any, error: type[DikinError], grows: bool) -> float | str:
@@ -131,39 +128,33 @@ class Kind:
         raise error(f"{noun} must be {wanted}, got {shown(given)}.{near} {UNCHANGED}")
 
 
-def _words(words: Sequence[str]) -> Kind:
-    return Kind("words", list(words), tuple(words))
-
-
 NUMBER, NEW, NO_KIND = Kind("number"), Kind("new"), Kind("")
 
 
 def _kind(given: Any) -> Kind:
     """Return the kind that a declaration, or its JSON value, stands for."""
     if isinstance(given, Mapping):
-        form, range_ = given.get("kind"), [given.get("low"), given.get("high")]
-        given = Cycle(given["period"]) if form == "cycle" else range_ if form == "range" else ""
+        form, ends = given.get("kind"), [given.get("low"), given.get("high")]
+        given = Cycle(given["period"]) if form == "cycle" else ends if form == "range" else ""
     if isinstance(given, Cycle):
-        drawn = np.linspace(0.0, given.period, DRAWN * HOURS + 1).tolist()
-        spec = {"kind": "cycle", "period": given.period}
-        return Kind("cycle", spec, tuple(drawn[:-1:DRAWN]), tuple(drawn))
+        places = tuple(given.period * hour / HOURS for hour in range(HOURS))
+        return Kind("cycle", {"kind": "cycle", "period": given.period}, places, given.period)
     if given is None or given is float or given is int:
         return NUMBER
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         return NO_KIND
     if all(isinstance(word, str) and 0 < len(word) <= LONGEST for word in given):
-        return _words(given) if len(set(given)) == len(given) else NO_KIND
-    ends = [None if isinstance(end, str | bool) else as_float(end) for end in given]
-    low, high = ends if len(ends) == 2 else (None, None)
+        return Kind("words", [*given], (*given,)) if len({*given}) == len(given) else NO_KIND
+    low, high = map(as_float, given) if len(given) == 2 else (None, None)
     if low is None or high is None or not -LARGEST < low < high < LARGEST:
         return NO_KIND
-    drawn = np.linspace(low, high, DRAWN * (KNOTS - 1) + 1).tolist()
-    spec = {"kind": "range", "low": low, "high": high}
-    return Kind("range", spec, tuple(drawn[::DRAWN]), tuple(drawn))
+    places = tuple(np.linspace(low, high, KNOTS).tolist())
+    return Kind("range", {"kind": "range", "low": low, "high": high}, places)
 
 
 def _declared(given: Any, wanted: str, usable: Callable[[Kind], bool]) -> dict[str, Kind]:
     """Return the declared kinds. Refuse those that are not usable."""
+    given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise ParameterError(f"{wanted}; got {shown(given)}")
     for name in given:
@@ -194,8 +185,7 @@ class Contexts:
         )
         if declared is not None and not declared:
             raise ParameterError(f"{wanted}; got {shown(declared)}")
-        given = {} if declared is None else declared
-        self.kinds = _declared(given, wanted, lambda kind: len(kind.places) > 1)
+        self.kinds = _declared(declared, wanted, lambda kind: len(kind.places) > 1)
         sizes = [len(kind.places) for kind in self.kinds.values()]
         self.combined = prod(sizes) <= COMBINED
         self.size = (prod(sizes) if self.combined else sum(sizes)) if sizes else 0
@@ -256,10 +246,9 @@ class Covariates:
             'covariates are declared by name, as in {"hour": dikin.Cycle(24), "load": float, '
             f'"kind": ["a", "b"]}}: a Cycle, float, or at most {MOST} different words'
         )
+        forms = ("number", "cycle", "words")
         kinds = _declared(
-            {} if declared is None else declared,
-            wanted,
-            lambda kind: kind.form in ("number", "cycle", "words") and len(kind.places) <= MOST,
+            declared, wanted, lambda kind: kind.form in forms and len(kind.places) <= MOST
         )
         self.kinds: dict[str, Kind] = {}
         self.means: dict[tuple[str, int], tuple[int, float]] = {}
@@ -298,6 +287,18 @@ class Covariates:
             self._refuse_many({**self.kinds, **values}, CovariateError)
         return values
 
+    def merged(self, first: Values, later: Any) -> Values:
+        """Return the covariates of a trial from its ask and its answer, checked."""
+        later = self.checked(later)
+        for name, value in later.items():
+            if first.get(name, value) != value:
+                raise CovariateError(
+                    f"the covariate {name!r} was {shown(first[name])} when the trial was asked, "
+                    f"and {shown(value)} came with its value: pass it once, or give the second one "
+                    f"a name of its own. {UNCHANGED}"
+                )
+        return self.checked({**first, **later})  # others may have come since it was asked
+
     @staticmethod
     def _refuse_many(names: Mapping[str, Any], error: type[DikinError]) -> None:
         if len(names) > MOST:
@@ -311,7 +312,7 @@ class Covariates:
         for name, value in values.items():
             kind = self.kinds.get(name, NEW)
             if isinstance(value, str) and value not in kind.places:
-                self._add(name, _words((*kind.places, value)))
+                self._add(name, _kind([*kind.places, value]))
             elif kind is NEW:
                 self._add(name, NUMBER)
             if self.kinds[name] is NUMBER:
@@ -353,15 +354,3 @@ class Covariates:
         if not same or not all(isfinite(mean) for _, mean in means.values()):
             raise StateError("the covariates of a state do not fit each other: it was altered")
         self.means = means
-
-
-def merged(first: Values, later: Values) -> Values:
-    """Return the covariates of a trial from its ask and its answer."""
-    for name, value in later.items():
-        if first.get(name, value) != value:
-            raise CovariateError(
-                f"the covariate {name!r} was {shown(first[name])} when the trial was asked, and "
-                f"{shown(value)} came with its value: pass it once, or give the second one a name "
-                f"of its own. {UNCHANGED}"
-            )
-    return {**first, **later}

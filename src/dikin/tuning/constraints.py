@@ -34,8 +34,7 @@ def read_constraints(texts: Any, parameters: Mapping[str, ParameterKind]) -> lis
 
     Only a parameter with a `linear_range` can stand in one.
     """
-    if isinstance(texts, str):
-        texts = [texts]
+    texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list | tuple):
         raise ParameterError(f"constraints are texts such as {EXAMPLE}, got {shown(texts)}")
     return [constraint for text in texts for constraint in _read(text, parameters)]
@@ -62,9 +61,7 @@ def _read(text: Any, parameters: Mapping[str, ParameterKind]) -> Iterator[Constr
                 f"{said} must compare with <= or >=, as in {EXAMPLE}. For an equation express one "
                 "parameter by the others, or use Shares"
             )
-        over = _sum(left, right, -1.0)
-        if isinstance(operator, ast.GtE):
-            over = _times(over, -1.0)
+        over = _times(_sum(left, right, -1.0), 1.0 - 2.0 * isinstance(operator, ast.GtE))
         limit = -over.pop(NUMBER, 0.0)
         factors = {name: factor for name, factor in over.items() if factor}
         if not factors:
@@ -74,7 +71,7 @@ def _read(text: Any, parameters: Mapping[str, ParameterKind]) -> Iterator[Constr
         yield Constraint(text, factors, limit)
 
 
-def _sum(one: Linear, other: Linear, sign: float = 1.0) -> Linear:
+def _sum(one: Linear, other: Linear, sign: float) -> Linear:
     return {name: one.get(name, 0.0) + sign * other.get(name, 0.0) for name in one | other}
 
 
@@ -98,20 +95,18 @@ def _linear(node: ast.expr, said: str, parameters: Mapping[str, ParameterKind]) 
                 )
             return {name: 1.0}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-            linear = _linear(inner, said, parameters)
-            return _times(linear, -1.0) if isinstance(sign, ast.USub) else linear
+            return _times(_linear(inner, said, parameters), 1.0 - 2.0 * isinstance(sign, ast.USub))
         case ast.BinOp(left=a, op=operator, right=b):
             one, two = _linear(a, said, parameters), _linear(b, said, parameters)
-            numbers = one.get(NUMBER, 0.0), two.get(NUMBER, 0.0)
             match operator:
                 case ast.Add() | ast.Sub():
-                    return _sum(one, two, 1.0 if isinstance(operator, ast.Add) else -1.0)
+                    return _sum(one, two, 1.0 - 2.0 * isinstance(operator, ast.Sub))
                 case ast.Mult() if one.keys() == {NUMBER}:
-                    return _times(two, numbers[0])
+                    return _times(two, one[NUMBER])
                 case ast.Mult() if two.keys() == {NUMBER}:
-                    return _times(one, numbers[1])
-                case ast.Div() if two.keys() == {NUMBER} and numbers[1]:
-                    return _times(one, 1.0 / numbers[1])
+                    return _times(one, two[NUMBER])
+                case ast.Div() if two.keys() == {NUMBER} and two[NUMBER]:
+                    return _times(one, 1.0 / two[NUMBER])
     raise ParameterError(
         f"{said} is not linear at {ast.unparse(node)!r}: wanted sums of parameters times numbers, "
         f"as in {EXAMPLE}"

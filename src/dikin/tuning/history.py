@@ -49,8 +49,6 @@ class Row(NamedTuple):
     held_back: bool = False
     expected_control: float = nan
     """The value expected of the control, NaN where no coin decided the round."""
-    left_out: bool = False
-    """True if the value was left out or bounded."""
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
 

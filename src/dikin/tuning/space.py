@@ -71,10 +71,9 @@ class Space:
         sides = [name for name in kinds if name not in (*chosen, *wide)]
         names = {n: tuple(f"{n}.{part}" for part in p.parts) or (n,) for n, p in kinds.items()}
         picks = {name: k for k, name in enumerate(chosen)}
-        values, at = _slices(names, names), _slices([*sides, *wide], names)
-        at |= dict.fromkeys(chosen, slice(0, 0))
+        values, at, none = _slices(names, names), _slices([*sides, *wide], names), slice(0, 0)
         self.places = [
-            Place(name, each, names[name], values[name], at[name], picks.get(name))
+            Place(name, each, names[name], values[name], at.get(name, none), picks.get(name))
             for name, each in kinds.items()
         ]
         self.columns = tuple(column for place in self.places for column in place.columns)

@@ -11,8 +11,9 @@ import numpy as np
 
 from dikin.errors import ParameterError, StateError, did_you_mean, shown
 from dikin.open_queries import Query
-from dikin.serialization import number_or_nan
+from dikin.serialization import count_of, number_or_nan
 from dikin.tuning.circumstances import Values
+from dikin.tuning.guarantee import Play
 from dikin.tuning.space import Params, Space
 
 
@@ -39,6 +40,12 @@ class Trial(Query):
         The context that it was asked for, by name.
     held_back : bool
         True if it uses the control, for the comparison with it.
+    expected_control : float
+        The value that was expected of the control, NaN where nothing is compared.
+    play : Play or None
+        The draw, for the certificate.
+    number : int
+        Number of trials that were asked before it.
     """
 
     params: Params
@@ -47,6 +54,9 @@ class Trial(Query):
     covariates: Values = field(default_factory=dict)
     context: Values = field(default_factory=dict)
     held_back: bool = False
+    expected_control: float = field(default=nan, repr=False)
+    play: Play | None = field(default=None, repr=False)
+    number: int = field(default=0, repr=False)
 
     @property
     def setting(self) -> Params:
@@ -64,9 +74,9 @@ class Trial(Query):
         return self.params[name]
 
 
-def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
+def trial_of(space: Space, id: int, fact: Mapping[str, Any], number: int = 0) -> Trial:
     """Return the trial of its plain JSON values."""
-    point = np.array(fact["point"], dtype=float)
+    point, play = np.array(fact["point"], dtype=float), fact.get("play")
     if point.shape != (len(space.columns),) or not np.isfinite(point).all():
         raise StateError(f"the values of trial {id} cannot be {shown(fact['point'])}")
     point.setflags(write=False)
@@ -79,4 +89,7 @@ def trial_of(space: Space, id: int, fact: Mapping[str, Any]) -> Trial:
         dict(fact["covariates"] or {}),
         dict(fact["context"] or {}),
         bool(fact["held_back"]),
+        number_or_nan(fact.get("control")),
+        play and Play.from_json(play),
+        count_of(fact.get("number", number)),
     )

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -28,9 +28,9 @@ from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
 from dikin.players import Player, locked
 from dikin.rng import counted, named_key, stream_key
-from dikin.serialization import count_of, number_or_nan, plain
+from dikin.serialization import count_of, plain
 from dikin.status import OpenQueries, Status
-from dikin.tuning.circumstances import Contexts, Covariates, Values, merged
+from dikin.tuning.circumstances import Contexts, Covariates, Values
 from dikin.tuning.guarantee import Certificate, Floor, Play
 from dikin.tuning.history import Row, figure_of, history_table, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
@@ -40,7 +40,7 @@ from dikin.tuning.search import LATELY, Search
 from dikin.tuning.space import Params, Space
 from dikin.tuning.trial import Trial, trial_of
 from dikin.vectors import Array, Table
-from dikin.worth.estimate import UpliftEstimate, in_range
+from dikin.worth.estimate import UpliftEstimate
 from dikin.worth.holdback import holdback_share, is_held_back
 from dikin.worth.uplift import Uplift
 
@@ -70,19 +70,6 @@ NO_HOLDBACK = (
 ONE_FOR_EACH_CONTEXT = (
     "the best setting depends on the context: best_for({...}) returns that for a context of "
 )
-
-
-class Kept(NamedTuple):
-    """Data of an open trial that its answer needs."""
-
-    play: Play | None
-    """How it was drawn, for the certificate."""
-    control: float
-    """The value that is expected of the control, NaN where nothing is compared."""
-    number: int
-    """Number of trials that were asked before it."""
-    weights: Array
-    """Those of its context."""
 
 
 class Tuner(Player[Trial]):
@@ -141,8 +128,8 @@ class Tuner(Player[Trial]):
         The parameters and their set.
     maximize : bool
         As given.
-    rounds : int
-        Number of trials answered so far.
+    rounds, asked, added : int
+        Number of trials that were answered, asked and added so far.
     paused : bool
         True during a pause, by `pause` or by the guard.
 
@@ -165,6 +152,7 @@ class Tuner(Player[Trial]):
     """
 
     space: Space
+    asked: int = 0
     _restored = False
 
     def __init__(
@@ -196,15 +184,22 @@ class Tuner(Player[Trial]):
         self.value_range = None if value_range is None else checked_range(value_range, "value")
         self.smoothness = None if smoothness is None else nonnegative(smoothness, "smoothness")
         self.lipschitz = None if lipschitz is None else nonnegative(lipschitz, "lipschitz")
-        share, ends = holdback_share(holdback), self.value_range
+        # A working point counts twice the coordinate of a range.
+        low, high = self.value_range or (-inf, inf)
+        smooth, steep = (inf if c is None else c for c in (self.smoothness, self.lipschitz))
+        self._constants = smooth / 4.0, steep / 2.0, high - low
+        share = holdback_share(holdback)
         for name, given in (("control", control), ("guard", guard)):
             if given is not None and not share:
                 raise ParameterError(
                     f"{name}={shown(given)} needs a holdback above 0: without rounds that use the "
                     "control there is nothing to compare with. Choose a share such as holdback=0.05"
                 )
-        compared = UpliftEstimate(share, maximize=self.maximize, value_range=ends, guard=guard)
-        self._worth = compared if share else None
+        self._worth: UpliftEstimate | None = None
+        if share:
+            self._worth = UpliftEstimate(
+                share, maximize=self.maximize, value_range=self.value_range, guard=guard
+            )
         self._set_control(self.space.checked({} if control is None else control, "control", False))
         self._waited = 0
         """Trials that were asked before this one and are still open count as without a value."""
@@ -222,7 +217,7 @@ class Tuner(Player[Trial]):
         self._unexpected: list[tuple[Play, float | None, Array | None]] = []
         """The first rounds, of which nothing was expected, until another value comes."""
         self._history: deque[Row] = deque(maxlen=self._rows(HISTORY))
-        self.rounds, self._asked, self.paused = 0, 0, False
+        self.rounds, self.asked, self.added, self.paused = 0, 0, 0, False
         self._warned: set[str] = set()
 
     def _set_control(self, control: Array) -> None:
@@ -233,21 +228,11 @@ class Tuner(Player[Trial]):
         return min(most, max(1, NUMBERS * most // (2 * KEPT * len(self.space.columns))))
 
     def _new_certificate(self) -> Certificate:
-        return Certificate(self.space.set, *self._constants(), max(self.contexts.size, 1))
-
-    def _constants(self) -> tuple[float, float, float]:
-        """Return smoothness and Lipschitz constant at working points, and the width of values.
-
-        A working point counts twice the coordinate of a range.
-        """
-        low, high = self.value_range or (-inf, inf)
-        smoothness = inf if self.smoothness is None else self.smoothness / 4.0
-        lipschitz = inf if self.lipschitz is None else self.lipschitz / 2.0
-        return smoothness, lipschitz, high - low
+        return Certificate(self.space.set, *self._constants, max(self.contexts.size, 1))
 
     def _new_search(self, history: bool = False) -> Search:
-        space, constants = self.space, self._constants()
-        certified = space.set.d > 0 and min(constants[:2]) < inf
+        space = self.space
+        certified = space.set.d > 0 and min(self._constants[:2]) < inf
         return Search(
             space.set,
             *space.start(),
@@ -258,7 +243,7 @@ class Tuner(Player[Trial]):
             limits=[limit.sign * limit.bound for limit in self.limits],
             history=history,
             faults=self.value_range is None,
-            floor=Floor(space.set, *constants) if certified else None,
+            floor=Floor(space.set, *self._constants) if certified else None,
         )
 
     # --- trials --------------------------------------------------------------------------------
@@ -296,30 +281,29 @@ class Tuner(Player[Trial]):
             self._open.continue_in_child("Tuner")
         with self._open.lock:
             for _ in range(count):
-                trial, kept = self._drawn(self._open.next_id, values, known)
-                self._enter(trial, kept)
-                trials.append(trial)
+                trials.append(self._drawn(self._open.next_id, values, known))
+                self._enter(trials[-1])
         return trials[0] if n is None else trials
 
     def _drawn(
-        self, id: int, context: Values, covariates: Values, number: int | None = None
-    ) -> tuple[Trial, Kept]:
-        """Return the next trial, which is not open yet. `number` is that of the draw."""
-        number = id if number is None else number
+        self, id: int, context: Values, covariates: Values, draw: int | None = None
+    ) -> Trial:
+        """Return the next trial, which is not open yet. `draw` is the number of its draw."""
+        draw = id if draw is None else draw
         weights, z = self.contexts.weights(context), self.covariates.features(covariates)
         search, worth, control = self._search, self._worth, nan
         try:
             if self.paused:
                 (x, picks), play = search.best(weights), None
             else:
-                x, picks, play = search.ask(counted(self._key, number), weights)
+                x, picks, play = search.ask(counted(self._key, draw), weights)
             expected = self._sign * search.expected(x, picks, weights, z)
             if not np.isfinite(x).all():
                 raise FloatingPointError("the setting is not finite")
             values = self.space.values(x, picks)
             held_back = worth is not None and worth.reason is not None
             if worth is not None and not self.paused:
-                held_back = is_held_back(self._key, number, worth.holdback)
+                held_back = is_held_back(self._key, draw, worth.holdback)
                 control = self._sign * search.expected(*self._control_place, weights, z)
         except CANNOT_COMPUTE as reason:
             self._refuse_altered(reason)
@@ -327,30 +311,20 @@ class Tuner(Player[Trial]):
         if held_back:
             values, play = self._control, None
         values.setflags(write=False)
-        known = expected, self.paused, covariates, context, held_back
-        kept = Kept(play, control, self._asked, weights)
-        return Trial(id, values, self.space.params(values), *known), kept
+        known = expected, self.paused, covariates, context, held_back, control, play, self.asked
+        return Trial(id, values, self.space.params(values), *known)
 
     def _refuse_altered(self, reason: Exception) -> None:
         """Raise a `StateError` if the tuner was restored: its state was altered."""
         if self._restored:
             raise StateError(f"the state was altered: {reason!r}. Load another one.") from reason
 
-    def _again(self, id: int) -> Trial:
-        trial, kept = self._open[id]
-        return trial_of(self.space, id, self._fact(trial, kept))
-
-    def _enter(self, trial: Trial, kept: Kept) -> None:
-        self._open[trial.id] = trial, kept
+    def _enter(self, trial: Trial) -> None:
+        self._open[trial.id] = trial, None
         self._open.next_id = max(self._open.next_id, trial.id + 1)
-        self._asked += 1
-        if self._worth is not None and kept.number >= self._waited:
-            self._young.append((kept.number, trial.id))
-
-    @property
-    def asked(self) -> int:
-        """Number of trials asked so far."""
-        return self._asked
+        self.asked += 1
+        if self._worth is not None and trial.number >= self._waited:
+            self._young.append((trial.number, trial.id))
 
     @locked
     def tell(
@@ -393,17 +367,17 @@ class Tuner(Player[Trial]):
         """
         answer = {"value": value, "metrics": metrics, "covariates": covariates, "failed": failed}
         row = self.checked_answer(trial, answer)
-        asked, kept = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))
+        asked: Any = self._open.pop(trial.id if isinstance(trial, Query) else int(trial))[0]
+        weights, worth = self.contexts.weights(row.context), self._worth
         try:
-            self._add(row, kept.weights)
+            self._add(row, weights)
             if not row.paused and not row.held_back:
-                self._certify(row, kept)
+                self._certify(row, asked.play, weights)
         except CANNOT_COMPUTE as reason:
             self._refuse_altered(reason)
             raise
-        self._close(asked, kept, failed)
-        worth = self._worth
-        if worth is not None and not failed and not asked.paused:  # type: ignore[attr-defined]
+        self._close(asked, failed)
+        if worth is not None and not failed and not asked.paused:
             before = worth.reason
             worth.add(row.value, row.held_back, row.expected, row.expected_control)
             if worth.reason is not before:
@@ -411,24 +385,22 @@ class Tuner(Player[Trial]):
                 logger.warning("the guard holds. %s", worth.reason)
         self._warn()
 
-    def _close(self, asked: Any, kept: Kept, missed: bool) -> None:
+    def _close(self, asked: Trial, missed: bool) -> None:
         """Count a trial that gets no value, and the trials that it has overtaken."""
         worth = self._worth
         if worth is None:
             return
-        if missed and not asked.paused and kept.number >= self._waited:
+        if missed and not asked.paused and asked.number >= self._waited:
             worth.miss(asked.held_back)
-        self._waited = max(self._waited, kept.number - LATE)
+        self._waited = max(self._waited, asked.number - LATE)
         while self._young and self._young[0][0] < self._waited:
-            other: Any = self._open.get(self._young.popleft()[1])
-            if other is not None and not other[0].paused:
-                worth.miss(other[0].held_back)
+            other: Any = self._open.get(self._young.popleft()[1], [None])[0]
+            if other is not None and not other.paused:
+                worth.miss(other.held_back)
 
     def _row(self, name: str, answer: Mapping[str, Any], **known: Any) -> Row:
         """Return the row of an answer, checked."""
-        value, failed = answer.get("value"), answer.get("failed", False)
-        if failed is not False:
-            true_or_false(failed, "failed")
+        value, failed = answer.get("value"), true_or_false(answer.get("failed", False), "failed")
         if failed and value is not None:
             raise LossError(
                 f"{name} failed and has the value {shown(value)}: a failed trial has no value. "
@@ -446,20 +418,20 @@ class Tuner(Player[Trial]):
         metrics = checked_metrics(answer.get("metrics"), self.limits, failed)
         return Row(value=result, failed=failed, metrics=metrics, **known)
 
-    def _certify(self, row: Row, kept: Kept) -> None:
+    def _certify(self, row: Row, play: Play | None, weights: Array) -> None:
         """Add a round to the certificate. The next value replaces an unknown expected value."""
         loss = self._loss(row)
         if loss is not None:
-            for play, other, shares in self._unexpected:
-                self._certificate.add(play._replace(expected=loss), other, shares)
+            for first, other, its in self._unexpected:
+                self._certificate.add(first._replace(expected=loss), other, its)
             self._unexpected.clear()
-        own, shares = kept.play, kept.weights if self.contexts.size else None
-        if own is None:
+        shares = weights if self.contexts.size else None
+        if play is None:
             self._certificate.add_other()
-        elif isfinite(own.expected):
-            self._certificate.add(own, loss, shares)
+        elif isfinite(play.expected):
+            self._certificate.add(play, loss, shares)
         else:
-            self._unexpected.append((own, loss, shares))
+            self._unexpected.append((play, loss, shares))
 
     def _add(self, row: Row, weights: Array) -> None:
         """Learn a row in a context with these weights, and keep it."""
@@ -471,41 +443,27 @@ class Tuner(Player[Trial]):
             self._learn_all(before.left_out)
         elif len(z) > known:
             self._search.widen(len(z) - known)
-        first = len(self._search.absurd)
         if not row.paused:
-            row = row._replace(left_out=not self._learn(row, weights, z))
-        self.rounds += row.round > 0
+            self._learn(row, weights, z)
+        self.rounds, self.added = self.rounds + (row.round > 0), self.added + (row.round == 0)
         self._history.append(row._replace(center=self._center(weights)))
-        if len(self._search.absurd) > first:
-            self._judge()
 
-    def _judge(self) -> None:
-        """Mark which of the first rows turned out to be absurd."""
-        learnt = [i for i, row in enumerate(self._history) if not row.paused]
-        for i, absurd in zip(learnt, self._search.absurd, strict=False):
-            self._history[i] = self._history[i]._replace(left_out=absurd)
-
-    def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> bool:
-        """Learn a row, and return whether its value counts as it is."""
-        measured, metrics = {FAILED: float(row.failed), **row.metrics}, []
-        for limit in self.limits:
-            metrics.append(limit.sign * measured.get(limit.metric, nan))
-        return self._search.tell(
+    def _learn(self, row: Row, weights: Array, z: Array, settle: bool = True) -> None:
+        measured = {FAILED: float(row.failed), **row.metrics}
+        self._search.tell(
             *self.space.locate(np.asarray(row.point)),
             self._loss(row),
             weights=weights,
             covariates=z,
-            metrics=metrics,
+            metrics=[limit.sign * measured.get(limit.metric, nan) for limit in self.limits],
             history=row.round == 0,
             settle=settle,
         )
 
     def _loss(self, row: Row) -> float | None:
         """Return the value as it is learnt, None for a failure."""
-        if row.failed:
-            return None
-        ends = self.value_range
-        return self._sign * (row.value if ends is None else in_range(row.value, ends))
+        low, high = self.value_range or (-inf, inf)
+        return None if row.failed else self._sign * min(max(row.value, low), high)
 
     def _learn_all(self, left_out: int) -> None:
         """Learn all rows of the history once more."""
@@ -514,7 +472,6 @@ class Tuner(Player[Trial]):
                 z = self.covariates.features(row.covariates)
                 self._learn(row, self.contexts.weights(row.context), z, settle=False)
         self._search.left_out = left_out
-        self._judge()
 
     @locked
     def add_trial(
@@ -569,16 +526,17 @@ class Tuner(Player[Trial]):
         self._set_control(control_values)
         rows = deque[Row](maxlen=self._rows(HISTORY))
         for row in self._history:
-            point = space.converted(np.asarray(row.point), before)
-            center = space.converted(np.asarray(row.center), before)
+            point, center = (
+                space.converted(np.asarray(each), before) for each in (row.point, row.center)
+            )
             if point is not None:
                 center = space.start_values if center is None else center
                 rows.append(row._replace(point=point, center=center))
         self._history = rows
-        waiting = [*self._open.values()]
+        waiting = self.open_queries
         self._open.clear()
-        for asked, its in waiting:
-            self._close(asked, its, missed=True)
+        for trial in waiting:
+            self._close(trial, missed=True)
         self._certificate = self._new_certificate()
         self._unexpected.clear()
         left_out = self.left_out
@@ -588,9 +546,9 @@ class Tuner(Player[Trial]):
 
     @locked
     def forget(self, query: Query | int) -> None:
-        asked, kept = self._open.find(query)
-        del self._open[asked.id]
-        self._close(asked, kept, missed=True)
+        trial = self.open_trial(query)
+        del self._open[trial.id]
+        self._close(trial, missed=True)
 
     @locked
     def pause(self) -> None:
@@ -651,11 +609,6 @@ class Tuner(Player[Trial]):
         """Return the best setting with its expected value, intervals and importance."""
         weights = self._weights(context)
         space, found = self.space, self._search.found(weights)
-        metrics = [
-            (limit, Interval(*np.clip(m, 0.0, 1.0).tolist()) if limit.metric == FAILED else m)
-            for limit, m in zip(self.limits, found.limits, strict=True)
-        ]
-        known = isfinite(found.value.mean)
         intervals, importance = dict[str, Interval](), dict[str, Interval]()
         for place in space.places:
             name, i = place.name, place.at.start
@@ -663,15 +616,21 @@ class Tuner(Player[Trial]):
                 importance[name] = found.options[place.pick]
             elif len(place.columns) == 1:
                 importance[name] = found.importance[i]
-                if known:
+                if isfinite(found.value.mean):
                     intervals[name] = Interval(*space.interval(place, found.intervals[i]))
+        limits, broken = dict[str, Interval](), []
+        for (text, metric, sign, bound), known in zip(self.limits, found.limits, strict=True):
+            share = Interval(*np.clip(known, 0.0, 1.0).tolist()) if metric == FAILED else known
+            limits[text] = _signed(sign, share)
+            if share.low > sign * bound:
+                broken.append(text)
         return Recommendation(
             space.params(self._center(weights)),
             _signed(self._sign, found.value),
             intervals,
             importance,
-            {limit.text: _signed(limit.sign, metric) for limit, metric in metrics},
-            tuple(limit.text for limit, m in metrics if m.low > limit.sign * limit.bound),
+            limits,
+            tuple(broken),
         )
 
     @property
@@ -722,23 +681,26 @@ class Tuner(Player[Trial]):
     @locked
     def summary(self) -> Status:
         """Return the status: rounds, best setting, its value with an interval, warnings."""
-        space, axes, worth = self.space, self.space.axes, self._worth
-        recent = [
-            row.value
-            for row in islice(reversed(self._history), RECENT)
-            if row.round and not (row.failed or row.held_back or row.left_out)
-        ]
-        value = UNKNOWN
-        if not self.contexts.size:
+        space, spec, worth, contexts = self.space, self.spec(), self._worth, self.contexts
+        recent, left_out = [], reversed(self._search.recent)
+        for row in islice(reversed(self._history), RECENT):
+            learnt = not row.paused and (row.round > 0 or row.failed)
+            is_fault = learnt and next(left_out, False)
+            if row.round and not (is_fault or row.failed or row.held_back):
+                recent.append(row.value)
+        value, by_context = UNKNOWN, None
+        if contexts.size:
+            first = islice(contexts.places(), MOST_SHOWN)
+            by_context = {label: self.best_for(context) for label, context in first}
+        else:
             value = _signed(self._sign, self._search.value_of_best(self._weights(None)))
         return Status(
             space=space.spec(),
             columns=space.columns,
-            ranges=[[axis.low, axis.high] for axis in axes],
-            log=[axis.log for axis in axes],
-            labels=[list(axis.labels) for axis in axes],
-            maximize=self.maximize,
-            value_range=None if self.value_range is None else list(self.value_range),
+            ranges=[[axis.low, axis.high] for axis in space.axes],
+            log=[axis.log for axis in space.axes],
+            labels=[list(axis.labels) for axis in space.axes],
+            **{name: spec[name] for name in ("maximize", "value_range", "holdback", "guard")},
             paused=self.paused,
             rounds=self.rounds,
             asked=self.asked,
@@ -750,26 +712,18 @@ class Tuner(Player[Trial]):
             recent_mean=float(np.mean(recent)) if recent else nan,
             best_value=list(value) if isfinite(value.mean) else None,
             certificate=self.certificate,
-            contexts=self.contexts.spec() or None,
-            by_context=self._by_context(),
+            contexts=spec["context"],
+            by_context=by_context,
             covariates=self.covariates.spec() or None,
-            limits=[limit.text for limit in self.limits] or None,
+            limits=spec["limits"] or None,
             left_out=self.left_out,
             failed=sum(row.failed for row in self._history),
-            holdback=0.0 if worth is None else worth.holdback,
-            control=self.control,
+            added=self.added,
+            control=spec["control"],
             uplift=None if worth is None else worth.uplift(),
-            guard=None if worth is None else worth.limit,
             guard_reason=self.guard_reason,
             warnings=tuple(self._warnings().values()),
         )
-
-    def _by_context(self) -> dict[str, Params] | None:
-        if not self.contexts.size:
-            return None
-        first = islice(self.contexts.places(), MOST_SHOWN)
-        weights = ((label, self.contexts.weights(context)) for label, context in first)
-        return {label: self.space.params(self._center(each)) for label, each in weights}
 
     def _warnings(self) -> dict[str, str]:
         """Return the conditions that need attention, each with a name that stays."""
@@ -857,10 +811,11 @@ class Tuner(Player[Trial]):
             "rounds": self.rounds,
             "paused": self.paused,
             "next": self._open.next_id,
-            "asked": self._asked,
+            "asked": self.asked,
+            "added": self.added,
             "open": {
-                str(id): self._fact(trial, kept) | {"number": kept.number}
-                for id, (trial, kept) in self._open.items()
+                str(trial.id): self._fact(trial) | {"number": trial.number}
+                for trial in self.open_queries
             },
             "certificate": self._certificate.state(),
             "unexpected": plain(self._unexpected),
@@ -918,7 +873,8 @@ class Tuner(Player[Trial]):
         tuner._history.extend(Row.from_json(row) for row in state["history"])
         for id, fact in state["open"].items():
             tuner.open_fact(int(id), fact)
-        tuner._open.next_id, tuner._asked = int(state["next"]), int(state["asked"])
+        tuner._open.next_id, tuner.added = int(state["next"]), count_of(state["added"])
+        tuner.asked = int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [
             (Play.from_json(row), loss, None if shares is None else np.array(shares))
@@ -930,22 +886,21 @@ class Tuner(Player[Trial]):
 
     @locked
     def draft(
-        self, context: Values, covariates: Values, id: int, number: int | None = None
+        self, context: Values, covariates: Values, id: int, draw: int | None = None
     ) -> tuple[Trial, dict[str, Any]]:
         """Return a trial that is not open yet, and its fact, with which any copy can open it.
 
-        `number` is that of the draw, the id by default.
+        `draw` is the number of its draw, the id by default.
         """
-        trial, kept = self._drawn(id, context, covariates, number)
-        center = self._center(kept.weights)
-        return trial, self._fact(trial, kept) | {"center": center.tolist()}
+        trial = self._drawn(id, context, covariates, draw)
+        center = self._center(self.contexts.weights(context))
+        return trial, self._fact(trial) | {"center": center.tolist()}
 
-    def _fact(self, trial: Any, kept: Kept) -> dict[str, Any]:
+    def _fact(self, trial: Trial) -> dict[str, Any]:
         """Return a trial with the data that its answer needs, as plain JSON values."""
-        parts = ("point", "expected", "paused", "covariates", "context", "held_back")
-        fact = {name: getattr(trial, name) for name in parts} | {"play": kept.play}
-        compared = {} if self._worth is None else {"control": kept.control}
-        return {name: plain(part) for name, part in (fact | compared).items()}
+        parts = ("point", "expected", "paused", "covariates", "context", "held_back", "play")
+        fact = {name: plain(getattr(trial, name)) for name in parts}
+        return fact if self._worth is None else fact | {"control": plain(trial.expected_control)}
 
     @locked
     def open_fact(self, id: int, fact: Mapping[str, Any]) -> Trial:
@@ -955,28 +910,21 @@ class Tuner(Player[Trial]):
         """
         if id in self._open:
             raise StateError(f"trial {id} is open already. Nothing was changed.")
-        trial = trial_of(self.space, id, fact)
-        weights = self._weights(trial.context or None)
+        trial = trial_of(self.space, id, fact, self.asked)
+        self.contexts.checked(trial.context or None)
         self.covariates.checked(trial.covariates)
-        play = fact["play"] and Play.from_json(fact["play"])
-        number = count_of(fact.get("number", self._asked))
-        self._enter(trial, Kept(play, number_or_nan(fact.get("control")), number, weights))
+        self._enter(trial)
         return trial
 
     def open_trial(self, trial: Query | int) -> Trial:
         """Return an open trial, or raise the error of `tell` if it is not open here."""
-        found: Any = self._open.find(trial)
-        asked: Trial = found[0]
+        found: Any = self._open.find(trial)[0]
+        asked: Trial = found
         return asked
 
     def checked_answer(self, trial: Query | int, answer: Mapping[str, Any]) -> Row:
         """Return the row of an answer, or raise the error of `tell`. Nothing changes."""
-        found: Any = self._open.find(trial)
-        asked, kept = found
-        known = asked.covariates
-        if (later := answer.get("covariates")) is not None:
-            known = merged(known, self.covariates.checked(later))
-        known = self.covariates.checked(known)  # others may have been reported since it was asked
+        asked = self.open_trial(trial)
         return self._row(
             f"trial {asked.id}",
             answer,
@@ -984,10 +932,10 @@ class Tuner(Player[Trial]):
             point=asked.point,
             expected=asked.expected,
             paused=self.paused or asked.paused,
-            covariates=known,
+            covariates=self.covariates.merged(asked.covariates, answer.get("covariates")),
             context=asked.context,
             held_back=asked.held_back,
-            expected_control=kept.control,
+            expected_control=asked.expected_control,
         )
 
     def checked_trial(self, trial: Mapping[str, Any]) -> Row:

@@ -218,7 +218,7 @@ class UpliftEstimate:
         if note is not None:
             low = low_ratio = -inf
             high = high_ratio = inf
-        elif low <= 0.0 <= high and high - low > 0.2 * abs(control):
+        elif self.reason is None and low <= 0.0 <= high and high - low > 0.2 * abs(control):
             note = self._outlook(0.1 if high - low < abs(control) else 0.5)
         return Uplift(
             mean=mean,

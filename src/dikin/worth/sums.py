@@ -86,7 +86,8 @@ class Sums:
         """Return about the variances of `tuned_values` and `control_values`, or more."""
         tuned = (self.tuned_squares + AGAIN * self.largest) / max(self.tuned, 1)
         control = (self.control_squares + AGAIN * self.largest) / max(self.held_back, 1)
-        return self.rounds * tuned / (1.0 - share), self.rounds * max(control, tuned) / share
+        rounds = self.tuned + self.held_back
+        return rounds * tuned / (1.0 - share), rounds * max(control, tuned) / share
 
     def factor(self, share: float, alpha: float) -> float:
         """Return the square of half an interval over the variance, infinite at first."""
