@@ -34,12 +34,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import nonnegative, one_of
+from dikin.arguments import nonnegative
 from dikin.domains.base import Array, Domain
 from dikin.errors import CertificateWarning, ParameterError, SlowLearnerWarning, shown
 from dikin.kernel import compilable
 from dikin.learners.kernel_learner import KernelLearner, LearnerState, Memo, Proposal
-from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, optional_horizon, parameter
+from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, one_of, optional_horizon, parameter
 from dikin.silence import warn
 from dikin.theory import rates
 from dikin.theory.certificate import RANGE, Account, Part

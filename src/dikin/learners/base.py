@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dikin import rng, serialization
-from dikin.arguments import LARGEST, checked_range, moderate, number, optional, whole
+from dikin import serialization
+from dikin.arguments import LARGEST, checked_range, number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     FeedbackError,
@@ -28,12 +28,14 @@ from dikin.errors import (
 )
 from dikin.feedback import Feedback
 from dikin.learners import range_search
-from dikin.learners.parameters import Declared, parameter
+from dikin.learners.noise import Noise
+from dikin.learners.parameters import Declared, moderate, optional, parameter
 from dikin.learners.range_search import RangeSearch
 from dikin.learners.units import LossRange, Units
 from dikin.open_queries import Memo, OpenQueries, Query
 from dikin.players import Player, locked
 from dikin.registry import Registry
+from dikin.rng import stream_key
 from dikin.silence import silence
 from dikin.theory.certificate import RANGE, Part
 
@@ -106,7 +108,7 @@ class Learner(Declared, Player[Query]):
         self._search = RangeSearch() if searches else None
         self.rounds = 0
         self._earlier = 0  # rounds before the last restart
-        self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), self.geometry.size)
+        self._noise = Noise(stream_key(self.seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2
@@ -474,10 +476,10 @@ class Learner(Declared, Player[Query]):
         learner._noise.restore(state["generator"])
         if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes
             form = serialization.encode(learner._numbers())
-            serialization.refuse_other_form(state["numbers"], form, "numbers")
+            serialization.refuse_other_form(state["numbers"], form, "numbers", finite=False)
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
-            serialization.refuse_infinite(item, "an open query")
+            serialization.refuse_other_form(item, None, "an open query")
             id, point, *memo = serialization.decode(item)
             point.setflags(write=False)
             known = learner._memo_from(memo[0]) if memo else range_search.STALE

@@ -36,7 +36,6 @@ from dikin.errors import (
     StoreError,
     UnknownStudyError,
     did_you_mean,
-    shortened,
     shown,
 )
 from dikin.loading import restore
@@ -45,7 +44,7 @@ from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.endpoints import OPERATIONS, STATUS, STUDY, Endpoint, Limit, operation
 from dikin.service.metrics import MEDIA_TYPE, Metrics
-from dikin.service.problems import Problem
+from dikin.service.problems import Problem, shortened
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status
@@ -83,6 +82,7 @@ HEADERS = {
 Seen = Status | tuple[str, str]
 """The status of a study, or its name and why it cannot be read."""
 
+ENCODE = json.JSONEncoder(allow_nan=False).encode
 log = logging.getLogger("dikin.service")
 
 
@@ -482,7 +482,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = "{}" if answer is None else json.dumps(plain(answer), allow_nan=False)
+    content = "{}" if answer is None else ENCODE(plain(answer))
     return Response(content, status, headers, media_type="application/json")
 
 
