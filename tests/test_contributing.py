@@ -18,8 +18,8 @@ import pytest
 import dikin
 from dikin import registry
 from dikin.errors import CheckFailedError
-from dikin.studies.tuner_options import parameter as parameter_of
-from dikin.studies.tuner_options import tuner_from_text
+from dikin.service.app import tuner_from_spec
+from dikin.studies.commands import parameter as parameter_of
 from tables import scratch
 from tuning.parameters.test_kinds import LAWS
 
@@ -108,8 +108,8 @@ def test_own_parameter_is_tuned_saved_and_kept(own, tmp_path: Path) -> None:
     tuner = dikin.Tuner(
         {"wait": parameter_of("wait", "Duration('1s', '10min', start='30s')")}, seed=1
     )
-    spec = '{"tuner": {"wait": {"kind": "duration", "low": "1s", "high": "10min", "start": "30s"}}'
-    assert tuner_from_text(spec + ', "seed": 1}').state() == tuner.state()
+    wait = {"kind": "duration", "low": "1s", "high": "10min", "start": "30s"}
+    assert tuner_from_spec({"tuner": {"wait": wait}, "seed": 1}).state() == tuner.state()
     assert tuner.best == {"wait": "30s"}
     with dikin.Study(tmp_path / "a.db", "a", tuner) as study:
         for _ in range(10):

@@ -47,11 +47,11 @@ def test_a_silent_connection_costs_one_attempt(
     """The request goes out again over a new connection, and is asked once."""
     monkeypatch.setattr(remote, "ATTEMPT", 1.0)
     with LossyProxy(service.port, mutes=True) as proxy, shop(service.url, "silent") as study:
-        study.service.url = proxy.url
+        study._ledger.url = proxy.url
         assert [study.ask().id, study.ask().id] == [0, 1]
         assert [query.id for query in study.open_queries] == [0, 1]
         assert proxy.lost == 1
-        study.service.close()
+        study._ledger.close()
 
 
 def test_a_service_that_is_silent_for_good(monkeypatch: pytest.MonkeyPatch) -> None:

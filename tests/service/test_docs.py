@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dikin.service import limits, problems
+from dikin.service import app, endpoints, limits, problems
 from dikin.service.app import document
-from dikin.studies import operations, study
+from dikin.studies import arguments, ledger
 from dikin.tuning import circumstances
 from service import load
 from service.serving import Serving
@@ -59,9 +59,9 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "digits of a whole number": (sys.int_info.default_max_str_digits,),
     "characters of the name of a study": (150,),
     "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
-    "trials asked for at once": (operations.AT_ONCE,),
-    "numbers in a page of history": (operations.NUMBERS_AT_ONCE,),
-    "characters of `detail`": (problems.LONGEST_MESSAGE, operations.FAULTS),
+    "trials asked for at once": (arguments.AT_ONCE,),
+    "numbers in a page of history": (endpoints.NUMBERS_AT_ONCE,),
+    "characters of `detail`": (problems.LONGEST_MESSAGE, app.FAULTS),
     "seconds for a body": (limits.BODY_SECONDS,),
     "seconds for an answer": (limits.ANSWER_SECONDS,),
     "connections": (limits.CONNECTIONS,),
@@ -87,7 +87,7 @@ def test_the_limits_on_the_page_are_those_of_the_service() -> None:
         limits.READ_AT_ONCE,
         limits.BYTES_A_CALL,
         limits.REFUSAL_SECONDS,
-        study.MOST_OPEN,
+        ledger.MOST_OPEN,
     ):
         assert re.search(rf"(?<![\d,]){number:,g}(?![\d,])", said), number
 

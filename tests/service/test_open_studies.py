@@ -24,8 +24,8 @@ from dikin.service.access import Gate
 from dikin.service.app import Service
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import TokenCheck
+from dikin.studies.ledger import Ledger
 from dikin.studies.log import Log
-from dikin.studies.study import Study
 from service.serving import Serving, ask_asgi, shop
 
 Act = Callable[[dikin.Study], Any]
@@ -95,9 +95,9 @@ async def at_once(studies: OpenStudies, acts: Iterable[Act]) -> list[Any]:
 async def test_many_requests_share_a_transaction(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written, flush = [], Study._flush
-    monkeypatch.setattr(Study, "_flush", lambda study: (written.append(1), flush(study))[1])
+    written, flush = [], Ledger.flush
     async with opened(file) as studies:
+        monkeypatch.setattr(Ledger, "flush", lambda study: (written.append(1), flush(study))[1])
         ids = await at_once(studies, map(asks, "abcdefgh"))
         assert len(written) == 1
     with dikin.Study(file, "shop") as study:
@@ -110,15 +110,15 @@ async def test_a_transaction_that_fails_acknowledges_nothing(
     file: str, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     """All whose rows were in it hear so, and get one trial each when they ask again."""
-    flush = Study._flush
+    flush = Ledger.flush
 
-    def failing(study: Study) -> None:
+    def failing(ledger: Ledger) -> None:
         raise fault
 
     async with opened(file) as studies:
-        monkeypatch.setattr(Study, "_flush", failing)
+        monkeypatch.setattr(Ledger, "flush", failing)
         failed = await at_once(studies, map(asks, "abc"))
-        monkeypatch.setattr(Study, "_flush", flush)
+        monkeypatch.setattr(Ledger, "flush", flush)
         again = await at_once(studies, map(asks, "abca"))
     assert [type(each) for each in failed] == [errors.StoreError] * 3
     assert again[3] == again[0]
@@ -130,7 +130,7 @@ async def test_a_transaction_that_fails_acknowledges_nothing(
 async def test_a_fault_in_the_middle_fails_those_before_it(file: str) -> None:
     """They were carried out and are not durable: nobody may be told that they are."""
 
-    def lose(_: Study) -> None:
+    def lose(_: dikin.Study) -> None:
         raise errors.StoreError("the connection broke")
 
     async with opened(file) as studies:
@@ -144,7 +144,7 @@ async def test_a_busy_store_is_waited_for_once(file: str) -> None:
     """Of many requests that cannot be written, the second does not wait as long again."""
     waits = []
 
-    def write(_: Study) -> None:
+    def write(_: dikin.Study) -> None:
         waits.append(1)
         raise errors.BusyError("another client writes")
 
@@ -177,8 +177,10 @@ async def test_studies_that_nobody_uses_are_closed(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "OPEN_STUDIES", 3)
-    closed, close = list[str](), Study.close
-    monkeypatch.setattr(Study, "close", lambda study: (closed.append(study.name), close(study))[1])
+    closed, close = list[str](), dikin.Study.close
+    monkeypatch.setattr(
+        dikin.Study, "close", lambda study: (closed.append(study.name), close(study))[1]
+    )
     names = [f"s{number}" for number in range(8)]
     async with opened(file, *names) as studies:
         closed.clear()
@@ -222,15 +224,15 @@ async def test_studies_that_wait_share_few_connections(
 async def test_studies_without_new_rows_are_not_read_again(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, read, status = [f"s{n}" for n in range(6)], list[str](), Study._status_at
+    names, read, status = [f"s{n}" for n in range(6)], list[str](), Ledger.status
     for name in names:
         shop(file, name, rounds=2).close()
 
-    def noted(study: Study, head: Any) -> Any:
-        read.append(study.name)
-        return status(study, head)
+    def noted(ledger: Ledger, head: Any) -> Any:
+        read.append(ledger.log.name)
+        return status(ledger, head)
 
-    monkeypatch.setattr(Study, "_status_at", noted)
+    monkeypatch.setattr(Ledger, "status", noted)
     service = Service(file)
     first = await service.statuses(names)
     assert [each.name for each in first] == read == names

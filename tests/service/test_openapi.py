@@ -85,7 +85,6 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/studies/a/resume", None),
     ("GET", "/v1/studies", None),
     ("GET", "/v1/studies/a/page", None),
-    ("GET", "/v1/studies/a/uplift", None),
     ("GET", "/v1/studies/a/recommend", None),
     ("GET", "/v1/studies/a/certificate?lipschitz=2", None),
     ("GET", "/v1/studies/a", None),

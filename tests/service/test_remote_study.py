@@ -160,7 +160,7 @@ def test_an_added_trial_counts_once(service: Serving, file: str) -> None:
             assert rows(store) == 4
             assert study.ask(key="k").id == trial.id
     with LossyProxy(service.port) as proxy, dikin.Study(service.url, "added once") as study:
-        study.service.url = proxy.url  # type: ignore[attr-defined]
+        study._ledger.url = proxy.url  # type: ignore[attr-defined]
         study.add_trial(params, 2.0)
         assert proxy.lost == 1
     assert rows(service.store) == 5
@@ -360,9 +360,9 @@ def answering(status: int, kind: str, body: bytes, **headers: str) -> Iterator[s
 def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> None:
     """A tell that a page to sign in to has answered was not told."""
     with shop(service.url, "portal") as study:
-        trial, there = study.ask(), study.service.url
+        trial, there = study.ask(), study._ledger.url
         with answering(200, "text/html", b"<p>Sign in") as portal:
-            study.service.url = portal
+            study._ledger.url = portal
             for act in (lambda: study.tell(trial, 1.0), study.pause, study.ask):
                 with pytest.raises(errors.StoreError, match="is not a dikin service: it sent text"):
                     act()
@@ -373,7 +373,7 @@ def test_a_page_that_answers_in_its_place_is_no_success(service: Serving) -> Non
             pytest.raises(errors.StoreError, match=r"to https://there\.example/: use that"),
         ):
             dikin.Study(moved, "portal")
-        study.service.url = there
+        study._ledger.url = there
         assert study.rounds == 0
 
 
@@ -381,9 +381,9 @@ def test_an_answer_that_is_lost(service: Serving) -> None:
     """The request is sent again: what was deleted is gone, and what was asked is asked once."""
     with shop(service.url, "lost") as study:
         with LossyProxy(service.port) as proxy:
-            study.service.url = proxy.url
+            study._ledger.url = proxy.url
             assert study.ask().id == 0
-            study.service.close()
+            study._ledger.close()
         assert proxy.lost == 1
     with shop(service.url, "lost") as study:
         assert len(study.open_queries) == 1
@@ -394,8 +394,8 @@ def test_an_answer_that_is_lost(service: Serving) -> None:
 
 
 def test_a_closed_study_and_a_new_name(service: Serving) -> None:
-    study = shop(service.url, "renamed")
-    study.client = "zwölf"
+    shop(service.url, "renamed").close()
+    study = dikin.Study(service.url, "renamed", client="zwölf")
     study.ask()
     assert study.open_queries[0].client == "zwölf"
     assert study.client == "zwölf"
@@ -410,7 +410,8 @@ def test_more_than_a_page_at_once(service: Serving, monkeypatch: pytest.MonkeyPa
         ids = [trial.id for trial in study.ask(n=10, key="k")]
         assert [trial.id for trial in study.ask(n=10, key="k")] == ids
         assert [query.id for query in study.open_queries] == ids
-        assert [query.id for query in study._waiting(ids[1], 5)] == ids[2:7]
+        page = service.send("GET", f"/v1/studies/pages/open?after={ids[1]}&limit=5").content
+        assert [query["id"] for query in page["queries"]] == ids[2:7]
         assert len(study.history()) == 6
 
 

@@ -70,7 +70,7 @@ BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", [], 422, "request", "got []"),
     ("ask", {"context": json.loads("[" * 900 + "]" * 900)}, 422, "request", "levels deep"),
     ("ask", {"covariate": 1}, 422, "request", "not known in the body. Did you mean 'covariates'?"),
-    ("ask", {"n": 1001}, 422, "parameter", "n must be at most 1,000, got 1,001"),
+    ("ask", {"n": 1001}, 422, "parameter", "n must be at most 1,000, got 1001"),
     ("ask", {"covariates": 3}, 422, "covariate", "covariates are given by name"),
     ("ask", {"context": {"hour": 1}}, 422, "context", "declared without contexts"),
     ("tell", None, 422, "request", "the body is missing"),
@@ -115,6 +115,12 @@ FORGED = dikin.Tuner({"x": dikin.Real(0, 1)}, seed=1).state() | {"search": [[]]}
     [
         ({}, "a study holds a tuner"),
         ({"tuner": {}}, "one or more names"),
+        ({"tuner": 3}, "a JSON object of parameters by name"),
+        ({"tuner": {"a": {"low": 1}}}, "a: high missing"),
+        ({"tuner": {"a": {"low": 1, "hihg": 2}}}, "a: 'hihg' is not known. Did you mean 'high'?"),
+        ({"tuner": {"a": {"kind": "share"}}}, "is called 'share'. Did you mean 'shares'?"),
+        ({"tuner": {"a": [1, 2]}}, "a: a parameter is an object such as"),
+        ({"tuner": {"x": {"low": 0, "high": 1}}, "maximise": True}, "mean 'maximize'?"),
         (BARE, "a study holds a tuner: send its parameters"),
         ({"state": LEARNER.state()}, "a study holds a tuner"),
         ({"tuner": {"x": {"low": 0, "high": 1}}, "state": {}}, "state"),
@@ -326,7 +332,7 @@ def test_a_holdback_in_all_answers(service: Serving) -> None:
                 study.tell(trial, (500.0 if trial.held_back else 300.0) + trial.id % 3)
         reason = study.status().guard_reason
         assert service.send("GET", "/v1/studies/compared").content["guard_reason"] == reason
-        gain = service.send("GET", "/v1/studies/compared/uplift").content
+        gain = service.send("GET", "/v1/studies/compared").content["uplift"]
         assert gain["mean"] < 0.0
         assert gain == study.uplift.to_json()
         text = service.send("GET", "/metrics").content.decode()

@@ -1,4 +1,7 @@
-"""Servers that freeze, disks that are full."""
+"""Servers that freeze, disks that are full, files that are damaged, crowds of clients.
+
+A damage that is neither noticed nor harmless fails.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import dikin
+from dikin import errors
 from dikin.errors import BusyError, StoreError
+from service import crowd as accounts
+from service.template import FORKS
 from studies.postgres import Server
-from studies.small import begin, fresh, step
+from studies.small import begin, fresh, plain, step
 
-Harm = Callable[[int, int], Iterator[bool]]
-"""Of how often, and a seed."""
 PATIENCE = 0.3
 
 
@@ -107,3 +113,90 @@ def _fill(file: str, room: int) -> int:
             resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
         step(study)
         return 0 if study.verify().rows in (acknowledged + 2, acknowledged + 3) else 1
+
+
+# --- damage --------------------------------------------------------------------------------------
+
+
+def flipped(content: bytes, count: int, seed: int, first: int = 0) -> Iterator[bytes]:
+    """One bit of a byte that is not 0 is another."""
+    used = [place for place, byte in enumerate(content) if byte and place >= first]
+    chance = random.Random(seed)
+    for _ in range(count):
+        broken = bytearray(content)
+        broken[chance.choice(used)] ^= 1 << chance.randrange(8)
+        yield bytes(broken)
+
+
+def cut(content: bytes, count: int, seed: int) -> Iterator[bytes]:
+    """The end is missing."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        yield content[: chance.randrange(len(content))]
+
+
+def exchanged_pages(content: bytes, page: int = 4096) -> Iterator[bytes]:
+    """Two pages in each other's place."""
+    pages = [content[start : start + page] for start in range(0, len(content), page)]
+    for one in range(len(pages)):
+        for two in range(one):
+            swapped = list(pages)
+            swapped[one], swapped[two] = swapped[two], swapped[one]
+            yield b"".join(swapped)
+
+
+def damaged_files(file: str, contents: Iterator[bytes]) -> Iterator[bool]:
+    """The database replaced by others."""
+    with dikin.Study(file, "a") as study:
+        before = _all_of(study)
+    for content in contents:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "a.db")
+            path.write_bytes(content)
+            try:
+                with dikin.Study(path, "a") as study:
+                    found = _all_of(study)
+            except errors.DikinError:
+                yield True
+            else:
+                assert found == before, "it plays another game"
+                yield False
+
+
+def _all_of(study: dikin.Study) -> tuple[Any, ...]:
+    return study.state(), study.history().tobytes(), study.verify().rows
+
+
+# --- crowds --------------------------------------------------------------------------------------
+
+
+class Crowd(NamedTuple):
+    """Rounds of a crowd: a second, and of a client; calls that were refused, lost and doubled."""
+
+    rate: float
+    busy: int
+    fewest: int
+    most: int
+    lost: int
+    doubled: int
+
+
+def crowd(url: str, clients: int, seconds: float) -> Crowd:
+    """Let that many processes ask and tell for so long, with the patience that a study has."""
+    dikin.Study(url, "kills", plain()).close()
+    with ProcessPoolExecutor(clients, FORKS) as pool:
+        given = (accounts.play_for, seconds, 1, url, "kills", None)
+        parts = [pool.submit(*given) for _ in range(clients)]
+        played = [part.result() for part in parts]
+    account = accounts.sum_of(played)
+    assert all(text.startswith("BusyError") for text in account.refused), account.refused
+    faults = accounts.faults(url, "kills", account)
+    rounds = [len(each.told) for each in played]
+    return Crowd(
+        rate=sum(rounds) / seconds,
+        busy=len(account.refused),
+        fewest=min(rounds),
+        most=max(rounds),
+        lost=faults["lost"] + faults["altered"] + faults["asked and gone"],
+        doubled=faults["twice"] + faults["given twice"],
+    )

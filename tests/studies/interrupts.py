@@ -112,13 +112,13 @@ def waiting_commits(url: str, every: int = 1, made: Made = plain) -> Iterator[bo
             with suppress(errors.StoreError):
                 play(study, 0.5)
                 play(study, 0.5)
-                study._flush()
+                study._ledger.flush()
 
         for came in at_every_instant(act, ctrl_c, every):
             with suppress(errors.StoreError):
-                study._flush()
+                study._ledger.flush()
             study.forget(older_than=0)
-            study._flush()
+            study._ledger.flush()
             yield came
         agrees(url, study)
         assert study.rounds >= 2

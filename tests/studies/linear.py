@@ -161,7 +161,7 @@ def history(urls: Sequence[str], name: str) -> list[Call]:
                 if what == "ask":
                     ids.append(result[0])
                 if what in ("pause", "resume") and url.startswith("http"):
-                    calls.extend([Call(begin, inf, what)] * study.service.repeated)
+                    calls.extend([Call(begin, inf, what)] * study._ledger.repeated)
 
     with patch.object(remote, "ATTEMPT", ATTEMPT), ThreadPoolExecutor(len(urls)) as pool:
         list(pool.map(client, urls))

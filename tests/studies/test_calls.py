@@ -127,12 +127,12 @@ def test_rows_that_wait_are_written_together(url: str) -> None:
         study.pause()
         study.resume()
         assert (study.rounds, other.rounds, len(rows_of(url))) == (3, 0, 0)
-        study._flush()
+        study._ledger.flush()
         assert (study.rounds, other.rounds, len(rows_of(url))) == (3, 3, 9)
         step(other)
         for _ in range(3):
             step(study)
-        study._flush()
+        study._ledger.flush()
         assert len({row.seal for row in rows_of(url)[-6:]}) == 1
         assert state_of(study) == state_of(other) == state_of(folded(url))
 
@@ -141,7 +141,7 @@ def test_rows_that_wait_and_are_lost(url: str, monkeypatch: pytest.MonkeyPatch) 
     """Whoever wrote them hears of it, from the call that failed and when all are written."""
     with sharing(url, "a", fresh()) as study:
         step(study)
-        study._flush()
+        study._ledger.flush()
         for where in ("commit", "append"):
             step(study)
 
@@ -154,8 +154,8 @@ def test_rows_that_wait_and_are_lost(url: str, monkeypatch: pytest.MonkeyPatch) 
                 with pytest.raises(errors.StoreError, match="full"):
                     study.pause()  # a row of its own, before which those that wait are written
             with pytest.raises(errors.StoreError, match="full"):
-                study._flush()
-            study._flush()
+                study._ledger.flush()
+            study._ledger.flush()
             assert study.rounds == len([r for r in rows_of(url) if r.kind == "tell"]) == 1
         assert state_of(study) == state_of(folded(url))
 
@@ -163,15 +163,15 @@ def test_rows_that_wait_and_are_lost(url: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_connection_that_breaks_while_rows_wait(server: Any) -> None:
     with sharing(server.url, "breaks", fresh()) as study:
         step(study)
-        study._flush()
+        study._ledger.flush()
         step(study)
         study._ledger.database.connection.close()
         with pytest.raises(errors.StoreError):
             study.pause()
         with pytest.raises(errors.StoreError, match="were not"):
-            study._flush()
+            study._ledger.flush()
         step(study)
-        study._flush()
+        study._ledger.flush()
         assert study.rounds == 2
     dikin.Study.delete(server.url, "breaks")
 

@@ -1,4 +1,4 @@
-"""`dikin study` with a tuner: flags, JSON lines that speak names, and the other commands."""
+"""`dikin study` with a tuner: flags, lines of JSON, and the other commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.studies.tuner_options import RANGE, TUNER_EXAMPLE, by_name, parameter, tuner_from_text
+from dikin.studies.commands import RANGE, by_name, parameter
 from studies.small import command
 
 PRICE = ("--param", "price=1:14:4")
@@ -65,24 +65,12 @@ def test_flags_describe_parameters(params: list[str], parameters: dict[str, Any]
     assert by_name("--param", tuple(params), RANGE, parameter) == parameters
 
 
-def test_a_study_by_flags_or_by_json(store: str) -> None:
+def test_a_study_by_flags(store: str) -> None:
     with dikin.Study(store, "prices") as study:
         assert study.state() == twin().state_in_study("prices")
         assert not study.created
     again = command("create", "prices", *FLAGS, "--url", store)
     assert "existed with this tuner and 0 rounds: nothing was changed" in again.output
-    text = json.dumps(
-        {
-            "tuner": {
-                "price": {"low": 1, "high": 14, "start": 4},
-                "ads": {"kind": "real", "low": 0, "high": 60, "start": 40},
-            },
-            "maximize": True,
-            "seed": 7,
-        }
-    )
-    assert tuner_from_text(text).state() == twin().state()
-    assert command("create", "prices", text, "--url", store).exit_code == 0
     more = ("--constraint", "ads + 3*staff <= 100", "--limit", "p99_ms <= 200")
     ranges = ("--param", "ads=0:60", "--param", "staff=0:30")
     made = command("create", "plan", *ranges, *more, "--url", store)
@@ -94,26 +82,21 @@ def test_a_study_by_flags_or_by_json(store: str) -> None:
         assert study.status().limits == ["p99_ms <= 200"]
 
 
-def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
-    flags = ("--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file)
+def test_a_range_of_values_by_flags(file: str) -> None:
+    flags = ["--param", "a=1:2", "--maximize", "--value-range", "-3", "8.5", "--url", file]
     assert command("create", "ranged", *flags).exit_code == 0
-    text = '{"tuner": {"a": {"low": 1, "high": 2}}, "maximize": true, "value_range": [%d, 8.5]}'
-    assert "existed" in command("create", "ranged", text % -3, "--url", file).output
-    other = command("create", "ranged", text % -4, "--url", file)
-    assert other.exit_code != 0
-    assert "value_range [-3.0, 8.5]" in other.output
+    flags[4] = "-4"
+    assert "value_range [-3.0, 8.5]" in command("create", "ranged", *flags).output
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "got neither"),
+        ((), "a tuner needs its parameters, each as --param NAME=LOW:HIGH"),
         (
             ("--param", "a=1:2", "--value-range", "1", "0"),
             "value_range must be finite with low < high",
         ),
-        ((TUNER_EXAMPLE, "--param", "a=1:2"), "got both"),
-        (("--maximize",), "--maximize needs --param"),
         (("--param", "price"), "--param wants NAME=LOW:HIGH[:START]"),
         (("--param", "price=1:2:1:2"), "got 'price=1:2:1:2'"),
         (("--param", "price=1:ten"), "price: high must be a number, got 'ten'"),
@@ -132,25 +115,7 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
         (("--param", "batch=__import__('os').system('true')"), "batch: wanted a call such as"),
         (("--param", "a=1:2", "--param", "a=1:3"), "'a' is given twice"),
         (("--param", "ads=0:1", "--constraint", "adds <= 1"), "Did you mean 'ads'?"),
-        (("--limit", "p99_ms <= 200"), "--limit needs --param"),
-        (
-            ('{"tuner": {"a": {"low": 1, "high": 2}}, "limits": ["a"]}',),
-            "a limit is a text such as",
-        ),
-        (('{"tuner": {"a": {"low": 1, "high": 2}}, "limit": ["a"]}',), "mean 'limits'?"),
-        (('{"tuner": 3}',), "a JSON object of parameters by name"),
-        (('{"tuner": {"a": {"low": 1}}}',), "a: high missing"),
-        (
-            ('{"tuner": {"a": {"low": 1, "hihg": 2}}}',),
-            "a: 'hihg' is not known. Did you mean 'high'?",
-        ),
-        (
-            ('{"tuner": {"a": {"kind": "share"}}}',),
-            "a: no parameter kind is called 'share'. Did you mean 'shares'?",
-        ),
-        (('{"tuner": {"a": [1, 2]}}',), "a: a parameter is an object such as"),
-        (('{"tuner": {"x": {"low": 0, "high": 1}, "x": {}}}',), "'x' occurs twice"),
-        (('{"tuner": {"x": {"low": NaN, "high": 1}}}',), "low must be a finite number"),
+        ((*PRICE, "--limit", "a"), "a limit is a text such as"),
         ((*PRICE, "--context", "region"), "--context wants NAME="),
         ((*PRICE, "--context", "=eu,us"), "--context wants NAME="),
         ((*PRICE, "--context", "region=eu"), "at least two different words"),
@@ -165,11 +130,6 @@ def test_a_range_of_values_by_flags_or_by_json(file: str) -> None:
         ((*PRICE, "--holdback", "5"), "write 0.05"),
         ((*PRICE, "--holdback", "0.1", "--control", "price"), "NAME=VALUE"),
         ((*PRICE, "--holdback", "0.1", "--control", "prise=4"), "price"),
-        (("--context", "region=eu,us"), "--context needs --param"),
-        (("--covariate", "load"), "--covariate needs --param"),
-        (("--holdback", "0.1"), "--holdback needs --param"),
-        (("--control", "price=4"), "--control needs --param"),
-        (('{"tuner": {"a": {"low": 1, "high": 2}}, "maximise": true}',), "mean 'maximize'?"),
     ],
 )
 def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words: str) -> None:
@@ -225,14 +185,12 @@ def test_a_cell_of_an_export_is_no_formula(file: str) -> None:
     assert rows[0]["value"] == "-3.0"  # a number is one
 
 
-@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
-def test_a_tuner_is_drawn_into_a_file(store: str, tmp_path: Path, kind: str) -> None:
+def test_a_tuner_is_drawn_into_a_file(store: str, tmp_path: Path) -> None:
     with dikin.Study(store, "prices") as study:
         for _ in range(12):
             study.tell(study.ask(), 3.0)
         with pytest.raises(dikin.errors.ParameterError, match=r"ends in \.png, \.svg, \.pdf"):
             study.plot(tmp_path / "a.xyz")
-    out = tmp_path / f"prices.{kind}"
+    out = tmp_path / "prices.svg"
     assert command("show", "prices", "--url", store, "--out", str(out)).exit_code == 0
-    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
-    assert out.read_bytes().startswith(start)
+    assert out.read_bytes().startswith(b"<?xml")

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import dikin
 from dikin import errors
 from dikin.cli import main
-from studies.damage import cut, damaged_files, exchanged_pages, flipped
+from studies.adversity import cut, damaged_files, exchanged_pages, flipped
 from studies.small import begin, fresh
 
 

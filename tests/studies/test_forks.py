@@ -39,7 +39,6 @@ from dikin.studies import sqlite
 from dikin.studies.database import Database
 
 Database.before_fork = lambda self, idle: None
-sqlite._refuse_inherited = lambda name: None
 sqlite.Sqlite._refuse_exchanged = lambda self: None  # which would notice
 print(forked.total(forked.games("os.fork", 30)))
 """
@@ -182,7 +181,7 @@ def test_where_what_waits_cannot_be_written_the_next_flush_says_so(
         assert in_child(lambda: "goes on") == "goes on"
         monkeypatch.undo()
         with pytest.raises(errors.StoreError, match="the disk went away"):
-            study._flush()
+            study._ledger.flush()
         assert study.ask().id == 0
 
 

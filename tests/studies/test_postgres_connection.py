@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -46,24 +48,13 @@ def test_a_call_to_a_silent_server_ends(server: Server, study: dikin.Study) -> N
         assert stopped, "it waited until the server went on"
 
 
-def test_ctrl_c_while_the_server_is_silent(
-    server: Server, study: dikin.Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_the_server_is_silent(server: Server, study: dikin.Study) -> None:
     """It asks nobody to cancel anything, and ends at once."""
-    monotonic, looks = time.monotonic, []
-
-    def interrupted() -> float:
-        looks.append(0)
-        if len(looks) > 20:
-            raise KeyboardInterrupt
-        return monotonic()
-
-    with server.frozen() as stopped:
-        monkeypatch.setattr("dikin.studies.postgres.WAKES_EVERY", 0.001)
-        monkeypatch.setattr("dikin.studies.postgres.time.monotonic", interrupted)
+    url, me = study._ledger.database.url, threading.main_thread().ident
+    with dikin.Study(url, "a", patience=50) as patient, server.frozen() as stopped:
+        threading.Timer(0.2, signal.pthread_kill, (me, signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
-            study.ask()
-        monkeypatch.undo()
+            patient.ask()
         assert stopped
     assert insist(study.ask).id <= 1  # the server may have written the first one meanwhile
     assert study.verify().rows <= 2

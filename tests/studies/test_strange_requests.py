@@ -89,7 +89,7 @@ def test_a_strange_round_is_refused(file: str) -> None:
 def test_a_clock_may_say_anything(file: str, now: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The year 33658, or before 1970."""
     with dikin.Study(file, "a", plain()) as study:
-        monkeypatch.setattr("dikin.studies.study.now", lambda: now)
+        monkeypatch.setattr("dikin.studies.ledger.now", lambda: now)
         study.ask()
         (waiting,) = study.open_queries
         assert 1970 <= waiting.asked.year <= 9999

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import dikin
-from dikin.studies import study as studies
+from dikin.studies import ledger
 from studies import adversity, linear, power_loss, torture
-from studies.crowd import crowd
+from studies.adversity import crowd
 from studies.linear import Call, has_order
 from studies.postgres import Server
 from studies.test_kills import DOCS, rows_on_the_page, run
@@ -127,7 +127,7 @@ def test_the_calls_of_a_study_have_an_order(file: str) -> None:
 @pytest.mark.parametrize(
     "mutant",
     [
-        (studies, "_refuse_another", lambda *_: None),
+        (ledger, "_refuse_another", lambda *_: None),
         (dikin.Study, "rounds", property(lambda study: study._ledger.fold.rounds)),
     ],
     ids=["a second answer is acknowledged", "rows of others are not read"],

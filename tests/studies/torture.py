@@ -33,8 +33,8 @@ import dikin
 from marks import into_page
 from service import adversity as service_adversity
 from service.serving import Serving
-from studies import adversity, damage, forked, interrupts, kills, linear, small
-from studies.crowd import Crowd, crowd
+from studies import adversity, forked, interrupts, kills, linear, small
+from studies.adversity import Crowd, crowd
 from studies.postgres import Server
 from studies.small import plain, sharing
 
@@ -188,8 +188,8 @@ def damaged_file(
     def run(share: float) -> tuple[int, str]:
         with sqlite() as file:
             small.begin(file)
-            content = Path(file).read_bytes()
-            return noticed(damage.damaged_files(file, contents(content, int(share * count) + 1, 1)))
+            broken = contents(Path(file).read_bytes(), int(share * count) + 1, 1)
+            return noticed(adversity.damaged_files(file, broken))
 
     return Trial(f"database, {what}", "SQLite", run)
 
@@ -218,7 +218,7 @@ def full_disks(share: float) -> tuple[int, str]:
 
 
 def exchanged(content: bytes, count: int, seed: int) -> Iterator[bytes]:
-    return damage.exchanged_pages(content)
+    return adversity.exchanged_pages(content)
 
 
 def long_history(share: float) -> tuple[int, str]:
@@ -227,8 +227,8 @@ def long_history(share: float) -> tuple[int, str]:
         for t in range(rounds):
             study.tell(study.ask(), 0.25)
             if t % 100 == 0:
-                study._flush()
-        study._flush()
+                study._ledger.flush()
+        study._ledger.flush()
         with watched(file) as waits:
             jobs: dict[str, Callable[[], object]] = {
                 "verify": study.verify,
@@ -304,8 +304,8 @@ TRIALS = [
     Trial("full disks", "SQLite", full_disks),
     served("silent connections", service_adversity.silent_connections, 20_000),
     served("requests of 990 kB", service_adversity.enormous_requests, 500),
-    damaged_file("a bit flipped", damage.flipped, 3000),
-    damaged_file("cut", damage.cut, 300),
+    damaged_file("a bit flipped", adversity.flipped, 3000),
+    damaged_file("cut", adversity.cut, 300),
     damaged_file("two pages exchanged", exchanged, 60),
     Trial("long histories, rounds", "SQLite", long_history),
     crowded("SQLite"),

@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.resources import files
 from itertools import count, repeat
 from typing import Annotated, Any
@@ -31,40 +30,38 @@ from dikin.arguments import whole
 from dikin.errors import (
     DikinError,
     MissingExtraError,
+    ParameterError,
     RequestError,
     StateError,
     StoreError,
     UnknownStudyError,
+    did_you_mean,
     shown,
 )
 from dikin.loading import restore
 from dikin.serialization import plain, read_json
 from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
+from dikin.service.endpoints import OPERATIONS, STATUS, STUDY, Endpoint, Limit, operation
 from dikin.service.metrics import MEDIA_TYPE, Metrics
 from dikin.service.problems import Problem, shortened
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status
-from dikin.studies.arguments import printable
+from dikin.studies.arguments import AT_ONCE, printable
 from dikin.studies.database import open_database
 from dikin.studies.operations import (
-    AT_ONCE,
     FLAG,
-    OPERATIONS,
-    STATUS,
-    STUDY,
     TEXT,
-    Limit,
-    Operation,
+    TUNER_CALL,
+    Schema,
     list_of,
-    operation,
     or_null,
     record,
     schema_of,
 )
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import TUNER_CALL, TUNER_EXAMPLE, tuner_from_spec
+from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
@@ -189,7 +186,7 @@ class Service:
             answered = await asked.act(self, visit)
         return answered if isinstance(answered, Response) else _json(answered)
 
-    async def _arguments(self, asked: Operation, visit: Visit) -> dict[str, Any]:
+    async def _arguments(self, asked: Endpoint, visit: Visit) -> dict[str, Any]:
         given: dict[str, Any] = {}
         request, token = visit.request, visit.access and visit.access.name
         for name, text in request.query_params.multi_items():
@@ -198,7 +195,7 @@ class Service:
             is_text = asked.in_query.get(name, {}).get("type") == "string"
             given[name] = text if is_text else _value(text)
         if given or asked.in_query:
-            asked.check(given, "query", asked.in_query)
+            _refuse_others(asked, given, "query", asked.in_query)
         sent = await self._sent(request)
         size = len(sent) / limits.BYTES_A_CALL
         if token is not None:
@@ -210,7 +207,7 @@ class Service:
         if body is None and any(name in asked.in_body for name in asked.required):
             raise RequestError("the body is missing")
         if body is not None and asked.in_body:
-            asked.check(body, "body", asked.in_body)
+            _refuse_others(asked, body, "body", asked.in_body)
             given |= body
         for name, header in asked.headers.items():
             if header in request.headers:
@@ -221,7 +218,7 @@ class Service:
         return given
 
     def _at_study(
-        self, asked: Operation, visit: Visit, given: dict[str, Any]
+        self, asked: Endpoint, visit: Visit, given: dict[str, Any]
     ) -> Awaitable[Response]:
         old = visit.request.headers.get("if-none-match")
 
@@ -374,8 +371,12 @@ class Service:
             fresh = known == head and now - since <= limits.STATUS_SECONDS
             if isinstance(last, Status) and fresh:
                 continue
+
+            def look(study: Study, head: Any = head) -> Status:
+                return study._ledger.status(head)
+
             try:
-                seen: Seen = await self.studies.do(name, partial(Study._status_at, head=head))
+                seen: Seen = await self.studies.do(name, look)
             except DikinError as error:
                 seen = name, shortened(self.without_store(str(error)))
             self._seen[name] = head, seen, now
@@ -453,6 +454,25 @@ def _read(body: bytes | bytearray) -> Any:
     return value
 
 
+def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Schema]) -> None:
+    """Refuse arguments from a body or a query that are unknown, or missing."""
+    if not isinstance(given, dict):
+        got = shown(given)
+        raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
+    unknown = set() if asked.is_open else given.keys() - known.keys()
+    missing = known.keys() & asked.required - given.keys()
+    faults = [
+        f"{shown(name)} is not known in the {place}."
+        f"{did_you_mean(name, known) if known else ' This takes none.'}"
+        for name in sorted(unknown)[:FAULTS]
+    ]
+    if len(unknown) > FAULTS:
+        faults.append(f"and {len(unknown) - FAULTS:,} more")
+    faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
+    if faults:
+        raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
+
+
 def _value(text: str) -> Any:
     """Return the value of a text in a query, or the text itself if it is not JSON."""
     try:
@@ -468,12 +488,17 @@ def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None)
 
 # --- endpoints beside the operations of a study --------------------------------------------------
 
-OTHERS: dict[str, Operation] = {}
+OTHERS: dict[str, Endpoint] = {}
 """Operations of the service; each is a function of the service and of the visit."""
 HEALTH = record(ok=FLAG)
 STUDIES = record(
     studies=list_of({"anyOf": [STATUS, record(name=TEXT, problem=TEXT)]}), next=or_null(TEXT)
 )
+TUNER_EXAMPLE = (
+    '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
+)
+FAULTS = 5
+"""Faults of one request that an error lists."""
 MOST_LISTED = 100
 """Studies in one answer."""
 
@@ -527,6 +552,22 @@ async def create(
     created = await service.studies.apart(make)
     status = await service.studies.do(name, Study.status)
     return _json(status, 201 if created else 200)
+
+
+def tuner_from_spec(spec: dict[str, Any]) -> Tuner:
+    """Return the tuner that a JSON object describes."""
+    arguments = dict(spec)
+    entries = arguments.pop("tuner", None)
+    if not isinstance(entries, dict):
+        raise ParameterError(
+            "a tuner is described by a JSON object of parameters by name, such as "
+            f"{TUNER_EXAMPLE}, got {shown(spec)}"
+        )
+    parameters = {name: parameter_from_spec(name, each) for name, each in entries.items()}
+    known = TUNER_CALL.arguments.keys() - {"parameters"}
+    for name in arguments.keys() - known:
+        raise ParameterError(f"Tuner has no argument {shown(name)}.{did_you_mean(name, known)}")
+    return Tuner(parameters, **arguments)
 
 
 def _tuner(spec: dict[str, Any]) -> Tuner:
@@ -628,7 +669,7 @@ def document() -> dict[str, Any]:
     return openapi.document(shown_ones, dikin.__version__)
 
 
-ROUTES: dict[str, dict[str, Operation]] = {}
+ROUTES: dict[str, dict[str, Endpoint]] = {}
 """All endpoints, by path and method."""
 for _each in (*OTHERS.values(), *OPERATIONS.values()):
     ROUTES.setdefault(_each.path, {})[_each.method] = _each
@@ -636,7 +677,7 @@ for _path in ("/healthz", "/readyz"):
     ROUTES[_path]["HEAD"] = ROUTES[_path]["GET"]
 
 
-def _find(method: str, path: str) -> tuple[Operation, str | None]:
+def _find(method: str, path: str) -> tuple[Endpoint, str | None]:
     """Return the endpoint for a request and the name in its path, or raise a problem."""
     name = None
     for before in ("/v1/studies/", "/page/"):

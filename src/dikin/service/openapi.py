@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
+from dikin.service.endpoints import STATUS, Endpoint
 from dikin.service.problems import HEADERS, MEDIA_TYPE, STATUSES
-from dikin.studies.operations import STATUS, TEXT, WHOLE, Operation, Schema, record
+from dikin.studies.operations import TEXT, WHOLE, Schema, record
 
 CLIENT = TEXT | {"description": "The name of this client in the list of open trials."}
 NAME = TEXT | {"minLength": 1, "description": "The study, percent-encoded."}
@@ -16,7 +17,7 @@ PUBLIC = (500, 503)
 """Problems of an endpoint that needs no token."""
 
 
-def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
+def document(operations: Iterable[Endpoint], version: str) -> dict[str, Any]:
     """Return the OpenAPI file of some operations."""
     paths: dict[str, dict[str, Any]] = {}
     for each in operations:
@@ -55,7 +56,7 @@ def _problem(status: int) -> dict[str, Any]:
     return found
 
 
-def _endpoint(asked: Operation) -> dict[str, Any]:
+def _endpoint(asked: Endpoint) -> dict[str, Any]:
     problems = STATUSES if asked.right else PUBLIC
     responses = {str(s): {"$ref": f"#/components/responses/{s}"} for s in problems}
     parameters = [_parameter(name, each, "query") for name, each in asked.in_query.items()]
@@ -94,7 +95,7 @@ def _parameter(name: str, given: Schema, place: str) -> dict[str, Any]:
     return found | {"content": {"application/json": {"schema": schema}}}
 
 
-def _answers(asked: Operation) -> dict[str, Any]:
+def _answers(asked: Endpoint) -> dict[str, Any]:
     if asked.method == "DELETE":
         return {"204": {"description": "It was removed."}}
     schema = asked.answer

@@ -12,7 +12,7 @@ from pathlib import Path
 import dikin
 from dikin.errors import ParameterError, StateError, shown
 from dikin.files import path_of, replace_file
-from dikin.studies.operations import page
+from dikin.service.endpoints import page
 from dikin.studies.study import Study
 
 PAGE = files("dikin.service") / "page"

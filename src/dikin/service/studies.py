@@ -164,7 +164,7 @@ class OpenStudy:
                 break
         try:
             if self._study is not None:
-                self._study._flush()
+                self._study._ledger.flush()
         except Exception as error:  # whatever it is, no client may hear of a success
             for each in done:
                 each.fail(error)

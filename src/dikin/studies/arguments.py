@@ -12,6 +12,7 @@ from dikin.arguments import as_float, is_whole, true_or_false, whole
 from dikin.errors import ParameterError, UnknownQueryError, shown
 from dikin.open_queries import Query
 
+AT_ONCE = 1000  # trials that one request may ask for, and rounds that it may read
 ANSWER = ("value", "failed", "metrics", "covariates")
 """The parts of an answer, by their names in a row."""
 

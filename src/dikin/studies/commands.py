@@ -1,4 +1,4 @@
-"""The command line of studies: `dikin study ...`."""
+"""The command line of studies: `dikin study ...`, with options from the signatures of methods."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +14,26 @@ import click
 
 from dikin.errors import ParameterError, StateError
 from dikin.files import replacing
+from dikin.status import text_of
 from dikin.studies.history import write_csv
-from dikin.studies.operations import OPERATIONS, Act, Operation, Schema, summary
+from dikin.studies.operations import TUNER_CALL, Act, Operation, Schema, summary
 from dikin.studies.study import Study
-from dikin.studies.tuner_options import (
-    VALUE,
-    number_or_word,
-    option,
-    tuner_from_options,
-    tuner_from_text,
-    tuner_options,
+from dikin.tuning.circumstances import Cycle
+from dikin.tuning.parameters.base import ParameterKind
+from dikin.tuning.parameters.description import (
+    parameter_from_spec,
+    parameter_from_text,
+    refusals_about,
 )
+from dikin.tuning.tuner import Tuner
 
 SHOWN: dict[str, Callable[[Any], str]] = {
-    "ask": lambda trial: json.dumps({part: trial[part] for part in ("id", "params")}),
+    "ask": lambda trial: json.dumps({"id": trial.id, "params": trial.params}),
     "tell": lambda _: "recorded",
-    "forget": lambda answer: f"{answer['forgotten']:,} forgotten",
+    "forget": "{:,} forgotten".format,
     "add_trial": lambda _: "added",
-    "best": lambda answer: json.dumps(answer["best"]),
+    "best_for": json.dumps,
     "recommend": str,
-    "uplift": str,
     "pause": lambda _: "paused: trials are at the best setting",
     "resume": lambda _: "exploring and learning",
     "trim": "{} rows removed".format,
@@ -40,8 +41,16 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "verify": str,
 }
 """The commands that call a study, and what each prints of the answer."""
-HIDDEN = ("n", "point", "progress")
-"""Arguments without an option."""
+HIDDEN = ("n", "progress")  # arguments without an option
+POSITIONS = {"trial": int, "value": float}  # arguments that are no options
+
+CALLS = "\"NAME=Choice(['lz4', 'zstd'])\" or \"NAME=Shares(['old', 'new'])\""
+RANGE = "NAME=LOW:HIGH[:START][:int][:log]"
+COVARIATE = "NAME[=cycle:PERIOD|=WORD,WORD]"
+CONTEXT = "NAME=WORD,WORD|cycle:PERIOD|LOW..HIGH"
+VALUE = "NAME=VALUE"
+
+Reader = Callable[[str, str], Any]
 
 url_option = click.option(
     "--url",
@@ -59,6 +68,104 @@ def out_option(words: str, **more: Any) -> Callable[[Act], Act]:
     """Return the option for a file to write."""
     kind = click.Path(path_type=Path, dir_okay=False)
     return click.option("--out", type=kind, help=words, **more)
+
+
+class _Unreadable(Exception):  # noqa: N818 - never leaves this module
+    """A text is not of the form that its option wants."""
+
+
+def option(name: str, schema: Schema, form: str, read: Reader) -> click.Option:
+    """Return the option for an argument. Values by name have a form and a reader."""
+    given = next(each for each in (schema, *schema.get("anyOf", ())) if "type" in each)
+    given = next((each for each in schema.get("anyOf", ()) if each["type"] == "array"), given)
+    flag, words, kind = f"--{name}".replace("_", "-"), schema.get("description", ""), given["type"]
+    several = flag.replace("parameters", "params").removesuffix("s")
+    if kind == "boolean":
+        return click.Option([flag, name], is_flag=True, help=words)
+    if kind == "array" and given["items"]["type"] == "number":
+        return click.Option([flag, name], type=float, nargs=2, help=words, metavar="LOW HIGH")
+    if kind == "array":
+        return click.Option([several, name], multiple=True, help=f"{words} May be repeated.")
+    if kind == "object":
+        return click.Option(
+            [several, name],
+            multiple=True,
+            metavar=form,
+            help=f"{words} May be repeated.",
+            callback=lambda _, __, texts: by_name(several, texts, form, read),
+        )
+    types = {"integer": int, "number": float, "string": str}
+    return click.Option([flag, name], type=types[kind], help=words)
+
+
+def by_name(flag: str, texts: tuple[str, ...], form: str, read: Reader) -> dict[str, Any] | None:
+    """Return the values of an option by name, as `read` reads each, or None for no text."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, rest = (part.strip() for part in text.partition("="))
+        if name in values:
+            raise ParameterError(f"{flag} {text}: {name!r} is given twice")
+        try:
+            if not name or (not rest if equals else form != COVARIATE):
+                raise _Unreadable
+            values[name] = read(name, rest) if equals else None
+        except _Unreadable:
+            more = f" or {CALLS}" if form == RANGE else ""
+            raise ParameterError(f"{flag} wants {form}{more}, got {text!r}") from None
+    return values or None
+
+
+def number_or_word(name: str, text: str) -> float | str:
+    """Read `price=4` or `level=auto`."""
+    with suppress(ParameterError):
+        return _number(name, text)
+    return text
+
+
+def _number(what: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ParameterError(f"{what} must be a number, got {text!r}") from None
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def parameter(name: str, text: str) -> ParameterKind:
+    """Read `price=1:14:4`, with `:int` or `:log` at the end, or `size=Levels([16, 32])`."""
+    if text.endswith(")"):
+        return parameter_from_text(name, text)
+    numbers, words = [part.strip() for part in text.split(":")], set[str]()
+    while numbers[-1] in {"log", "int"} - words:
+        words.add(numbers.pop())
+    if not 2 <= len(numbers) <= 3:
+        raise _Unreadable
+    with refusals_about(name):
+        ends = zip(("low", "high", "start"), numbers, strict=False)
+        spec = {what: _number(what, number) for what, number in ends}
+    kind = "integer" if "int" in words else "real"
+    return parameter_from_spec(name, spec | {"kind": kind, "log": "log" in words})
+
+
+def _kind(name: str, text: str) -> Cycle | list[str] | tuple[float, float]:
+    """Read `region=eu,us`, `hour=cycle:24` or `load=0..1`."""
+    low, dots, high = text.partition("..")
+    if dots:
+        return _number(f"the low end of {name}", low), _number(f"the high end of {name}", high)
+    form, colon, period = text.partition(":")
+    if colon and form.strip() == "cycle":
+        return Cycle(_number(f"the period of {name}", period))
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise _Unreadable
+    return words
+
+
+FORMS: dict[str, tuple[str, Reader]] = {
+    "parameters": (RANGE, parameter),
+    "context": (CONTEXT, _kind),
+    "covariates": (COVARIATE, _kind),
+}
+"""Forms of arguments, and their readers; of all others `VALUE` and `number_or_word`."""
 
 
 @click.group()
@@ -81,8 +188,7 @@ def command(title: str | None = None, of: Any = None) -> Callable[[Act], click.C
 
 
 @command()
-@click.argument("tuner", required=False)
-def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
+def create(name: str, url: str, **options: Any) -> None:
     """Create a study of a tuner.
 
     It needs the range of each parameter, with its current value if there is one:
@@ -94,20 +200,12 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
       dikin study create plan --param ads=0:60 --constraint "ads <= 40" --limit "p99_ms <= 200"
       dikin study create fleet --param price=1:14:4 --context region=eu,us --context load=0..1
 
-    A TUNER may be described by a JSON object in place of options, whose other keys are arguments of
-    dikin.Tuner. If the study already exists with the same tuner, nothing changes.
-
-    \b
-      dikin study create shop '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}},
-          "maximize": true}'
+    If the study already exists with the same tuner, nothing changes.
     """  # noqa: D301 - click reads the backspace character
-    described = tuner_from_options(**options)
-    if (tuner is None) == (described is None):
-        raise ParameterError(
-            "a tuner is described by one or more --param NAME=LOW:HIGH[:START], or by TUNER, a "
-            f"JSON object: got {'neither' if tuner is None else 'both'}"
-        )
-    with Study(url, name, described if tuner is None else tuner_from_text(tuner)) as study:
+    if options["parameters"] is None:
+        raise ParameterError(f"a tuner needs its parameters, each as --param {RANGE}")
+    given = {n: x for n, x in options.items() if not any(x is each for each in (None, False, ()))}
+    with Study(url, name, Tuner(**given)) as study:
         if study.created:
             click.echo(f"created study {study.name!r} in {url}")
         else:
@@ -115,49 +213,34 @@ def create(name: str, tuner: str | None, url: str, **options: Any) -> None:
             click.echo(f"study {study.name!r} in {url} existed {state}: nothing was changed")
 
 
-create.params += tuner_options()
-
-
-# --- commands that call a study ------------------------------------------------------------------
+for _name, _schema in TUNER_CALL.arguments.items():
+    create.params.append(option(_name, _schema, *FORMS.get(_name, (VALUE, number_or_word))))
 
 
 def _command(call: Operation) -> click.Command:
-    title = call.name.replace("_", "-")
-    given = {name: each for name, each in call.arguments.items() if name not in HIDDEN}
     more = {"progress": True} if "progress" in call.arguments else {}
+    params: list[click.Parameter] = [click.Argument(["name"])]
+    for each, schema in call.arguments.items():
+        required = each in call.required
+        if each in POSITIONS:
+            params.append(click.Argument([each], type=POSITIONS[each], required=required))
+        elif each not in HIDDEN:
+            params.append(option(each, schema, VALUE, number_or_word))
+            params[-1].required = required
 
     def run(name: str, url: str, **sent: Any) -> None:
-        sent = {n: x for n, x in sent.items() if x is not None}
         with Study(url, name) as study:
-            answer = call.act(study, **sent | more)
+            answer = call.act(study, **{n: x for n, x in sent.items() if x is not None} | more)
         click.echo(SHOWN[call.name](answer))
 
-    return click.Command(
-        title,
-        callback=run,
-        params=[
-            click.Argument(["name"]),
-            *(_parameter(*each, each[0] in call.required) for each in given.items()),
-        ],
-        help=call.words,
-        context_settings={"ignore_unknown_options": "value" in given},  # it may be negative
-    )
-
-
-def _parameter(name: str, schema: Schema, required: bool) -> click.Parameter:
-    if name in ("id", "value"):
-        return click.Argument([name], type=int if name == "id" else float, required=required)
-    found = option(name, schema, VALUE, number_or_word)
-    found.required = required
-    return found
+    title = call.name.removesuffix("_for").replace("_", "-")
+    settings = {"ignore_unknown_options": "value" in call.arguments}  # it may be negative
+    return click.Command(title, settings, run, params, call.words)
 
 
 for _name in SHOWN:
-    _call = OPERATIONS[_name] if _name in OPERATIONS else Operation(getattr(Study, _name))
-    study.add_command(url_option(_command(_call)))
-
-
-# --- other commands ------------------------------------------------------------------------------
+    _words = Study.ask if _name in ("best_for", "recommend") else None
+    study.add_command(url_option(_command(Operation(getattr(Study, _name), _words))))
 
 
 @study.command("list")
@@ -184,10 +267,7 @@ def show(name: str, url: str, out: Path | None) -> None:
     With --out the rounds are drawn to a file: .png, .svg or .pdf.
     """
     with Study(url, name) as study:
-        lines = [("study", name), *study.status().lines()]
-        width = max(len(part) for part, _ in lines) + 2
-        for part, fact in lines:
-            click.echo(f"{part:<{width}}{fact}")
+        click.echo(text_of([("study", name), *study.status().lines()]))
         if out is not None:
             study.plot(out)
             click.echo(f"drawn into {out}")

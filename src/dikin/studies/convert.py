@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,22 +23,19 @@ from dikin.studies.log import Log, create_tables
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import Tuner
 
-VERSION = 8
-"""The version of states that is converted."""
-LONGEST = 600.0
-"""Seconds to wait for another client that converts."""
-AT_ONCE = 500
-"""Rows with one seal."""
+VERSION = 8  # the version of states that is converted
+LONGEST = 600.0  # seconds to wait for another client that converts
+AT_ONCE = 500  # rows with one seal
 UNIT = "\x1f"
 
 logger = logging.getLogger("dikin")
 
-OldRow = tuple[int, str, int, str, int, str, str]
+OldRow = tuple[Any, ...]
+"""Number, kind, query, client, time, body, seal."""
 
 
 def convert(database: Database) -> None:
     """Convert the studies of a database, or wait while another client does, for ten minutes."""
-    database.connect()
     deadline, waits = time.monotonic() + LONGEST, False
     while True:
         try:
@@ -71,12 +67,9 @@ def _convert(database: Database, id: int, log: Log) -> None:
     learner, open_asks = old["learner"], old["asked"]
     is_tuner = "tuner" in learner and old.get("version") == VERSION
     tuner = _earlier_tuner(learner) if is_tuner else None
-    keys = dict(_keys(database, id)) if database.has_table("dikin_keys") else {}
-    records = list(_records(tuner, open_asks, rows, keys))
-    begin = -len(records) - 1
     if tuner is not None:
-        state = tuner.state_in_study(log.name) | {"rounds": int(learner["rounds"])}
-        content = text_of(state, rounds=int(learner["rounds"]))
+        rounds = int(learner["rounds"])
+        content = text_of(tuner.state_in_study(log.name) | {"rounds": rounds}, rounds=rounds)
     else:
         content = text_of(
             None,
@@ -84,10 +77,14 @@ def _convert(database: Database, id: int, log: Log) -> None:
             "a version before 8: no tuner continues it. Its rows can be read: dikin study history "
             f"{log.name}",
         )
-    log.create(content, begin)
-    each = iter(records)
-    while some := list(islice(each, AT_ONCE)):
-        database.append(log.study, some, log.head()[1])
+    keys = dict[int, str]()
+    if database.has_table("dikin_keys"):  # of several under one key, each has a part of it
+        sql = "SELECT name, query FROM dikin_keys WHERE study = ?"
+        keys = {query: name for name, query in database.run(sql, (id,)) if UNIT not in name}
+    records = list(_records(tuner, open_asks, rows, keys))
+    log.create(content, -len(records) - 1)
+    for place in range(0, len(records), AT_ONCE):
+        database.append(log.study, records[place : place + AT_ONCE], log.head()[1])
     ids = [row[2] for row in rows if row[1] == "ask"] + [int(ask) for ask in open_asks]
     last = max([int(learner.get("next", 0)) - 1, *ids])
     skip = Row("skip", json.dumps({"converted": len(rows)}))
@@ -100,26 +97,17 @@ def _intact(database: Database, id: int, name: str, n: int, seal: str) -> Iterat
         "SELECT number, kind, query, client, time, body, seal FROM dikin_events WHERE study = ? "
         "AND number > ? ORDER BY number"
     )
-    for number, kind, query, client, at, body, sealed in database.run(sql, (id, n)):
-        content = f"{seal}\n{number}\n{kind}\n{query}\n{client}\n{at}\n{body}"
-        if blake2b(content.encode(), digest_size=16).hexdigest() != sealed:
+    for row in database.run(sql, (id, n)):
+        content = "\n".join(map(str, (seal, *row[:-1])))
+        if blake2b(content.encode(), digest_size=16).hexdigest() != row[-1]:
             logger.error(
                 "study %r in %s was altered or damaged at row %d: it was converted up to there. "
                 "The rows as they were are in the table dikin_events",
-                name,
-                database.name,
-                number,
+                *(name, database.name, row[0]),
             )
             return
-        seal = sealed
-        yield number, kind, query, client, at, body, sealed
-
-
-def _keys(database: Database, id: int) -> Iterator[tuple[int, str]]:
-    """Yield the trials that were asked under a key, each alone."""
-    for name, query in database.run("SELECT name, query FROM dikin_keys WHERE study = ?", (id,)):
-        if UNIT not in name:
-            yield query, name
+        seal = row[-1]
+        yield row
 
 
 def _records(

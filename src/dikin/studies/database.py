@@ -1,7 +1,6 @@
 """A database of studies: one connection to SQLite or PostgreSQL, one family of errors.
 
-The statements are plain SQL with `?` for both. A statement stands for itself, or in a transaction
-that begins with the exclusive right to write.
+The statements are plain SQL with `?` for both.
 """
 
 from __future__ import annotations
@@ -25,13 +24,10 @@ T = TypeVar("T")
 
 PATIENCE = 0.8
 """The default patience in seconds: a call ends within one second, including its own work."""
-RETRY_PAUSE = 0.02
-"""Seconds between two attempts to reach a database that is unavailable or being created."""
 JITTER = 0.0005, 0.02
-"""Seconds between two attempts to write while another client writes, drawn at random: whoever has
-waited long has no worse chance, which SQLite's own waits do not give."""
-CHARACTERS = 32
-"""Length of a seal."""
+"""Seconds between two attempts while another client writes or the database is unavailable, drawn at
+random: whoever has waited long has no worse chance, which SQLite's own waits do not give."""
+CHARACTERS = 32  # length of a seal
 
 
 class ReplacedFileError(StoreError):
@@ -68,41 +64,28 @@ class Row(NamedTuple):
 CONTROL = ("parameters", "pause", "resume", "skip")
 """Kinds of rows that raise the epoch: an ask or answer from before them must not follow."""
 Heads = tuple[int, int]
-"""Bounds of the number of the last row."""
-ANY: Heads = (-(2**62), 2**62)
+ANY: Heads = (-(2**62), 2**62)  # bounds of the number of the last row
 
 
 class Database(ABC):
     """One connection, opened when it is first needed and again after it was lost."""
 
-    marker = "?"
-    """The driver's placeholder for a value."""
-    serial: str
-    """The type of a column that numbers the rows of a table."""
-    exclusive = ""
-    """The statement that keeps out other transactions for care, where a file does not."""
-    path: Path | None = None
-    """The file, if it is one."""
+    marker = "?"  # the driver's placeholder for a value
+    serial: str  # the type of a column that numbers the rows of a table
+    exclusive = ""  # the statement that keeps out other transactions, where a file does not
+    path: Path | None = None  # the file, if it is one
 
     def __init__(self, url: str, name: str, patience: float) -> None:
         self.url, self.name, self.patience = url, name, patience
         self.guard = guard.Guard()
         self.connection: Any = None
-        self.inside = False
-        """True between the begin and the end of a transaction."""
-        self.waiting: list[Row] = []
-        """Rows of the transaction that are appended together, before it reads or ends."""
-        self.seal = ""
-        """The seal of those that were appended so."""
+        self.inside = False  # True between the begin and the end of a transaction
         self.process = os.getpid()
-        self.on_fork: Callable[[], None] = lambda: None
-        """Called before a fork between two calls."""
+        self.on_fork: Callable[[], None] = lambda: None  # before a fork between two calls
         guard.register(self)
 
     def another(self) -> Self:
         return type(self)(self.url, self.patience)  # type: ignore[call-arg]
-
-    # --- statements ----------------------------------------------------------------------------
 
     @abstractmethod
     def _opened(self) -> Any:
@@ -139,18 +122,15 @@ class Database(ABC):
         self.refuse_child()
         if self.inside:
             raise LostConnection("the connection was closed in the middle of a transaction")
-        if self.connection is None:
-            try:
-                self.connection = self._opened()
-            except self._errors as error:
-                failure = self._explained(error)
-                self.close()
-                raise failure from error
+        try:
+            self.connection = self._opened()
+        except self._errors as error:
+            failure = self._explained(error)
+            self.close()
+            raise failure from error
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows. Outside a transaction it is repeated if it fails."""
-        if self.waiting:
-            self.write()
         if self.inside:
             return self._run(sql, values)
         return self.insist(lambda: self._run(sql, values))
@@ -166,8 +146,7 @@ class Database(ABC):
                     undo(reason)
                 if time.monotonic() > deadline:
                     raise self.failure(reason) from reason
-                lost = isinstance(reason, LostConnection)
-                time.sleep(RETRY_PAUSE if lost else random.uniform(*JITTER))
+                time.sleep(random.uniform(*JITTER))
 
     def failure(self, reason: Exception) -> StoreError:
         if isinstance(reason, Again):
@@ -192,8 +171,6 @@ class Database(ABC):
         except self._errors as error:
             raise self._explained(error) from error
 
-    # --- transactions --------------------------------------------------------------------------
-
     @abstractmethod
     def _begin(self) -> None:
         """Begin a transaction with the exclusive right to write; `Again` if another has it."""
@@ -201,8 +178,8 @@ class Database(ABC):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write some statements as one, durable at the end. After an error nothing is written."""
-        self.begin()
         try:
+            self.begin()
             if self.exclusive:
                 self._run(self.exclusive)
             yield
@@ -210,29 +187,23 @@ class Database(ABC):
         except (Again, LostConnection) as reason:
             raise self.failure(reason) from reason
         finally:
-            self.rollback()
+            if self.inside:
+                self.rollback()
 
     def begin(self) -> None:
         if self.inside:
             self.rollback()  # of a call that was interrupted before it could
-        try:
-            self.insist(self._begin)
-        except BaseException:
-            self.rollback()
-            raise
+        self.insist(self._begin)
 
     def commit(self) -> None:
         """End a transaction, which is durable when this returns."""
         if not self.inside:
             raise LostConnection("the transaction has ended early")
-        if self.waiting:
-            self.write()
         self._run("COMMIT")
         self.inside = False
 
     def rollback(self) -> None:
         """End a transaction, if there is one, as if it had not begun."""
-        self.waiting = []
         if self.inside:
             self.inside = False
             if self.connection is not None:
@@ -240,26 +211,6 @@ class Database(ABC):
                     self.connection.execute("ROLLBACK")
                 except self._errors:
                     self.close()
-
-    def append_later(
-        self, study: int, rows: Sequence[Row], epoch: int, after: int
-    ) -> tuple[int, str]:
-        """Let rows of a transaction that keeps others out wait. Return the number of the first."""
-        self.waiting += [row._replace(n=n) for n, row in enumerate(rows, after + 1)]
-        self._waiting_for = study, epoch
-        return after + 1, ""
-
-    def write(self) -> None:
-        """Append the rows that wait, as one statement with one seal."""
-        rows, self.waiting = self.waiting, []
-        (study, epoch), before = self._waiting_for, rows[0].n - 1
-        try:
-            placed = self.append(study, rows, epoch, (before, before))
-        except Taken as taken:
-            raise StoreError(f"{self.name} is damaged: {taken}") from taken
-        if placed is None:
-            raise StoreError(f"a study in {self.name} was deleted meanwhile")
-        self.seal = placed[1]
 
     @abstractmethod
     def append(
@@ -276,8 +227,6 @@ class Database(ABC):
         """Return whether a table of this name exists."""
 
 
-# --- seals ---------------------------------------------------------------------------------------
-#
 # A seal is a digest of the seal before it, of the number of the first row, and of the rows, which
 # have one seal if they were appended together. So an altered, missing, duplicate or swapped row is
 # noticed. The client makes the digest of the rows, the statement that appends them the seal.

@@ -15,25 +15,28 @@ from dataclasses import replace
 from math import nan
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from dikin import serialization
+from dikin.engine.progress import Progress
 from dikin.errors import DikinError, QueryError, StateError
 from dikin.learners.base import CANNOT_COMPUTE
 from dikin.loading import restore
-from dikin.silence import SILENT
+from dikin.silence import SILENT, silence
 from dikin.status import OpenQueries, Status, value_text
 from dikin.studies.arguments import ANSWER
 from dikin.studies.database import Row
 from dikin.studies.history import earlier_rounds
-from dikin.studies.log import Log, Snapshot
+from dikin.studies.log import Damage, Log, Snapshot
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 
-MARK_EVERY = 1000
-"""Rounds between two rows of which it is known where they are."""
+MARK_EVERY = 1000  # rounds between two rows of which it is known where they are
 LATE_SECONDS, LATE_ROWS = 3600.0, 2000
 """A trial that has been open for longer, or for so many later rows, causes a warning."""
 KEPT_IN_SNAPSHOT = 100
 """Rounds in a snapshot. The others are read from their rows when they are needed."""
+ROUNDING = 1e-9  # differences below this share of a range are those of other digits
 
 logger = logging.getLogger("dikin")
 
@@ -64,8 +67,6 @@ class Fold:
         self.told_at: int | None = kept.get("told_at")
         """The time of the newest answer."""
 
-    # --- as text -------------------------------------------------------------------------------
-
     @classmethod
     def read(cls, state: Snapshot, log: Log | None = None) -> Self:
         """Return the state after a row: from a log, whose digest has shown that it is the same."""
@@ -83,8 +84,6 @@ class Fold:
         parts = {name: getattr(self, name) for name in names}
         state = self.tuner.state(rounds=KEPT_IN_SNAPSHOT if rounds is None else rounds)
         return Snapshot(self.n, self.seal, text_of(state, **parts))
-
-    # --- rows ----------------------------------------------------------------------------------
 
     def apply(self, row: Row) -> None:
         act = getattr(self, f"_{row.kind}", None)
@@ -117,8 +116,7 @@ class Fold:
             self._complete()
         self.rounds, self.told_at = self.rounds + 1, row.at
         self.failed += bool(body.get("failed"))
-        assert row.ask is not None
-        if self.asked.pop(row.ask, None) is None:
+        if row.ask is None or self.asked.pop(row.ask, None) is None:
             return
         try:
             self.tuner.tell(row.ask, **answer)
@@ -128,17 +126,16 @@ class Fold:
             logger.warning("row %d teaches nothing: %s", row.n, reason)
 
     def _forget(self, row: Row, body: dict[str, Any]) -> None:
-        assert row.ask is not None
-        if self.asked.pop(row.ask, None) is not None:
+        if row.ask is not None and self.asked.pop(row.ask, None) is not None:
             self.tuner.forget(row.ask)
 
-    def _pause(self, row: Row, body: dict[str, Any]) -> None:
+    def _pause(self, *_: Any) -> None:
         self.tuner.pause()
 
-    def _resume(self, row: Row, body: dict[str, Any]) -> None:
+    def _resume(self, *_: Any) -> None:
         self.tuner.resume()
 
-    def _skip(self, row: Row, body: dict[str, Any]) -> None:
+    def _skip(self, *_: Any) -> None:
         """Only its number matters."""
 
     def _add(self, row: Row, body: dict[str, Any]) -> None:
@@ -169,50 +166,39 @@ def text_of(state: dict[str, Any] | None, **parts: Any) -> str:
     return json.dumps({"version": serialization.VERSION, "state": state} | empty | parts)
 
 
-class _NotAgain(logging.Filter):
-    """Suppresses the messages of a tuner on rows of others, who have seen them."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not SILENT.get()
-
-
-logging.getLogger("dikin").addFilter(_NotAgain())
-
-
-# --- status --------------------------------------------------------------------------------------
+# Others have seen the messages of a tuner on their rows.
+logger.addFilter(lambda record: not SILENT.get())
 
 
 def study_status(fold: Fold, name: str) -> Status:
-    first, tuner = next(iter(fold.asked), None), fold.tuner
-    status = replace(
-        tuner.summary(),
-        name=name,
-        rounds=fold.rounds,
-        failed=fold.failed,
-        open=OpenQueries(
-            len(fold.asked), first, nan if first is None else _age(fold.asked[first].at)
-        ),
-        last_told_seconds=nan if fold.told_at is None else _age(fold.told_at),
-        first_round=int(fold.marks[0][0]) + 1,
-    )
-    warnings = [*status.warnings]
-    if first is not None:
-        age, behind, count = status.open.oldest_seconds, fold.n - first, status.open.count
-        if age > LATE_SECONDS or behind > LATE_ROWS:
-            waiting = "1 trial waits" if count == 1 else f"{count} trials wait"
-            warnings.append(
-                f"{waiting} for an answer, the oldest ({first}) for {_duration(age)}, and "
-                f"{behind:,} asks and answers came since. Tell their results, or forget them "
-                "(dikin study forget)"
-            )
-    if status.rounds >= RECENT:
-        best = tuner.space.params(status.center)
+    tuner, asked = fold.tuner, fold.asked
+    first, seen = next(iter(asked), None), tuner.summary()
+    oldest = nan if first is None else _age(asked[first].at)
+    warnings = [*seen.warnings]
+    if first is not None and (oldest > LATE_SECONDS or fold.n - first > LATE_ROWS):
+        waiting = "1 trial waits" if len(asked) == 1 else f"{len(asked)} trials wait"
+        warnings.append(
+            f"{waiting} for an answer, the oldest ({first}) for {_duration(oldest)}, and "
+            f"{fold.n - first:,} asks and answers came since. Tell their results, or forget them "
+            "(dikin study forget)"
+        )
+    if fold.rounds >= RECENT:
+        best = tuner.space.params(seen.center)
         warnings += (
             f"the best {name} so far is {value_text(best[name])}, next to its bound "
             f"{value_text(bound)}: if values beyond it are possible, try a wider range"
-            for name, bound in tuner.space.bounds_near(status.center).items()
+            for name, bound in tuner.space.bounds_near(seen.center).items()
         )
-    return replace(status, warnings=tuple(warnings))
+    return replace(
+        seen,
+        name=name,
+        rounds=fold.rounds,
+        failed=fold.failed,
+        open=OpenQueries(len(asked), first, oldest),
+        last_told_seconds=nan if fold.told_at is None else _age(fold.told_at),
+        first_round=int(fold.marks[0][0]) + 1,
+        warnings=tuple(warnings),
+    )
 
 
 def _age(microseconds: int) -> float:
@@ -224,3 +210,80 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} s"
+
+
+# --- care ----------------------------------------------------------------------------------------
+
+
+class Verification(NamedTuple):
+    """The result of `Study.verify`."""
+
+    rows: int
+    """Rows after the beginning, all of them intact."""
+    compared: int
+    """Trials that were asked with all rows before them known, and were computed again."""
+    differences: int
+    """Trials that differ here by more than rounding."""
+    largest: float
+    """The largest difference of a setting, in shares of the range."""
+
+    def __str__(self) -> str:
+        text = f"{self.rows:,} rows are intact; {self.compared:,} trials were computed again"
+        if not self.differences:
+            return f"{text}, with differences of at most {self.largest:.1e} of a range"
+        return (
+            f"{text}, and {self.differences:,} differ by up to {self.largest:.1e} of a range "
+            "(another processor, another version). The recorded settings count"
+        )
+
+
+def verify(log: Log, progress: bool) -> Verification:
+    """Check all seals, and compute the trials again, each page of rows in a read of its own."""
+    fold, rows, apart = Fold.read(log.beginning(), log), 0, list[float]()
+    base = fold.n
+    try:
+        with Progress(log.head()[0] - base, progress) as bar, silence():
+            for group in log.rows(base, fold.seal):
+                for row in group:
+                    apart += _difference(fold, row)
+                    fold.apply(row)
+                rows += len(group)
+                bar.move(len(group))
+    except Damage:
+        if log.beginning().n > base:
+            raise StateError(f"study {log.name!r} was trimmed meanwhile; verify it again") from None
+        raise
+    differences = sum(each > ROUNDING for each in apart)
+    return Verification(rows, len(apart), differences, max(apart, default=0.0))
+
+
+def _difference(fold: Fold, row: Row) -> list[float]:
+    """Return how far a trial is from the one computed here, unless that is unknown."""
+    body = json.loads(row.body)
+    if row.kind != "ask" or "id" in body or body.get("after", fold.n) != fold.n:
+        return []
+    tuner = fold.tuner
+    known = tuner.contexts.checked(body["context"] or None), body["covariates"]
+    trial, _ = tuner.draft(*known, row.n, body.get("draw"))
+    widths = [axis.high - axis.low for axis in tuner.space.axes]
+    apart = np.abs(trial.point - body["point"]) / np.maximum(widths, 1e-300)
+    return [float(apart.max(initial=0.0))]
+
+
+def trim(log: Log, before: int, progress: bool) -> int:
+    """Put a beginning in the place of the rows of early rounds. Return the number of these rows."""
+    fold = Fold.read(log.beginning(), log)
+    base = fold.n
+    with Progress(max(0, before - 1 - fold.rounds), progress) as bar, silence():
+        for group in log.rows(base, fold.seal):
+            rounds = sum(row.kind == "tell" for row in group)
+            if fold.rounds + rounds >= before:
+                break
+            for row in group:
+                fold.apply(row)
+            bar.move(rounds)
+    if fold.n == base:
+        return 0
+    fold.marks = [[fold.rounds, fold.n, fold.seal]]
+    fold.spaces = [change for change in fold.spaces if change[0] > fold.n]
+    return log.trim(fold.snapshot(KEPT), base)

@@ -18,18 +18,14 @@ from dikin.errors import StateError
 
 LOOKS_EVERY = 0.02
 """Seconds between two looks at a call of another thread that may have been interrupted."""
-
-FORK = object()
-"""Stands for the frame of a fork: it is over when it says so."""
-
-Holder = tuple[object, int]
+FORK = object()  # stands for the frame of a fork: it is over when it says so
 
 
 class Guard:
     """The call that uses a connection at present."""
 
     def __init__(self) -> None:
-        self._slot: dict[str, Holder] = {}
+        self._slot: dict[str, tuple[object, int]] = {}
         self._left = threading.Event()
         self._mutex = threading.Lock()
 
@@ -60,16 +56,15 @@ class Guard:
                     self._left.wait(LOOKS_EVERY)
 
     def leave(self, frame: object) -> None:
-        holder = self._slot.get("holder")
-        if holder is not None and holder[0] is frame:
+        if self._slot.get("holder", (None,))[0] is frame:
             del self._slot["holder"]
         self._left.set()
 
     @property
     def is_mine(self) -> bool:
         """True if this thread is in the call."""
-        holder = self._slot.get("holder")
-        return holder is not None and holder[1] == threading.get_ident() and _runs(*holder)
+        frame, thread = self._slot.get("holder", (None, 0))
+        return thread == threading.get_ident() and _runs(frame, thread)
 
 
 def _runs(frame: object, thread: int) -> bool:
@@ -82,16 +77,13 @@ def _runs(frame: object, thread: int) -> bool:
     return found is frame
 
 
-# --- forks ---------------------------------------------------------------------------------------
-#
 # A forked child inherits SQLite's records of locks without the locks, and ends its parent's
 # connection to PostgreSQL with its own. So a fork waits for the calls of other threads, and closes
 # all connections. A thread that forks inside its own call loses its transaction.
 
 _clients: WeakSet[Any] = WeakSet()
 _gate = threading.RLock()
-_forking: list[Guard] = []
-"""The guards that a fork in progress has entered."""
+_forking: list[Guard] = []  # the guards that a fork in progress has entered
 
 
 def register(client: Any) -> None:

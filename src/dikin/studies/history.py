@@ -24,12 +24,8 @@ if TYPE_CHECKING:
 
     from dikin.studies.fold import Fold
 
-Record = dict[str, Any]
-"""A round as plain values."""
-AT_ONCE = 5000
-"""Rounds that are converted to a table at a time."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
+AT_ONCE = 5000  # rounds that are converted to a table at a time
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would compute
 
 
 class Spaces:
@@ -53,7 +49,7 @@ class Spaces:
 
 def records(
     groups: Iterable[list[Stored]], spaces: Spaces, round: int, first: int, last: int | None
-) -> Generator[Record]:
+) -> Generator[dict[str, Any]]:
     """Yield the rounds from `first` to `last` of rows that follow a round."""
     for row in (row for group in groups for row in group if row.kind == "tell"):
         round += 1
@@ -66,18 +62,14 @@ def records(
             yield found | body | points
 
 
-def table_of(rounds: Iterator[Record], space: Space, status: Status) -> Table:
+def table_of(rounds: Iterator[dict[str, Any]], space: Space, status: Status) -> Table:
     """Return many rounds as a table, made part by part: Python objects are 20 times larger."""
+    kinds, contexts, compared = status.covariates or {}, status.contexts or {}, status.holdback > 0
 
     def part() -> Table:
         some = list(islice(rounds, AT_ONCE))
-        table = history_table(
-            space,
-            [_of_kinds(round_of(each), status.covariates or {}) for each in some],
-            status.covariates or {},
-            contexts=status.contexts or {},
-            compared=status.holdback > 0.0,
-        )
+        rows = [_of_kinds(round_of(each), kinds) for each in some]
+        table = history_table(space, rows, kinds, contexts=contexts, compared=compared)
         longest = max((len(each["client"]) for each in some), default=1)
         more = [("time", "datetime64[us]"), ("client", f"U{longest}")]
         wide = np.empty(len(table), [*table.dtype.descr, *more])
@@ -101,7 +93,7 @@ def _of_kinds(row: Row, kinds: dict[str, Any]) -> Row:
     return row if len(fits) == len(row.covariates) else row._replace(covariates=fits)
 
 
-def round_of(record: Record) -> Row:
+def round_of(record: dict[str, Any]) -> Row:
     asked = record.get("asked") or {}
     return Row(
         round=record["round"],

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from contextlib import suppress
+from typing import NamedTuple, NoReturn
 
 from dikin import serialization
 from dikin.errors import StateError, UnknownStudyError
 from dikin.studies.database import Database, Row, digest_of, seal_after
 
-VERSION = 3
-"""The version of the tables."""
-BEGINNING = 0
-"""In place of a version, in the snapshot with which the history begins."""
-PAGE = 2000
-"""Rows fetched at a time."""
+VERSION = 3  # of the tables
+BEGINNING = 0  # in place of a version, in the snapshot with which the history begins
+PAGE = 2000  # rows fetched at a time
 COLUMNS = "kind, body, ask, key, who, at, n, seal"
 
 TABLES = """
@@ -57,13 +55,10 @@ class Snapshot(NamedTuple):
 class Page(NamedTuple):
     """Some rows, and the study at the same instant."""
 
-    head: int
-    """The number of the last row."""
+    head: int  # the number of the last row
     epoch: int
-    base: int
-    """The row of the beginning."""
-    saved: int
-    """The row of the snapshot, or of the beginning if there is no snapshot."""
+    base: int  # the row of the beginning
+    saved: int  # the row of the snapshot, or of the beginning
     rows: list[Row]
 
 
@@ -72,8 +67,7 @@ class Damage(StateError):  # noqa: N818 - a StateError to everybody else
 
     def __init__(self, what: str, n: int) -> None:
         super().__init__(what)
-        self.n = n
-        """The last row that is intact."""
+        self.n = n  # the last row that is intact
 
 
 class Log:
@@ -92,14 +86,10 @@ class Log:
             n,
         )
 
-    # --- the study -----------------------------------------------------------------------------
-
     def find(self) -> bool:
         """Look up the study by its name. Return whether it exists."""
-        rows = []
-        if has_tables(self.database):
-            sql = "SELECT id FROM dikin_study WHERE name = ?"
-            rows = self.database.run(sql, (self.name,))
+        sql, known = "SELECT id FROM dikin_study WHERE name = ?", has_tables(self.database)
+        rows = self.database.run(sql, (self.name,)) if known else []
         self.study = rows[0][0] if rows else 0
         return bool(rows)
 
@@ -135,23 +125,20 @@ class Log:
             )
         return rows[0][0], rows[0][1]
 
-    # --- rows ----------------------------------------------------------------------------------
-
     def page(self, after: int, upto: int | None = None) -> Page:
         """Return up to 2,000 rows after one."""
-        bound = "" if upto is None else f"AND r.n <= {int(upto)} "
-        columns = "r." + COLUMNS.replace(", ", ", r.")
+        columns = ", ".join(f"r.{name}" for name in COLUMNS.split(", "))
         found = self.database.run(
             f"SELECT s.head, s.epoch, b.n, coalesce(k.n, b.n), {columns} FROM dikin_study s "
             f"LEFT JOIN dikin_snapshot b ON b.study = s.id AND b.version = {BEGINNING} "
             "LEFT JOIN dikin_snapshot k ON k.study = s.id AND k.version = ? "
-            f"LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? {bound}"
+            "LEFT JOIN dikin_row r ON r.study = s.id AND r.n > ? AND r.n <= ? "
             f"WHERE s.id = ? ORDER BY r.n LIMIT {PAGE}",
-            (self.version, after, self.study),
+            (self.version, after, 2**62 if upto is None else upto, self.study),
         )
         head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
         if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
-            raise self._no_beginning()
+            self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
         return Page(head, epoch, base, saved, rows)
 
@@ -159,8 +146,7 @@ class Log:
         self, after: int, seal: str, upto: int | None = None, first: Page | None = None
     ) -> Iterator[list[Row]]:
         """Yield the rows after a sealed one, those of one seal at a time, up to any `Damage`."""
-        group: list[Row] = []
-        page = first or self.page(after, upto)
+        group, page = list[Row](), first or self.page(after, upto)
         while page.rows:
             for row in page.rows:
                 if group and row.seal != group[0].seal:
@@ -179,42 +165,28 @@ class Log:
     def _checked(self, group: list[Row], after: int, seal: str) -> list[Row]:
         first = group[0].n
         numbered = [row.n for row in group] == list(range(first, first + len(group)))
-        try:
-            intact = numbered and group[0].seal == seal_after(seal, first, digest_of(group))
-        except (TypeError, ValueError):  # a damaged file may have anything
-            intact = False
-        if not intact:
-            raise self.damage(f"row {first} is not the one that was written, or one before", after)
-        return group
+        with suppress(TypeError, ValueError):  # a damaged file may have anything
+            if numbered and group[0].seal == seal_after(seal, first, digest_of(group)):
+                return group
+        raise self.damage(f"row {first} is not the one that was written, or one before", after)
 
     def row(self, **part: int | str | None) -> Row | None:
         """Return the row of a number `n`, that closed a trial `ask`, or of a `key`, unless None."""
         ((name, value),) = part.items()
-        if value is None:
-            return None
-        waiting = self.database.waiting
-        if any(getattr(row, name) == value for row in waiting):
-            self.database.write()
-        return next(iter(self.some(f"{name} = ?", value, waits=bool(waiting))), None)
+        return None if value is None else next(iter(self.some(f"{name} = ?", value)), None)
 
-    def some(self, where: str, *values: int | str, waits: bool = False) -> list[Row]:
-        """Return some rows, unchecked. With `waits` the rows that wait may go on waiting."""
+    def some(self, where: str, *values: int | str) -> list[Row]:
+        """Return some rows, unchecked."""
         sql = f"SELECT {COLUMNS} FROM dikin_row WHERE study = ? AND {where} ORDER BY n"
-        run = self.database._run if waits else self.database.run
-        return [Row(*each) for each in run(sql, (self.study, *values))]
-
-    # --- snapshots -----------------------------------------------------------------------------
+        return [Row(*each) for each in self.database.run(sql, (self.study, *values))]
 
     def beginning(self) -> Snapshot:
         """Return the state with which the history begins."""
-        found = self.snapshot(BEGINNING)
-        if found is None:
-            self.head()  # it may be gone
-            raise self._no_beginning()
-        return found
+        return self.snapshot(BEGINNING) or self._no_beginning()
 
-    def _no_beginning(self) -> StateError:
-        return StateError(
+    def _no_beginning(self) -> NoReturn:
+        self.head()  # it may be gone
+        raise StateError(
             f"study {self.name!r} in {self.database.name} was altered or damaged: its beginning is "
             "missing or not the one that was written. Restore a copy"
         )
@@ -222,8 +194,8 @@ class Log:
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """Return the newest state of a version, by default of this one; None if there is none."""
         sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
-        version = self.version if version is None else version
-        for n, seal, state, digest in self.database.run(sql, (self.study, version)):
+        key = self.study, self.version if version is None else version
+        for n, seal, state, digest in self.database.run(sql, key):
             if isinstance(state, str) and digest == seal_after(seal, n, state):
                 return Snapshot(n, seal, state)
         return None
@@ -238,8 +210,6 @@ class Log:
             "digest = excluded.digest WHERE excluded.n > dikin_snapshot.n",
             (self.study, self.version if version is None else version, *state, digest),
         )
-
-    # --- care ----------------------------------------------------------------------------------
 
     def trim(self, state: Snapshot, base: int) -> int:
         """Begin with a later state than that of row `base`. Return how many rows were removed."""
@@ -272,9 +242,6 @@ class Log:
     def _remove(self, where: str, n: int) -> int:
         sql = f"DELETE FROM dikin_row WHERE study = ? AND {where} RETURNING 1"
         return len(self.database.run(sql, (self.study, n)))
-
-
-# --- tables --------------------------------------------------------------------------------------
 
 
 def has_tables(database: Database) -> bool:

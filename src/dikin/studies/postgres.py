@@ -5,7 +5,6 @@ Each wait for the server ends after some seconds of silence, and the connection 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -24,14 +23,10 @@ from dikin.studies.database import (
     digest_of,
 )
 
-WAKES_EVERY = 0.1
-"""Seconds between two looks at the clock during a wait, as in psycopg."""
-REPLY_TAKES = 0.5
-"""Seconds, besides the patience, that a server may take for a reply."""
-COMPUTES = 1000
-"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction."""
-CARE = 600_000
-"""Milliseconds that a client may compute in the middle of a trim or a conversion."""
+REPLY_TAKES = 0.5  # seconds, besides the patience, that a server may take for a reply
+COMPUTES, CARE = 1000, 600_000
+"""Milliseconds, besides the patience, that a client may compute in the middle of a transaction, and
+in the middle of a trim or a conversion."""
 NAMESPACE = int.from_bytes(b"diki", "big")
 
 DURABLE = "set_config('synchronous_commit', 'on', true), set_config('lock_timeout', %s, true)"
@@ -116,8 +111,6 @@ class Postgres(Database):
             return LostConnection(text)
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
 
-    # --- transactions --------------------------------------------------------------------------
-
     def _begin(self) -> None:
         # Nothing is set for longer than the transaction, so that it may go through a pooler. The
         # server cuts off a client that stops in the middle, so that the others need not wait.
@@ -146,43 +139,30 @@ class Postgres(Database):
         return bool(self.run(sql, (name,)))
 
 
-Exchange = Generator[Any, Any, Any]
-"""Messages to and from the server: psycopg yields the events to wait for."""
-
-
 def _connection_class(psycopg: Any, silence: float) -> Any:
     """Return the class of connections that wait for a sign of the server some seconds at most."""
     waiting = extras.require("psycopg.waiting", "postgres", "a study on a PostgreSQL server")
 
-    class SilentError(psycopg.OperationalError):  # type: ignore[misc]
-        """The server did not answer in time."""
-
-    def bounded(exchange: Exchange) -> Exchange:
-        """Yield from an exchange, which fails after too long a silence."""
+    def bounded(exchange: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        """Yield what to wait for in an exchange, until the server is silent for too long."""
         try:
             wanted = next(exchange)
-            heard = time.monotonic()
-            while True:
-                ready = yield wanted
-                now = time.monotonic()
-                if ready:
-                    heard = now
-                elif now - heard >= silence:
-                    raise SilentError(f"the server has not answered for {silence:.1f} seconds")
+            while ready := (yield wanted):
                 wanted = exchange.send(ready)
         except StopIteration as ended:
             return ended.value
+        raise psycopg.OperationalError(f"the server has not answered for {silence:.1f} seconds")
 
     class Connection(psycopg.Connection):  # type: ignore[misc]
         """A connection that is closed when the server is silent, or a wait is interrupted."""
 
-        def wait(self, gen: Exchange, *_: Any, **__: Any) -> Any:
-            """Wait for one exchange to end. Psycopg wakes it from time to time (since 3.3)."""
+        def wait(self, gen: Generator[Any, Any, Any], *_: Any, **__: Any) -> Any:
+            """Wait for one exchange to end. After a silence psycopg sends 0 (since 3.3)."""
             try:
-                return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
+                return waiting.wait(bounded(gen), self.pgconn.socket, silence)
             except BaseException as error:
                 # At an interrupt psycopg would ask the server to cancel, and wait for that.
-                if isinstance(error, SilentError) or not isinstance(error, Exception):
+                if not getattr(error, "sqlstate", None):  # an error of the server has one
                     self.pgconn.finish()
                 raise
 

@@ -11,11 +11,11 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from datetime import datetime
 from http import HTTPStatus
 from operator import itemgetter
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 from dikin import errors, extras
@@ -34,26 +34,20 @@ from dikin.errors import (
 from dikin.open_queries import Query
 from dikin.serialization import number_or_nan
 from dikin.status import Status
-from dikin.studies.arguments import as_read, own_name, printable
-from dikin.studies.fold import Fold
-from dikin.studies.operations import AT_ONCE, OPERATIONS
-from dikin.studies.study import OpenQuery, Study
-from dikin.tuning.parameters.base import ParameterKind
+from dikin.studies.arguments import AT_ONCE, as_read
+from dikin.studies.ledger import Key, OpenQuery
 from dikin.tuning.recommendation import Recommendation
-from dikin.tuning.space import Params, Space
+from dikin.tuning.space import Space
 from dikin.tuning.trial import Trial, trial_of
-from dikin.tuning.tuner import ONE_FOR_EACH_CONTEXT, Tuner
+from dikin.tuning.tuner import Tuner
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
-"""Seconds between two attempts: doubled each time."""
-PATIENCE = 30.0
-"""The default patience in seconds, enough for a service to restart."""
-FIRST_PATIENCE = 5.0
-"""The patience in seconds for opening a study or listing names, when nothing is at stake yet."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5  # seconds between two attempts: doubled each time
+PATIENCE, FIRST_PATIENCE = 30.0, 5.0
+"""The default patience in seconds, enough for a service to restart, and that for opening a study or
+listing names, when nothing is at stake yet."""
 ATTEMPT = 11.0
 """Seconds that an attempt may take: a service answers within 10, if only to say that it is busy."""
-LONGEST_RETRY_AFTER = 60
-"""Seconds that a service may ask a client to wait; longer times are cut."""
+LONGEST_RETRY_AFTER = 60  # seconds that a service may ask a client to wait; longer times are cut
 
 CODES = {
     error_code(kind): kind
@@ -65,66 +59,65 @@ READ: dict[str, Callable[[dict[str, Any]], Any]] = {
     "best": itemgetter("best"),
     "recommend": Recommendation.from_json,
     "certificate": lambda answer: number_or_nan(answer["certificate"]),
+    "state": dict,
 }
 """Operations that look, and what is made of their answers."""
-T = TypeVar("T")
+CONTROL = {"add": "add_trial", "parameters": "set_parameters"}
+"""Kinds of rows whose operations have other names."""
 
 
 class NotAServiceError(StoreError):
     """Something else answers at the address. Repeating the request does not help."""
 
 
-class ServiceClient:
-    """Sends requests to a service at an address."""
+class RemoteLedger:
+    """One client of one study at a service, or of all studies there. It does what a ledger does."""
 
-    def __init__(self, url: str, token: str | None, client: str, patience: float) -> None:
+    def __init__(
+        self, url: str, name: str, client: str, patience: float | None, token: str | None
+    ) -> None:
         urllib3 = extras.require("urllib3", "client", "a study at an address https://...")
-        self.url, self.patience = _checked_address(url), patience
-        self._failures = urllib3.exceptions.HTTPError
-        self._silences = urllib3.exceptions.TimeoutError
+        self.url, self.name, self.client = _checked_address(url), name, client
+        self.place = f"at {self.url}"
+        self.space: Space
+        self._path = "/v1/studies/" + quote(name, safe="")
+        self._patience = PATIENCE if patience is None else patience
+        self._first_patience = FIRST_PATIENCE if patience is None else patience
+        self._errors = urllib3.exceptions
         self._pool = urllib3.PoolManager(maxsize=8, retries=False)
-        token = token if token is not None else os.environ.get("DIKIN_TOKEN")
-        self.headers = {"Dikin-Client": client, "Accept": "application/json"}
-        if token:
-            self.headers["Authorization"] = f"Bearer {_checked_token(token)}"
-        self.repeated = False
-        """Whether the last request was sent more than once."""
-        self.status = 0
-        """The status of the last answer."""
-        self._closed = False
+        self._headers = {"Accept": "application/json"}
+        if token := os.environ.get("DIKIN_TOKEN") if token is None else token:
+            self._headers["Authorization"] = f"Bearer {_checked_token(token)}"
+        self.repeated = False  # True if the last request was sent more than once
+        self._status, self._closed = 0, False
 
     def close(self) -> None:
         """Close the connections."""
         self._closed = True
         self._pool.clear()
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-        *,
-        patience: float | None = None,
+    def _send(
+        self, method: str, path: str, body: Any = None, *, key: Key = None, first: bool = False
     ) -> dict[str, Any]:
         """Return the service's answer. The request is repeated while it is unavailable or busy."""
         if self._closed:
             raise StateError("this study was closed; open it again with Study(url, name)")
+        all_headers = self._headers | {"Dikin-Client": self.client}
+        if key is not None:
+            all_headers["Idempotency-Key"] = key
+        if body is not None:
+            all_headers["Content-Type"] = "application/json"
         # As bytes: urllib3 would not encode text as UTF-8.
-        sent = {name: text.encode() for name, text in (self.headers | (headers or {})).items()}
-        data = None if body is None else _as_json(body)
-        if data is not None:
-            sent["Content-Type"] = b"application/json"
-        wait = self.patience if patience is None else patience
+        sent = {name: text.encode() for name, text in all_headers.items()}
+        data = None if body is None else _as_json(body).encode()
+        wait = self._first_patience if first else self._patience
         deadline, pause, self.repeated = time.monotonic() + wait, FIRST_PAUSE, False
         while True:
             try:
                 return self._send_once(method, path, data, sent)
-            except NotAServiceError:
-                raise
             except StoreError as error:
                 pause = max(pause, error.retry_after)
-                if time.monotonic() + pause > deadline:
+                if isinstance(error, NotAServiceError) or time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause)
             pause, self.repeated = min(2 * pause, LONGEST_PAUSE), True
@@ -135,14 +128,14 @@ class ServiceClient:
         more = {"body": body, "headers": headers, "redirect": False, "timeout": ATTEMPT}
         try:
             answer = self._pool.request(method, self.url + path, **more)
-        except self._failures as reason:
-            if isinstance(reason, self._silences):
+        except self._errors.HTTPError as reason:
+            if isinstance(reason, self._errors.TimeoutError):
                 self._pool.clear()  # its other connections may be as silent
             raise StoreError(
                 f"{self.url} is unavailable: {_reason(reason)}. Is the address right, and dikin "
                 "serve running there? If so, repeat the call: an answer counts once"
             ) from reason
-        self.status, kind_of = answer.status, answer.headers.get("Content-Type", "no type")
+        self._status, kind_of = answer.status, answer.headers.get("Content-Type", "no type")
         try:
             content = json.loads(answer.data) if "json" in kind_of else None
         except ValueError as reason:  # truncated in transit
@@ -165,12 +158,17 @@ class ServiceClient:
     def _refuse(self, content: Any, retry_after: str) -> NoReturn:
         """Raise the error with which the service refused a request, as the library would have."""
         problem = content if isinstance(content, dict) else {}
-        detail = problem.get("detail") or f"{self.url} answered with status {self.status}"
-        if self.status in (401, 403):
-            hint = "" if "Authorization" in self.headers else ". Here: token=..., or DIKIN_TOKEN"
+        detail = problem.get("detail") or f"{self.url} answered with status {self._status}"
+        if self._status in (401, 403):
+            hint = "" if "Authorization" in self._headers else ". Here: token=..., or DIKIN_TOKEN"
             raise AccessError(f"{detail}{hint}")
         kind = CODES.get(problem.get("code", ""))
-        if kind is None and self.status in (429, 502, 503, 504):  # also from a proxy in front of it
+        if kind is None and self._status in (
+            429,
+            502,
+            503,
+            504,
+        ):  # also from a proxy in front of it
             kind = BusyError
         if kind is None:
             raise DikinError(f"{self.url}: {detail}")
@@ -179,132 +177,93 @@ class ServiceClient:
             error.retry_after = min(int(retry_after[:9]), LONGEST_RETRY_AFTER)
         raise error
 
+    # --- operations ----------------------------------------------------------------------------
 
-class RemoteStudy(Study):
-    """A study behind a service. See `Study`."""
-
-    def _open(
-        self,
-        url: str | os.PathLike[str],
-        tuner: Tuner | None,
-        client: str,
-        patience: float | None,
-        token: str | None,
-    ) -> None:
-        wait = PATIENCE if patience is None else patience
-        self.service = ServiceClient(str(url), token, client, wait)
-        self._place = f"at {self.service.url}"
-        self._path = "/v1/studies/" + quote(self.name, safe="")
-        # A wrong address should be reported sooner.
-        first = FIRST_PATIENCE if patience is None else wait
+    def open(self, tuner: Tuner | None) -> bool:
         method, body = ("GET", None) if tuner is None else ("PUT", {"state": tuner.state()})
-        status = self.service.send(method, self._path, body, patience=first)
-        self.created = self.service.status == HTTPStatus.CREATED
-        self._space = Space.from_spec(status["space"])
+        status = self._send(method, self._path, body, first=True)
+        self.space = Space.from_spec(status["space"])
+        return self._status == HTTPStatus.CREATED
 
-    @property
-    def space(self) -> Space:
-        return self._space
+    def names(self) -> list[str]:
+        names, after = list[str](), ""
+        while after is not None:
+            texts = urlencode({"after": after, "limit": 100})
+            page = self._send("GET", f"/v1/studies?{texts}", first=True)
+            names += [study["name"] for study in page["studies"]]
+            after = page["next"]
+        return names
 
-    @property
-    def client(self) -> str:
-        return self.service.headers["Dikin-Client"]
+    def delete(self) -> None:
+        try:
+            self._send("DELETE", self._path, first=True)
+        except UnknownStudyError:
+            if not self.repeated:  # otherwise the first attempt deleted it
+                raise
 
-    @client.setter
-    def client(self, client: str) -> None:
-        self.service.headers["Dikin-Client"] = printable(client, "client")
-
-    def close(self) -> None:
-        self.service.close()
-
-    def _call(self, operation: str, **given: Any) -> dict[str, Any]:
+    def _call(self, operation: str, *, key: str | None = None, **given: Any) -> dict[str, Any]:
         """Send a request for an operation with the arguments that are not None."""
-        asked = OPERATIONS[operation]
         sent = {name: value for name, value in given.items() if value is not None}
-        headers = {header: sent.pop(n) for n, header in asked.headers.items() if n in sent}
-        path = self._path + asked.path.partition("{name}")[2]
-        if asked.method == "POST":
-            return self.service.send("POST", path, sent if asked.in_body else None, headers)
-        texts = {n: v if isinstance(v, str) else _as_json(v).decode() for n, v in sent.items()}
-        return self.service.send("GET", f"{path}?{urlencode(texts)}" if texts else path)
+        path = f"{self._path}/{operation}"
+        if operation not in READ and operation not in ("open", "history"):
+            return self._send("POST", path, sent, key=key)
+        texts = {n: v if isinstance(v, str) else _as_json(v) for n, v in sent.items()}
+        return self._send("GET", f"{path}?{urlencode(texts)}" if texts else path)
 
-    # --- rounds --------------------------------------------------------------------------------
-
-    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
+    def ask(self, asked_for: list[Any], key: str | None) -> list[Trial]:
+        context, covariates, n = asked_for
         key, entries = key or secrets.token_hex(16), list[dict[str, Any]]()
         while len(entries) < (n or 1):
             answer = self._call(
                 "ask",
                 context=context,
-                covariates=covariates or None,
-                n=None if n is None else min(AT_ONCE, n - len(entries)),
+                covariates=covariates,
+                n=n and min(AT_ONCE, n - len(entries)),
                 key=f"{key}/{len(entries)}" if entries else key,
             )
-            entries += answer["queries"] if n is not None else [answer]
-        return [trial_of(self._space, entry["id"], entry) for entry in entries]
+            entries += answer["queries"] if n else [answer]
+        return [trial_of(self.space, entry["id"], entry) for entry in entries]
 
-    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
-        self._call("forget" if answer is None else "tell", **_id_and_point(trial), **answer or {})
+    def close_trial(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
+        asked = (trial.id, trial.point.tolist()) if isinstance(trial, Query) else (trial, None)
+        given: dict[str, Any] = {"id": asked[0], "point": asked[1]} | (answer or {})
+        self._call("forget" if answer is None else "tell", **given)
 
-    def _forget_older(self, age: float) -> int:
+    def forget_older(self, age: float) -> int:
         return int(self._call("forget", older_than=age)["forgotten"])
 
-    def pause(self) -> None:
-        self._call("pause")
-
-    def resume(self) -> None:
-        self._call("resume")
-
-    def add_trial(self, params: Mapping[str, Any], value: Any = None, **more: Any) -> None:
-        more["key"] = more.get("key") or secrets.token_hex(16)
-        self._call("add_trial", params=params, **as_read({"value": value} | more))
-
-    def set_parameters(
-        self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
+    def control(
+        self, kind: str, body: dict[str, Any], *_: Any, jump: int = 0, key: str | None = None
     ) -> None:
-        space = Space(parameters, constraints)
-        self._call("set_parameters", **space.spec())
-        self._space = space
-
-    # --- looking -------------------------------------------------------------------------------
+        if jump:
+            self.apart()
+        more = {"key": key or secrets.token_hex(16)} if kind == "add" else {}
+        self._call(CONTROL.get(kind, kind), **body | more)
+        if kind == "parameters":
+            self.space = Space.from_spec(body)
 
     def status(self) -> Status:
-        return Status.from_json(self._call("status") | {"service": self.service.url})
+        seen = self._send("GET", self._path)
+        return Status.from_json(seen | {"service": self.url})
 
-    def summary(self) -> Status:
-        return self.status()
+    def look(self, part: str, look: Any, **given: Any) -> Any:
+        if part not in READ or (part == "certificate" and not given):
+            seen = self.status()
+            return seen if part == "summary" else getattr(seen, part)
+        return READ[part](self._call(part, **as_read(given)))
 
-    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
-        found: T
-        given = {name: as_read(value) for name, value in given.items()}
-        found = READ[part](self._call(part, **given)) if given else getattr(self.status(), part)
-        return found
-
-    @property
-    def best(self) -> Params:
-        status = self.status()
-        if status.contexts:
-            raise StateError(ONE_FOR_EACH_CONTEXT + ", ".join(status.contexts))
-        return status.best
-
-    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        queries: list[OpenQuery] = []
-        while limit is None or len(queries) < limit:
-            last = queries[-1].id if queries else after
-            wanted = AT_ONCE if limit is None else min(AT_ONCE, limit - len(queries))
-            page = self._call("open", after=last, limit=wanted)["queries"]
+    def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
+        found = list[OpenQuery]()
+        while True:
+            page = self._call("open", after=after, limit=AT_ONCE)["queries"]
             for each in page:
-                point, asked = frozen(each["point"], "point", 1), each["asked"]
-                more = each["client"], datetime.fromisoformat(asked)
-                queries.append(OpenQuery(each["id"], point, self.space.params(point), *more))
-            if len(page) < wanted:
-                break
-        return queries
+                after, point = each["id"], frozen(each["point"], "point", 1)
+                who = each["client"], datetime.fromisoformat(each["asked"])
+                found.append(OpenQuery(after, point, self.space.params(point), *who))
+            if len(page) < AT_ONCE:
+                return found
 
-    def state(self) -> dict[str, Any]:
-        return self._call("state")
-
-    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
+    def rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
         begin: int | None = first
         while begin is not None and (last is None or begin <= last):
             limit = AT_ONCE if last is None else min(AT_ONCE, last - begin + 1)
@@ -316,44 +275,18 @@ class RemoteStudy(Study):
                 yield record
             begin = page["next"]
 
-    @property
-    def _ledger(self) -> NoReturn:  # type: ignore[override]
+    def apart(self) -> NoReturn:
         raise ParameterError(
-            "studies are verified, trimmed and given other ids where the database is: dikin study "
-            "verify, trim or skip-ids NAME --url DATABASE"
+            "studies are verified, trimmed, repaired and given other ids where the database is: "
+            "dikin study verify, trim, rewind or skip-ids NAME --url DATABASE"
         )
 
-
-def names_at(url: str, token: str | None) -> list[str]:
-    """Return the studies that a service lets this client see."""
-    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
-    names, after = list[str](), ""
-    while after is not None:
-        page = service.send("GET", "/v1/studies?" + urlencode({"after": after, "limit": 100}))
-        names += [study["name"] for study in page["studies"]]
-        after = page["next"]
-    return names
+    existing = apart
 
 
-def delete_at(url: str, name: str, token: str | None) -> None:
-    """Remove a study at a service."""
-    service = ServiceClient(url, token, own_name(), FIRST_PATIENCE)
+def _as_json(value: Any) -> str:
     try:
-        service.send("DELETE", "/v1/studies/" + quote(name, safe=""))
-    except UnknownStudyError:
-        if not service.repeated:  # otherwise the first attempt deleted it
-            raise
-
-
-def _id_and_point(query: Query | int) -> dict[str, Any]:
-    if isinstance(query, int):
-        return {"id": query}
-    return {"id": query.id, "point": query.point.tolist()}
-
-
-def _as_json(value: Any) -> bytes:
-    try:
-        return json.dumps(value).encode()
+        return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as reason:
         raise ParameterError(f"this cannot be sent to a service: {reason}") from reason
 

@@ -27,8 +27,7 @@ from dikin.studies.database import (
     seal_after,
 )
 
-BESIDE = ("", "-wal", "-shm")
-"""Suffixes of a database, of its log, and of the index of the log."""
+BESIDE = ("", "-wal", "-shm")  # suffixes of a database, of its log, and of the index of the log
 CHECKPOINT_PAGES = 200
 """Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
 from its beginning: that is faster than a growing log."""
@@ -58,8 +57,6 @@ class Sqlite(Database):
         connection those of the log and its index."""
         super().__init__(str(self.path), path, patience)
 
-    # --- connection ----------------------------------------------------------------------------
-
     def _opened(self) -> Any:
         self._refuse_exchanged()  # SQLite would create a new file in place of a deleted one
         if guard.has_inherited(Sqlite):
@@ -74,7 +71,7 @@ class Sqlite(Database):
                     self.path.touch(OWNERS_ALONE, exist_ok=False)
             except OSError as error:
                 raise StoreError(f"{self.name} cannot be opened: {error}") from error
-        before = self._files[0] if self._files else _identities(self._paths[:1])[0]
+        before = self._files[:1] or _identities(self._paths[:1])
         # Explicit transactions, from whichever thread holds the study at the moment.
         connection = sqlite3.connect(
             self.path, isolation_level=None, check_same_thread=False, timeout=0
@@ -86,7 +83,7 @@ class Sqlite(Database):
                 connection.execute("PRAGMA journal_mode=WAL")  # fails at once instead of waiting
             connection.execute("SELECT 1 FROM sqlite_master").fetchall()
             files = _identities(self._paths)
-            if before not in (None, files[0]):
+            if before != files[:1]:
                 raise LostConnection("the file was replaced while it was being opened")
         except BaseException:
             connection.close()
@@ -103,14 +100,13 @@ class Sqlite(Database):
         known = self._files
         present = _identities(self._paths[: len(known)])
         if present != known:
-            which = next(i for i, (a, b) in enumerate(zip(present, known, strict=True)) if a != b)
+            which = [a == b for a, b in zip(present, known, strict=True)].index(False)
             gone = present[which] is None
-            kind = StoreError if gone else ReplacedFileError
-            raise kind(
-                f"{self._paths[which]} "
-                + ("is gone: it was deleted or moved" if gone else "is another file now")
-                + " while this study was open. Nothing was acknowledged since then. Put back the "
-                "file that was there, or open the study again to continue with what is there now"
+            happened = "is gone: it was deleted or moved" if gone else "is another file now"
+            raise (StoreError if gone else ReplacedFileError)(
+                f"{self._paths[which]} {happened} while this study was open. Nothing was "
+                "acknowledged since then. Put back the file that was there, or open the study "
+                "again to continue with what is there now"
             )
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -131,8 +127,6 @@ class Sqlite(Database):
             return StateError(f"{self.name} is damaged ({text}); restore it from a copy")
         return StoreError(f"{self.name} cannot be used: {text}. Nothing was changed")
 
-    # --- transactions --------------------------------------------------------------------------
-
     def _begin(self) -> None:
         self._run("BEGIN IMMEDIATE")
         self.inside = True
@@ -146,15 +140,8 @@ class Sqlite(Database):
         self, study: int, rows: Sequence[Row], epoch: int, heads: Heads = ANY, jump: int = 0
     ) -> tuple[int, str] | None:
         if not self.inside:
-            self.begin()
-            try:
-                placed = self.append(study, rows, epoch, heads, jump)
-                if placed is not None:
-                    self.commit()
-                return placed
-            finally:
-                if self.inside:
-                    self.rollback()
+            with self.transaction():
+                return self.append(study, rows, epoch, heads, jump)
         found = self._run("SELECT head, seal, epoch FROM dikin_study WHERE id = ?", (study,))
         head, seal, present = found[0] if found else (0, "", None)
         if present != epoch or not heads[0] <= head <= heads[1]:

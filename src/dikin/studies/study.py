@@ -5,34 +5,17 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import secrets
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 from dikin.arguments import whole
-from dikin.errors import (
-    AnsweredError,
-    ParameterError,
-    QueryError,
-    StateError,
-    StudyExistsError,
-    UnknownStudyError,
-    did_you_mean,
-    few_of,
-    shown,
-)
+from dikin.errors import ParameterError, StateError, shown
 from dikin.open_queries import Query
 from dikin.players import Player
 from dikin.plotting.notebook import pairs_table
 from dikin.plotting.style import figure_format
-from dikin.serialization import finite_or_none
 from dikin.status import Status
-from dikin.studies import care
 from dikin.studies.arguments import (
     ANSWER,
     answer_of,
@@ -43,48 +26,22 @@ from dikin.studies.arguments import (
     query_or_id,
     seconds,
 )
-from dikin.studies.database import PATIENCE, Database, Row, open_database
-from dikin.studies.fold import Fold, study_status, text_of
+from dikin.studies.database import PATIENCE, open_database
+from dikin.studies.fold import Fold, Verification, trim, verify
 from dikin.studies.history import Spaces, records, table_of
-from dikin.studies.ledger import SLACK, Ledger, now
-from dikin.studies.log import Log, Snapshot, create_tables, has_tables, names
+from dikin.studies.ledger import Known, Ledger, OpenQuery
 from dikin.tuning.history import figure_of, to_frame
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import Recommendation
 from dikin.tuning.space import Params, Space
-from dikin.tuning.trial import Trial, trial_of
+from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import NO_HOLDBACK, Tuner
 from dikin.vectors import Array, Table
 from dikin.worth.uplift import Uplift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-T = TypeVar("T")
 Url = str | os.PathLike[str]
-Known = Mapping[str, Any] | None
-
-MOST_OPEN = 10_000
-"""The number of open trials with which another one may be asked. Each is part of a client's memory
-and of the state that it reads when it opens the study."""
-CLOSED_AT_ONCE = 500
-"""Trials that are closed in one transaction."""
-LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-"""The end of Python's calendar."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenQuery(Query):
-    """An open trial of a study, with who asked it and when."""
-
-    params: Params
-    """The setting by name."""
-    client: str
-    asked: datetime
-
-    @property
-    def setting(self) -> Params:
-        return self.params
 
 
 class Study:
@@ -154,11 +111,9 @@ class Study:
 
     name: str
     created: bool
-    _place: str
-    _ledger: Ledger
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         url: Url,
         name: str,
         tuner: Tuner | None = None,
@@ -166,68 +121,13 @@ class Study:
         client: str | None = None,
         patience: float | None = None,
         token: str | None = None,
-    ) -> Study:
-        """Return a study in a database, or at a service."""
-        service = _service(url)
-        study: Study = object.__new__(cls if service is None else service.RemoteStudy)
+    ) -> None:
         if tuner is not None and not isinstance(tuner, Tuner):
             hint = " A learner saves itself to a file: save." if isinstance(tuner, Player) else ""
             raise ParameterError(f"a study holds a dikin.Tuner, got {shown(tuner)}.{hint}")
-        study.name = printable(name, "name")
-        client = printable(client or own_name(), "client")
-        wait = None if patience is None else seconds(patience, "patience", 0.01, 600.0)
-        study._open(url, tuner, client, wait, token)
-        return study
-
-    def _open(
-        self,
-        url: Url,
-        tuner: Tuner | None,
-        client: str,
-        patience: float | None,
-        token: str | None,
-    ) -> None:
-        database = _database(url, token, patience or PATIENCE)
-        self._ledger, self.created = Ledger(database, self.name, client), False
-        self._place = f"in {database.name}"
-        try:
-            self._ledger.call(partial(self._find, tuner))
-        except BaseException:
-            database.close()
-            raise
-
-    def _find(self, tuner: Tuner | None) -> None:
-        log = self._ledger.log
-        if not log.find():
-            if tuner is None:
-                raise _unknown_study(log.database, self.name)
-            self._create(tuner)
-        stored = self._ledger.current().tuner
-        if tuner is not None:
-            ours, theirs = stored.identity(), tuner.identity()
-            for part, value in ours.items():
-                if value != theirs.get(part):
-                    raise StudyExistsError(
-                        f"study {self.name!r} in {log.database.name} exists with {part} "
-                        f"{value}, not {theirs.get(part)}; open it without a tuner "
-                        "(set_parameters changes its ranges), or choose another name"
-                    )
-
-    def _create(self, tuner: Tuner) -> None:
-        ids = [trial.id for trial in tuner.open_queries]
-        if ids:
-            raise ParameterError(
-                f"{tuner!r} has open trials {few_of(ids)}: answer or forget them before it becomes "
-                "a study"
-            )
-        content = text_of(tuner.state_in_study(self.name), rounds=tuner.rounds)
-        Fold.read(Snapshot(-1, "", content))  # refuse now what could not be read back later
-        database, log = self._ledger.database, self._ledger.log
-        with database.transaction():
-            if not has_tables(database):
-                create_tables(database)
-            self.created = log.create(content)
-        log.find()
+        self.name = printable(name, "name")
+        self._ledger = _ledger(url, self.name, client, patience, token)
+        self.created = self._ledger.open(tuner)
 
     @property
     def space(self) -> Space:
@@ -236,30 +136,20 @@ class Study:
 
     @property
     def client(self) -> str:
-        """The name of this client. A proxy may set it per request."""
+        """The name of this client in its rows."""
         return self._ledger.client
-
-    @client.setter
-    def client(self, client: str) -> None:
-        self._ledger.client = printable(client, "client")
 
     @classmethod
     def names(cls, url: Url, *, token: str | None = None) -> list[str]:
         """List the studies in a database, or those that a service lets this client see."""
-        if service := _service(url):
-            return list(service.names_at(str(url), token))
-        with closing(_database(url, token)) as database:
-            return names(database)
+        with closing(_ledger(url, "", None, None, token)) as ledger:
+            return ledger.names()
 
     @classmethod
     def delete(cls, url: Url, name: str, *, token: str | None = None) -> None:
         """Remove a study with its whole history. Clients that have it open get an error."""
-        name = printable(name, "name")
-        if service := _service(url):
-            service.delete_at(str(url), name, token)
-            return
-        with _log(_database(url, token), name) as log, log.database.transaction():
-            log.delete()  # the study is not opened before: it may be damaged
+        with closing(_ledger(url, printable(name, "name"), None, None, token)) as ledger:
+            ledger.delete()
 
     @classmethod
     def rewind(cls, url: Url, name: str) -> int:
@@ -268,7 +158,7 @@ class Study:
         Return the number of these rows. The study can be written again, and no trial gets an id
         that was given before.
         """
-        with _log(_database(url), printable(name, "name")) as log:
+        with _ledger(url, printable(name, "name"), None, None, None).existing() as log:
             return log.rewind()
 
     @classmethod
@@ -281,7 +171,7 @@ class Study:
         all rounds before them.
         """
         first, last = first_and_last(first, last)
-        with _log(_database(url), printable(name, "name")) as log:
+        with _ledger(url, printable(name, "name"), None, None, None).existing() as log:
             n, seal, state = log.beginning()
             before = json.loads(state)["rounds"]
             yield from records(log.rows(n, seal), Spaces(None, ()), before, first, last)
@@ -291,7 +181,7 @@ class Study:
         self._ledger.close()
 
     def __repr__(self) -> str:
-        return f"<Study {self.name!r} {self._place}>"
+        return f"<Study {self.name!r} {self._ledger.place}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -341,76 +231,12 @@ class Study:
         Trial, or list of Trial
             The setting by name, and the id by which it is answered. A list with `n`.
         """
-        context, covariates = as_read(context), as_read(covariates)
+        asked_for = [as_read(context), as_read(covariates) or None, n]
         key = None if key is None else printable(key, "key")
         if n is not None:
-            n = whole(n, "n", 1, "how many to ask for")
-        trials = self._ask(context, covariates, n, key)
+            asked_for[2] = whole(n, "n", 1, "how many to ask for")
+        trials = self._ledger.ask(asked_for, key)
         return trials[0] if n is None else trials
-
-    def _ask(self, context: Any, covariates: Any, n: int | None, key: str | None) -> list[Trial]:
-        ledger, asked_for, repeated = (
-            self._ledger,
-            [context, covariates or None, n],
-            key is not None,
-        )
-        if key is None and ledger.database.path is None:  # whether it was written may be unknown
-            key = secrets.token_hex(8)
-
-        def act() -> list[Trial] | None:
-            nonlocal repeated
-            before = ledger.log.row(key=key) if repeated else None
-            repeated = True
-            return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
-
-        return ledger.write(act, ledger.others > SLACK)
-
-    def _asked(self, asked_for: list[Any], key: str | None) -> list[Trial] | None:
-        ledger = self._ledger
-        fold = ledger.fold if ledger.exact else ledger.current()
-        exact, count = ledger.exact, asked_for[2] or 1
-        if len(fold.asked) + count > MOST_OPEN:
-            self._refuse_more(fold)
-        tuner, at, bodies = fold.tuner, now(), []
-        values = tuner.contexts.checked(asked_for[0])
-        known = tuner.covariates.checked(asked_for[1])
-        for id in range(fold.n + 1, fold.n + 1 + count):
-            # Several clients would draw with the same number: then it is one of its own.
-            draw = None if exact else secrets.randbits(63)
-            _, body = tuner.draft(values, known, id, draw)
-            bodies.append(body if exact else body | {"draw": draw, "after": fold.n})
-        if key is not None:
-            bodies[0]["for"] = asked_for
-        rows = [Row("ask", json.dumps(body), None, None, ledger.client, at) for body in bodies]
-        rows[0] = rows[0]._replace(key=key)
-        first = ledger.append(rows, slack=0 if exact else SLACK)
-        if first is None:
-            return None
-        return [trial_of(tuner.space, id, body) for id, body in enumerate(bodies, first)]
-
-    def _again(self, row: Row, asked_for: list[Any]) -> list[Trial]:
-        if json.loads(row.body).get("for") != asked_for:
-            self._refuse_key(row)
-        last = row.n + (asked_for[2] or 1) - 1
-        rows = self._ledger.log.some("n BETWEEN ? AND ?", row.n, last)
-        facts = ((each.n, json.loads(each.body)) for each in rows)
-        return [trial_of(self.space, fact.get("id", n), fact) for n, fact in facts]
-
-    def _refuse_key(self, row: Row) -> NoReturn:
-        raise ParameterError(
-            f"the key {row.key!r} was used by another request: with another n, or with another "
-            "context or covariates; a key is for one request"
-        )
-
-    def _refuse_more(self, fold: Fold) -> NoReturn:
-        who, at, _ = next(iter(fold.asked.values()))
-        raise QueryError(
-            f"{len(fold.asked):,} trials of this study wait for their answers, the oldest since "
-            f"{clock(at):%Y-%m-%d %H:%M} UTC (asked by {who}), and there may be {MOST_OPEN:,}: "
-            "tell them, or close those whose answers will never come, "
-            "study.forget(older_than=SECONDS) or dikin study forget NAME --older-than SECONDS. "
-            "Nothing was changed"
-        )
 
     def tell(
         self,
@@ -433,28 +259,8 @@ class Study:
         value, metrics, covariates, failed
             As for `Tuner.tell`.
         """
-        self._close(query_or_id(trial), answer_of(value, metrics, covariates, failed))
-
-    def _close(self, trial: Query | int, answer: dict[str, Any] | None) -> None:
-        """Append the row that answers or forgets a trial, unless there is one already."""
-        ledger, id = self._ledger, trial if isinstance(trial, int) else trial.id
-        kind = "forget" if answer is None else "tell"
-
-        def act() -> int | None:
-            fold = ledger.fold
-            if id not in fold.asked:
-                fold = ledger.current()
-            if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
-                row = ledger.log.row(ask=id)
-                if row is not None and row.kind == kind:
-                    if answer is not None:
-                        _refuse_another(row, trial, answer)
-                    return row.n
-            asked = fold.tuner.open_trial(trial)
-            body = {} if answer is None else _told(fold, asked, answer)
-            return ledger.append([Row(kind, json.dumps(body), id, None, ledger.client, now())])
-
-        ledger.write(act)
+        answer = answer_of(value, metrics, covariates, failed)
+        self._ledger.close_trial(query_or_id(trial), answer)
 
     def forget(self, trial: Query | int | None = None, *, older_than: float | None = None) -> int:
         """Close a trial that will never be answered. Repeating this is allowed.
@@ -476,27 +282,14 @@ class Study:
             Number of trials that are closed now: with `older_than` those that were open.
         """
         if older_than is None:
-            self._close(query_or_id(trial), None)
+            self._ledger.close_trial(query_or_id(trial), None)
             return 1
         if trial is not None:
             raise ParameterError(
                 "forget one trial, forget(trial), or all that were asked long ago, "
                 f"forget(older_than=3600): got both {shown(trial)} and {shown(older_than)}"
             )
-        return self._forget_older(seconds(older_than, "older_than", 0.0, 1e9))
-
-    def _forget_older(self, age: float) -> int:
-        ledger, before, forgotten = self._ledger, now() - 1e6 * age, 0
-
-        def act() -> int | None:
-            older = (id for id, asked in ledger.current().asked.items() if asked.at < before)
-            ids = list(islice(older, CLOSED_AT_ONCE))
-            rows = [Row("forget", "{}", id, None, ledger.client, now()) for id in ids]
-            return len(ids) if not ids or ledger.append(rows) is not None else None
-
-        while closed := ledger.write(act, alone=True):
-            forgotten += closed
-        return forgotten
+        return self._ledger.forget_older(seconds(older_than, "older_than", 0.0, 1e9))
 
     def add_trial(
         self,
@@ -522,108 +315,70 @@ class Study:
         answer = answer_of(value, metrics, covariates, failed)
         body: dict[str, Any] = {"params": params, "context": as_read(context)}
         body |= {name: answer.get(name) for name in ANSWER} | {"failed": failed}
-
-        def check(fold: Fold) -> Any:
-            fold.tuner.checked_trial(body)
-            return body
-
-        self._control("add", check, key=key and f"add {printable(key, 'key')}")
+        key = None if key is None else printable(key, "key")
+        self._ledger.control("add", body, lambda fold: fold.tuner.checked_trial(body), key=key)
 
     def set_parameters(
         self, parameters: Mapping[str, ParameterKind], constraints: str | Sequence[str] = ()
     ) -> None:
-        spec = Space(parameters, constraints).spec()
-
-        def check(fold: Fold) -> Any:
+        def check(fold: Fold) -> None:
             trial = Tuner.restore(fold.tuner.state(rounds=0))
             trial.set_parameters(parameters, constraints)
-            return spec
 
-        self._control("parameters", check)
+        self._ledger.control("parameters", Space(parameters, constraints).spec(), check)
 
     def pause(self) -> None:
-        self._control("pause", lambda fold: None if fold.tuner.paused else {})
+        self._ledger.control("pause", {}, lambda fold: not fold.tuner.paused)
 
     def resume(self) -> None:
-        self._control("resume", lambda fold: {} if fold.tuner.paused else None)
-
-    def _control(
-        self, kind: str, body_of: Callable[[Fold], Any], *, jump: int = 0, key: str | None = None
-    ) -> None:
-        """Append a row of another kind, made of the state, or no row for None."""
-        ledger = self._ledger
-
-        def act() -> int | None:
-            before = ledger.log.row(key=key)
-            if before is not None:
-                return before.n if before.kind == kind else self._refuse_key(before)
-            body = body_of(ledger.fold)
-            if body is None:
-                return 0
-            row = Row(kind, json.dumps(body), None, key, ledger.client, now())
-            return ledger.append([row], jump=jump)
-
-        ledger.write(act, alone=True)
-
-    def _flush(self) -> None:
-        self._ledger.flush()
+        self._ledger.control("resume", {}, lambda fold: fold.tuner.paused)
 
     # --- looking -------------------------------------------------------------------------------
 
-    def _read(self, look: Callable[[Fold], T]) -> T:
-        ledger = self._ledger
-        return ledger.call(lambda: look(ledger.current()))
-
-    def _look(self, part: str, look: Callable[[Fold], T], **given: Any) -> T:
-        """Read a part of the status, or the answer of an operation with arguments."""
-        return self._read(look)
-
     def status(self) -> Status:
         """Return the status: `summary`, with the age of open trials and more warnings."""
-        return self._read(lambda fold: study_status(fold, self.name))
-
-    def _status_at(self, head: tuple[int, int, int] | None) -> Status:
-        """Return the status. The database is not asked if id, last row and epoch are these."""
-        return self._ledger.call(lambda: study_status(self._ledger.current(head), self.name))
+        return self._ledger.status()
 
     @property
     def rounds(self) -> int:
         """Rounds answered so far, by all clients."""
-        return self._look("rounds", lambda fold: fold.rounds)
+        return self._ledger.look("rounds", lambda fold: fold.rounds)
 
     @property
     def first_round(self) -> int:
         """The first round of the history, or the next round if the history is empty."""
-        return self._look("first_round", lambda fold: int(fold.marks[0][0]) + 1)
+        return self._ledger.look("first_round", lambda fold: int(fold.marks[0][0]) + 1)
 
     @property
     def center(self) -> Array:
-        return self._look("center", lambda fold: fold.tuner.center)
+        return self._ledger.look("center", lambda fold: fold.tuner.center)
 
     @property
     def certificate(self) -> float:
-        return self._look("certificate", lambda fold: fold.tuner.certificate)
+        return self._ledger.look("certificate", lambda fold: fold.tuner.certificate)
 
     def certificate_for(
         self, *, smoothness: float | None = None, lipschitz: float | None = None
     ) -> float:
         given = {"smoothness": smoothness, "lipschitz": lipschitz}
-        return self._look("certificate", lambda f: f.tuner.certificate_for(**given), **given)
+        return self._ledger.look("certificate", lambda f: f.tuner.certificate_for(**given), **given)
 
     @property
     def best(self) -> Params:
-        return self._look("best", lambda fold: fold.tuner.best)
+        return self._ledger.look("best", lambda fold: fold.tuner.best)
 
     def best_for(self, context: Known = None) -> Params:
-        return self._look("best", lambda fold: fold.tuner.best_for(context), context=context)
+        return self._ledger.look("best", lambda fold: fold.tuner.best_for(context), context=context)
 
     def recommend(self, context: Known = None) -> Recommendation:
-        return self._look("recommend", lambda fold: fold.tuner.recommend(context), context=context)
+        return self._ledger.look(
+            "recommend", lambda fold: fold.tuner.recommend(context), context=context
+        )
 
     @property
     def paused(self) -> bool:
         """True while the tuner is paused, by `pause` or by its guard."""
-        return self._look("paused", lambda fold: fold.tuner.paused)
+        return self._ledger.look("paused", lambda fold: fold.tuner.paused)
 
     @property
     def uplift(self) -> Uplift:
@@ -633,32 +388,16 @@ class Study:
         return uplift
 
     def summary(self) -> Status:
-        return self._look("status", lambda fold: fold.tuner.summary())
+        return self._ledger.look("summary", lambda fold: fold.tuner.summary())
 
     @property
     def open_queries(self) -> list[OpenQuery]:
         """The open trials, oldest first, with who asked each and when."""
-        return self._waiting()
-
-    def _waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
-        """Return the open trials with ids after this one, at most `limit`."""
-        after = whole(after, "after", -1, "ids are counted from 0")
-        limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
-
-        def look(fold: Fold) -> list[OpenQuery]:
-            later = ((id, asked) for id, asked in fold.asked.items() if id > after)
-            tuner, found = fold.tuner, list[OpenQuery]()
-            for id, asked in islice(later, limit):
-                point = tuner.open_trial(id).point
-                who = asked.who, clock(asked.at)
-                found.append(OpenQuery(id, point, tuner.space.params(point), *who))
-            return found
-
-        return self._read(look)
+        return self._ledger.waiting()
 
     def state(self) -> dict[str, Any]:
         """The state, for `dikin.restore`: a copy of the tuner outside the study."""
-        return self._read(lambda fold: fold.state())
+        return self._ledger.look("state", lambda fold: fold.state())
 
     def _repr_html_(self) -> str:
         return pairs_table([("study", self.name), *self.status().lines()])
@@ -671,7 +410,7 @@ class Study:
         """
         first, last = first_and_last(first, last)
         status = self.summary()
-        with closing(self._rounds(first, last)) as rounds:
+        with closing(self._ledger.rounds(first, last)) as rounds:
             return table_of(rounds, Space.from_spec(status.space), status)
 
     def records(self, first: int = 1, last: int | None = None) -> list[dict[str, Any]]:
@@ -683,23 +422,8 @@ class Study:
         expected_control (None where no coin decided the round), and failed, metrics and covariates
         where they were reported, context and covariates of the ask under `asked`.
         """
-        with closing(self._rounds(*first_and_last(first, last))) as rounds:
+        with closing(self._ledger.rounds(*first_and_last(first, last))) as rounds:
             return list(rounds)
-
-    def _rounds(self, first: int, last: int | None) -> Generator[dict[str, Any]]:
-        with self._apart() as (fold, log):
-            spaces, upto = Spaces(fold.tuner.space, fold.spaces), fold.n
-            earlier = (mark for mark in reversed(fold.marks) if mark[0] < first)
-            round, n, seal = next(earlier, fold.marks[0])
-            yield from records(log.rows(n, seal, upto), spaces, round, first, last)
-
-    @contextmanager
-    def _apart(self) -> Iterator[tuple[Fold, Log]]:
-        """Give state and rows over another connection: calls of other threads do not wait."""
-        self._flush()
-        fold = self._read(lambda fold: fold)
-        with _log(self._ledger.database.another(), self.name) as log:
-            yield fold, log
 
     def to_frame(self, first: int = 1, last: int | None = None) -> Any:
         """Read `history` as a pandas DataFrame, one row a round."""
@@ -715,17 +439,14 @@ class Study:
 
     # --- care ----------------------------------------------------------------------------------
 
-    def verify(self, *, progress: bool = False) -> care.Verification:
+    def verify(self, *, progress: bool = False) -> Verification:
         """Check all seals, and compute the tuner anew from its rows.
 
         Damaged rows raise `StateError`. A setting counts as different where the one that this
         machine computes in its place is farther away than rounding, in shares of the range.
         """
-        ledger = self._ledger
-        with self._apart() as (fold, log):
-            if ledger.damage is not None:
-                raise ledger.damage
-            return care.verify(log, fold.n, progress)
+        with self._ledger.apart() as (_, log):
+            return verify(log, progress)
 
     def skip_ids(self, count: int = 1_000_000) -> int:
         """Leave out ids of trials, once, after the study was restored from a backup.
@@ -744,8 +465,8 @@ class Study:
             The id of the next trial.
         """
         jump = whole(count, "count", 1, "how many ids to leave out")
-        self._control("skip", lambda fold: {"count": jump}, jump=jump)
-        return self._read(lambda fold: fold.n + 1)
+        self._ledger.control("skip", {"count": jump}, lambda fold: True, jump=jump)
+        return self._ledger.look("next", lambda fold: fold.n + 1)
 
     def trim(self, before: int, *, progress: bool = False) -> int:
         """Remove the history of early rounds from a database. The tuner does not change.
@@ -763,8 +484,8 @@ class Study:
             Number of rows that were removed.
         """
         before = whole(before, "before", 1, "the first round whose history is kept")
-        with self._apart() as (_, log):
-            return care.trim(log, before, progress)
+        with self._ledger.apart() as (_, log):
+            return trim(log, before, progress)
 
 
 for _same in (
@@ -774,76 +495,19 @@ for _same in (
     getattr(Study, _same).__doc__ = inspect.getdoc(getattr(Tuner, _same))
 
 
-def _told(fold: Fold, asked: Trial, answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of an answer: all that is known of its round."""
-    row = fold.tuner.checked_answer(asked, answer)
-    body = answer | {
-        "point": list(map(float, row.point)),
-        "expected": finite_or_none(row.expected),
-        "paused": row.paused,
-        "center": fold.asked[asked.id].center,
-    }
-    if fold.tuner.control is not None:
-        body |= {"held_back": row.held_back}
-        body |= {"expected_control": finite_or_none(row.expected_control)}
-    known = {"context": row.context} if row.context else {}
-    return body | {"asked": known | ({"covariates": asked.covariates} if asked.covariates else {})}
+def _ledger(
+    url: Url, name: str, client: str | None, patience: float | None, token: str | None
+) -> Ledger:
+    """Return the ledger of a study in a database, or at a service."""
+    client = printable(client or own_name(), "client")
+    wait = None if patience is None else seconds(patience, "patience", 0.01, 600.0)
+    if isinstance(url, str) and url.lower().startswith(("http://", "https://")):
+        from dikin.studies.remote import RemoteLedger  # only where there is a service
 
-
-def _refuse_another(row: Row, trial: Query | int, answer: dict[str, Any]) -> None:
-    body = json.loads(row.body)
-    if isinstance(trial, Query) and trial.point.tolist() != body["point"]:
-        raise QueryError(
-            f"trial {row.ask} of this study asked about {body['point']}, got one about "
-            f"{trial.point}: it belongs to another study. Nothing was changed."
-        )
-    told = {part: body[part] for part in ANSWER if part in body}
-    # As text: as values 1.0 and true would be equal, and JSON has no NaN.
-    as_text = json.dumps(answer, sort_keys=True, default=str)
-    if json.dumps(told, sort_keys=True) != as_text:
-        raise AnsweredError(
-            f"trial {row.ask} was already answered with {json.dumps(told)}, got "
-            f"{as_text}. Nothing was changed."
-        )
-
-
-def clock(microseconds: int) -> datetime:
-    """Return a time, clipped to Python's calendar in case its client's clock was wrong."""
-    return datetime.fromtimestamp(min(max(microseconds / 1e6, 0.0), LATEST), UTC)
-
-
-def _service(url: Any) -> Any:
-    """Return the module of studies at a service if this is the address of one."""
-    if not (isinstance(url, str) and url.lower().startswith(("http://", "https://"))):
-        return None
-    from dikin.studies import remote  # only where there is a service
-
-    return remote
-
-
-def _database(url: Url, token: str | None = None, patience: float = PATIENCE) -> Database:
+        remote: Any = RemoteLedger(url, name, client, wait, token)  # does what a ledger does
+        return remote  # type: ignore[no-any-return]
     if token is not None:
         raise ParameterError(
             "a token is for a service such as https://host, and this is a database: leave it out"
         )
-    return open_database(url, patience)
-
-
-@contextmanager
-def _log(database: Database, name: str) -> Iterator[Log]:
-    """Give the rows of a study that must exist, over a connection that is closed at the end."""
-    with closing(database):
-        log = Log(database, name)
-        if not log.find():
-            raise _unknown_study(database, name)
-        yield log
-
-
-def _unknown_study(database: Database, name: str) -> UnknownStudyError:
-    path, create = database.path, "To create one, give a tuner: Study(url, name, tuner)"
-    create += ", or dikin study create"
-    if path is not None and not path.exists():
-        return UnknownStudyError(f"there is no file {path}, so no study {name!r}. {create}")
-    known = names(database)
-    others = did_you_mean(name, known) if known else " It has none at all."
-    return UnknownStudyError(f"{database.name} has no study {name!r}.{others} {create}")
+    return Ledger(open_database(url, wait or PATIENCE), name, client)
