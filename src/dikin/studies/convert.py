@@ -190,5 +190,4 @@ def _earlier_fact(tuner: Tuner, asked: dict[str, Any], told: dict[str, Any]) -> 
 
 def _plain_values(values: Any) -> dict[str, Any]:
     """Return contexts or covariates as they are written today."""
-    found: dict[str, Any] = (values or {}).get("items", values or {})
-    return found
+    return dict((values or {}).get("items", values or {}))

@@ -101,8 +101,8 @@ def _all() -> list[Any]:
 
 def has_inherited(kind: type[Any]) -> bool:
     """Return whether a connection of a kind was open in a fork of which Python did not hear."""
-    open_ones = (each for each in _all() if each.connection is not None)
-    return any(each.process != os.getpid() for each in open_ones if isinstance(each, kind))
+    own = [each for each in _all() if isinstance(each, kind) and each.connection is not None]
+    return any(each.process != os.getpid() for each in own)
 
 
 def _before() -> None:

@@ -525,7 +525,6 @@ class Ledger:
     def waiting(self, after: int = -1, limit: int | None = None) -> list[OpenQuery]:
         """Return the open trials with ids after this one, at most `limit`."""
         after = whole(after, "after", -1, "ids are counted from 0")
-        limit = None if limit is None else whole(limit, "limit", 0, "how many at most")
 
         def look(fold: Fold) -> list[OpenQuery]:
             later = ((id, asked) for id, asked in fold.asked.items() if id > after)

@@ -127,7 +127,7 @@ class Log:
 
     def page(self, after: int, upto: int | None = None) -> Page:
         """Return up to 2,000 rows after one."""
-        columns = ", ".join(f"r.{name}" for name in COLUMNS.split(", "))
+        columns = "r." + COLUMNS.replace(", ", ", r.")
         found = self.database.run(
             f"SELECT s.head, s.epoch, b.n, coalesce(k.n, b.n), {columns} FROM dikin_study s "
             f"LEFT JOIN dikin_snapshot b ON b.study = s.id AND b.version = {BEGINNING} "

@@ -22,15 +22,8 @@ Act = Callable[..., Any]
 
 NUMBER, WHOLE, TEXT, FLAG = ({"type": t} for t in ("number", "integer", "string", "boolean"))
 OBJECT: Schema = {"type": "object"}
-PLAIN: dict[Any, Schema] = {
-    Any: {},
-    bool: FLAG,
-    int: WHOLE,
-    str: TEXT,
-    datetime: TEXT,
-    NoneType: {"type": "null"},
-    Array: {"type": "array", "items": NUMBER},
-}
+PLAIN: dict[Any, Schema] = {Any: {}, bool: FLAG, int: WHOLE, str: TEXT, datetime: TEXT}
+PLAIN |= {NoneType: {"type": "null"}, Array: {"type": "array", "items": NUMBER}}
 
 
 def or_null(schema: Schema) -> Schema:

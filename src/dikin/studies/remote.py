@@ -62,8 +62,7 @@ READ: dict[str, Callable[[dict[str, Any]], Any]] = {
     "state": dict,
 }
 """Operations that look, and what is made of their answers."""
-CONTROL = {"add": "add_trial", "parameters": "set_parameters"}
-"""Kinds of rows whose operations have other names."""
+CONTROL = {"add": "add_trial", "parameters": "set_parameters"}  # operations with other names
 
 
 class NotAServiceError(StoreError):

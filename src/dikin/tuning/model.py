@@ -52,22 +52,34 @@ class Features:
 
     def __init__(self, d: int, covariates: int = 0, contexts: int = 0) -> None:
         self.d, self.z, self.e = d, covariates, contexts
-        self.eye: Indices = np.arange(d)
         self.i, self.j = np.triu_indices(d if d <= CROSSES else 0, 1)
         ends = np.cumsum([1, d, d, len(self.i), d > 1, covariates, contexts, contexts * d])
         cuts = [slice(a, b) for a, b in pairwise(ends)]
         self.v, self.squares, self.crosses, self.common, self.extra, self.levels, self.slopes = cuts
+        self.products = slice(self.squares.start, self.crosses.stop)
         self.second = slice(self.squares.start, self.common.stop)
-        self.k: Indices = np.arange(self.crosses.start, self.crosses.stop)
         self.p = int(ends[-1])
+        eye, k = np.arange(d), np.arange(self.crosses.start, self.crosses.stop)
+        self.first, self.other = np.append(eye, self.i), np.append(eye, self.j)
+        self.half = np.where(self.first == self.other, 0.5, 1.0)
+        """Factors of the products of the coordinates `first` and `other`."""
+        every = eye[: d * (d > 1)]
+        columns = (self.squares.start + eye, k, k, np.full(len(every), self.common.start))
+        self.at = np.concatenate([eye, self.i, self.j, every]), np.concatenate(columns)
+        """Entries of the slope that are a coordinate, and which one."""
+        self.along = np.concatenate([eye, self.j, self.i, every])
+
+    @cached_property
+    def flat(self) -> Array:
+        """The slope at 0."""
+        return np.eye(self.d, self.p, 1)
 
     def row(self, v: Array, z: Array | None = None, e: Array | None = None) -> Array:
         """Return the features at v."""
         row = np.zeros(self.p)
         row[0], row[self.v] = 1.0, v
-        row[self.squares] = half = 0.5 * v * v
-        row[self.crosses] = v[self.i] * v[self.j]
-        row[self.common] = half.sum()
+        row[self.products] = products = self.half * v[self.first] * v[self.other]
+        row[self.common] = products[: self.d].sum()
         if z is not None:
             row[self.extra] = z
         if self.e and e is not None:
@@ -76,25 +88,22 @@ class Features:
 
     def slope(self, v: Array, e: Array | None = None) -> Array:
         """Return the derivative of the features at v, one row for each coordinate."""
-        d, eye, k = self.d, self.eye, self.k
-        slope = np.zeros((d, self.p))
-        slope[eye, 1 + eye] = 1.0
-        slope[eye, self.squares.start + eye] = v
-        slope[self.i, k], slope[self.j, k] = v[self.j], v[self.i]
-        slope[:, self.common] = v[:, None]
+        slope = self.flat.copy()
+        slope[self.at] = v[self.along]
         if self.e and e is not None:
-            slope[:, self.slopes].reshape(d, self.e, d)[eye, :, eye] = e
+            slope[:, self.slopes] = np.kron(e, np.eye(self.d))
         return slope
 
     def bends(self, along: Array) -> Array:
-        """Return the second derivative of the features along each column."""
-        u = along.T
-        common = np.ones((len(u), self.common.stop - self.common.start))
-        return np.concatenate([u * u, 2.0 * u[:, self.i] * u[:, self.j], common], axis=1)
+        """Return the second derivative of the features along columns of length 1."""
+        bends = np.ones((self.second.stop - self.second.start, along.shape[1]))
+        bends[: len(self.half)] = 2.0 * self.half[:, None] * along[self.first] * along[self.other]
+        return bends
 
     def of(self, i: int) -> Indices:
         """Return the features of coordinate i."""
-        return np.array([1 + i, self.squares.start + i, *self.k[(self.i == i) | (self.j == i)]])
+        products = np.flatnonzero((self.first == i) | (self.other == i))
+        return np.append(1 + i, self.second.start + products)
 
     def of_context(self, weights: Indices) -> Indices:
         """Return the features of some weights of the context."""
@@ -103,15 +112,11 @@ class Features:
 
     def moved(self, by: Array) -> Array:
         """Return the matrix that takes the features of v to those of v - by."""
-        d, eye, k = self.d, self.eye, self.k
         matrix = np.eye(self.p)
         matrix[self.v, 0] = -by
         matrix[self.second, 0] = self.row(by)[self.second]
-        matrix[self.squares.start + eye, 1 + eye] = -by
-        matrix[k, 1 + self.i], matrix[k, 1 + self.j] = -by[self.j], -by[self.i]
-        matrix[self.common, self.v] = -by
-        for n in range(self.e):
-            matrix[self.slopes.start + n * d + eye, self.levels.start + n] = -by
+        matrix[self.second, self.v] = -self.slope(by)[:, self.second].T
+        matrix[self.slopes, self.levels] = np.kron(np.eye(self.e), -by[:, None])
         return matrix
 
     def ridge(self) -> Array:
@@ -140,12 +145,12 @@ class Regression(Stateful):
     )
     TIMES: np.ufunc = np.matmul
     """Product of covariances and a row."""
-    BY_FEATURE = {"L": 2, "b": 1, "P": 2, "m": 1}
-    """Arrays of the state with as many axes for features, the last ones."""
+    BY_FEATURE: dict[str, tuple[int, ...]] = {"A": (0, 1), "P": (0, 0), "m": (0,)}
+    """Arrays of the state whose last axes are features, and so many more: A is [L | b]."""
     NUMBERS = ("offset", "largest", "rounds", "live", "last")
-    PARTS = (*BY_FEATURE, "N", "n", "S", "ll", "c", "at", *NUMBERS)
-    L: Array
-    b: Array
+    OTHERS = ("N", "n", "S", "ll", "c", "at", *NUMBERS)
+    PARTS = (*BY_FEATURE, *OTHERS)
+    A: Array
     P: Array
     m: Array
     mean: Array | float = 0.0
@@ -154,21 +159,20 @@ class Regression(Stateful):
     def __init__(
         self,
         features: Features,
-        members: Members | None = None,
         *,
         robust: bool = True,
         history: bool = False,
         origin: Array | None = None,
     ) -> None:
-        self.robust, members = robust, members or self.MEMBERS
-        self.reads = np.arange(len(members) * (1 + history)) < len(members)
-        """Which members read history."""
-        if history:  # each member twice
-            members = (*members, *members)
-        self.memory, self.q, self.om, prior = np.array(members).T
+        self.robust, self.history = robust, history
+        self.memory, self.q, self.om, prior = np.repeat(self.MEMBERS, 1 + history, axis=0).T
+        self.reads = np.arange(len(prior)) % (1 + history) == 0
+        """True for members that read history: the first of each two, if there is one."""
         self.prior = np.exp(prior - 2.0 * ~self.reads)
         self.prior /= self.prior.sum()
-        self.walks = np.flatnonzero(self.om)
+        walks = np.flatnonzero(self.om)
+        self.walks = slice(walks[0], walks[-1] + 1) if len(walks) else slice(0)
+        """Members between the first and the last whose minimiser walks."""
         self._use(features)
         self.c = np.zeros(features.d) if origin is None else origin.copy()
         self.at = self.c
@@ -176,14 +180,19 @@ class Regression(Stateful):
         self.clear()
 
     def _use(self, features: Features) -> None:
-        self.features, self.kappa = features, features.ridge()
-        self.keep = 1.0 - 1.0 / (self.memory * features.p)
+        f = self.features = features
+        self.kappa, self.keep = f.ridge(), 1.0 - 1.0 / (self.memory * f.p)
+        self.keep_noise = np.maximum(self.keep, 0.9)
+        self.bend, self.alike = np.zeros((2, f.p))
+        """The mean curvature in terms of the coefficients, and which of them resemble it."""
+        self.bend[f.squares], self.bend[f.common] = 1.0 / max(f.d, 1), 1.0
+        self.alike[f.squares], self.alike[f.crosses] = 1.0, 2.0
 
     def clear(self) -> None:
         """Forget everything."""
         K, p = len(self.prior), self.features.p
-        for name, axes in self.BY_FEATURE.items():
-            setattr(self, name, np.zeros((K, *[p] * axes)))
+        for name, more in self.BY_FEATURE.items():
+            setattr(self, name, np.zeros((K, *[p + each for each in more])))
         self.N = np.zeros(K)
         """Rows in each member's memory."""
         self.n, self.S, self.ll = np.zeros(K), np.zeros(K), np.log(self.prior)
@@ -198,31 +207,27 @@ class Regression(Stateful):
 
     def widen(self, more: int) -> None:
         """Take in features of covariates, which were 0 in every row so far."""
-        old, first = self.features, self.features.extra.stop - (not self.reads.all())
+        old, first = self.features, self.features.extra.stop - self.history
         self._use(Features(old.d, old.z + more, old.e))
         for name, axes in self.BY_FEATURE.items():
-            for axis in range(axes):
+            for axis in range(-len(axes), 0):
                 array = getattr(self, name)
-                setattr(self, name, np.insert(array, [first] * more, 0.0, axis=-1 - axis))
+                setattr(self, name, np.insert(array, [first] * more, 0.0, axis=axis))
         self._refresh(slice(first, first + more))
 
     def _refresh(self, new: slice = slice(0)) -> None:
         """Solve all members, after features were added or moved."""
         if self.rounds:
-            self._solve(np.arange(len(self.N)))
+            self._solve(slice(None))
         self._changed()
 
     # --- learning ------------------------------------------------------------------------------
 
     def learn(
-        self,
-        row: Array,
-        value: float,
-        weight: float = 1.0,
-        scored: bool = True,
-        history: bool = False,
+        self, row: Array, value: float, weight: float | None = None, history: bool = False
     ) -> None:
-        """Learn a value, which changes noise and scores only if it is scored."""
+        """Learn a value. One with a weight changes neither noise nor scores."""
+        scored = weight is None
         if self.rounds == 0:
             self.offset = value
         self.rounds += 1
@@ -243,7 +248,7 @@ class Regression(Stateful):
         reads = self.reads | (not history)
         if scored and self.rounds > 1:
             most = 1.0 - 1.0 / min(10.0 + 0.5 * self.rounds, 300.0)
-            keep = np.minimum(np.maximum(self.keep, 0.9), most)
+            keep = np.minimum(self.keep_noise, most)
             self.n = np.where(reads, keep * self.n + 1.0, self.n)
             self.S = np.where(reads, keep * self.S + w * e * e / h, self.S)
             self.live += not history
@@ -251,7 +256,7 @@ class Regression(Stateful):
                 ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
-        w = weight * w * reads
+        w = w * reads if weight is None else weight * reads
         self._changed()
         if not history:
             self._forget()
@@ -259,111 +264,96 @@ class Regression(Stateful):
 
     def _absorb(self, row: Array, value: float, w: Array, e: Array, Pf: Array) -> None:
         """Add a row with weights to the moments."""
-        h = 1.0 + Pf @ row
-        self.L += (w[:, None] * row)[:, :, None] * row
-        self.b += (w * value)[:, None] * row
+        self.A += (w[:, None] * row)[:, :, None] * np.append(row, value)
         self.N += w
-        if len(row) > LARGE:  # one member anew, the others by a row
-            gain = (w / (1.0 + w * (h - 1.0)))[:, None] * Pf
-            self.P -= gain[:, :, None] * Pf[:, None, :]
-            self.m += gain * e[:, None]
-            self._solve(np.array([self.rounds % len(h)]))
-        else:
-            self._solve(np.arange(len(h)))
+        if len(row) <= LARGE:
+            self._solve(slice(None))
+            return
+        # one member anew, the others by a row
+        gain = (w / (1.0 + w * (Pf @ row)))[:, None] * Pf
+        self.P -= gain[:, :, None] * Pf[:, None, :]
+        self.m += gain * e[:, None]
+        one = self.rounds % len(w)
+        self._solve(slice(one, one + 1))
 
     def _forget(self) -> None:
         """A round passes: members forget, the level and the minimiser walk."""
-        keep = self.keep
-        self.L *= keep[:, None, None]
-        self.b *= keep[:, None]
-        self.N *= keep
-        self._forget_level(self.q / (1.0 + self.q * self.L[:, 0, 0]))
-        if self.features.p > LARGE:
-            self.P /= keep[:, None, None]
-            self.P[:, 0, 0] += self.q
-        if not self.walks.size:  # the slope at the centre walks, the value there does not
-            return
+        keep = self.keep[:, None, None]
+        self.A *= keep
+        self.N *= self.keep
+        self._forget_level(self.q / (1.0 + self.q * self.A[:, 0, 0]))
+        # The slope at the centre walks, the value there does not: U' = [-apart | 1].
         f, walks, apart = self.features, self.walks, self.at - self.c
-        share = (self.om / (1.0 + self.om))[walks, None]
-        L, b = self.L[walks], self.b[walks]
-        LU = L[:, :, f.v] - L[:, :, :1] * apart  # U' = [-apart | 1], the slope at the centre
-        G = LU[:, f.v] - apart[:, None] * LU[:, :1]
-        F = halves(G)  # of its information: L -= share LU G⁻¹ U'L, symmetric
-        X, along = LU @ F, F.transpose(0, 2, 1) @ (b[:, f.v] - b[:, :1] * apart)[:, :, None]
-        self.b[walks] -= share * (X @ along)[:, :, 0]
-        self.L[walks] -= share[:, :, None] * (X @ X.transpose(0, 2, 1))
+        om, A = self.om[walks, None, None], self.A[walks]
+        U = A[:, f.v] - apart[:, None] * A[:, :1]
+        G = U[:, :, f.v] - U[:, :, :1] * apart
+        diagonal = G.diagonal(0, 1, 2)
+        U = inverse_root(G, np.where(diagonal > 0.0, diagonal, inf), 1e-9) @ U
+        A -= om / (1.0 + om) * (U[:, :, :-1].transpose(0, 2, 1) @ U)
         if f.p > LARGE:
-            walk = self.om[walks, None, None] * self.P[walks, f.v, f.v]
+            self.P /= keep
+            self.P[:, 0, 0] += self.q
+            P, walk = self.P[walks], om * self.P[walks, f.v, f.v]
             along = walk @ apart
-            self.P[walks, f.v, f.v] += walk
-            self.P[walks, 0, f.v] -= along
-            self.P[walks, f.v, 0] -= along
-            self.P[walks, 0, 0] += along @ apart
+            P[:, f.v, f.v] += walk
+            P[:, 0, f.v] -= along
+            P[:, f.v, 0] -= along
+            P[:, 0, 0] += along @ apart
 
     def _forget_level(self, share: Array) -> None:
         """Take the level, and nothing else, from the moments."""
-        column = self.L[:, :, 0].copy()
-        self.L -= (share[:, None] * column)[:, :, None] * column[:, None, :]
-        self.b -= (share * self.b[:, 0])[:, None] * column
+        self.A -= (share[:, None] * self.A[:, :, 0])[:, :, None] * self.A[:, :1]
 
-    def _solve(self, which: Indices) -> None:
-        """Set means and covariances from the moments of the members."""
-        f = self.features
+    def _solve(self, which: slice) -> None:
+        """Set means and covariances from the moments of some members."""
+        A = self.A[which]
         if self.rounds < 3:  # nothing was tried but the start
-            self.P[:, 0, 0] = 1.0 / np.maximum(self.L[:, 0, 0], 1e-3)
-            self.m[:, 0] = self.P[:, 0, 0] * self.b[:, 0]
+            self.P[:, 0, 0] = 1.0 / np.maximum(self.A[:, 0, 0], 1e-3)
+            self.m[:, 0] = self.P[:, 0, 0] * self.A[:, 0, -1]
             return
-        L, ridge = self.L[which], self._ridge(which)
-        full = np.diagonal(L, axis1=1, axis2=2) + ridge
+        full = A.diagonal(0, 1, 2) + self._ridge(which)
         full = np.where(full > 0.0, full, 1e-3)  # a level without a row
-        scale = 1.0 / np.sqrt(full)
-        L = L * scale[:, :, None] * scale[:, None, :]
-        at = np.arange(f.p)
-        L[:, at, at] = 1.0 + 1e-11
-        P = inverse(L) * scale[:, :, None] * scale[:, None, :]
-        self.P[which] = P
-        self.m[which] = (P @ self.b[which][:, :, None])[:, :, 0]
+        root = inverse_root(A[:, :, :-1], full, 1e-11)
+        P = np.matmul(root.transpose(0, 2, 1), root, out=self.P[which])
+        self.m[which] = (P @ A[:, :, -1:])[:, :, 0]
 
-    def _ridge(self, which: Indices) -> Array:
+    def _ridge(self, which: slice | Indices) -> Array:
         """Return the precision that coefficients have before anything is known, by member."""
-        f, L, N = self.features, self.L[which], np.maximum(self.N[which], 1.0)
-        diagonal = np.diagonal(L, axis1=1, axis2=2)
-        tried = np.maximum(diagonal - L[:, :, 0] ** 2 / np.maximum(L[:, :1, 0], 1e-300), 0.0)
-        tried = np.where(diagonal > 0.0, tried, 0.1 * N[:, None])
-        if not self.reads.all():  # the level of history is any
-            tried[:, f.extra.stop - 1] = 0.01 * N
+        f, A, N = self.features, self.A[which], np.maximum(self.N[which, None], 1.0)
+        diagonal = A.diagonal(0, 1, 2)
+        tried = np.maximum(diagonal - A[:, :, 0] ** 2 / np.maximum(A[:, :1, 0], 1e-300), 0.0)
+        tried = np.where(diagonal > 0.0, tried, 0.1 * N)
+        if self.history:  # its level is any
+            tried[:, f.extra.stop - 1 : f.extra.stop] = 0.01 * N
         if f.e:  # in a context that was never seen
-            tried[:, f.levels] = N[:, None]
+            tried[:, f.levels] = N
             tried[:, f.slopes] = np.tile(tried[:, f.v], f.e)
-        ridge = self.kappa * (tried + 1e-9 * diagonal) / N[:, None]
+        ridge: Array = self.kappa * (tried + 1e-9 * diagonal) / N
         if f.d > 1 and self.rounds > 4:  # curvatures resemble their mean
-            bends = np.zeros(f.p)
-            bends[f.squares], bends[f.common] = 1.0 / f.d, 1.0
-            mean, s2 = self.m[which] @ bends, self.s2[which]
-            spread = self.P[which] @ bends @ bends
-            known = mean**2 + s2 * spread
-            least = np.where(known > 0.0, s2 / np.maximum(known, 1e-300), 0.0)[:, None]
-            ridge[:, f.squares] = np.maximum(ridge[:, f.squares], least)
-            ridge[:, f.crosses] = np.maximum(ridge[:, f.crosses], 2.0 * least)
+            mean, s2 = self.m[which] @ self.bend, self.s2[which]
+            known = mean**2 + s2 * (self.P[which] @ self.bend @ self.bend)
+            least = np.where(known > 0.0, s2 / np.maximum(known, 1e-300), 0.0)
+            ridge = np.maximum(ridge, least[:, None] * self.alike)
         return ridge
 
     def loosen(self) -> None:
         """Take the noise for larger, after a value far from the expected one."""
         if self.rounds > 3:
-            keep = np.maximum(self.keep, 0.9)
-            self.n, self.S = keep * self.n + 1.0, keep * self.S + 4.5 * self.s2
+            self.S = self.keep_noise * self.S + 4.5 * self.s2
+            self.n = self.keep_noise * self.n + 1.0
             self._changed()
 
     def recentre(self, c: Array) -> None:
         """Move the features' origin without a change of the function."""
         T = self.features.moved(c - self.c)
-        self.L, self.b = T @ self.L @ T.T, self.b @ T.T
+        self.A = T @ self.A
+        self.A[:, :, :-1] = self.A[:, :, :-1] @ T.T
         self.c = c.copy()
         self._refresh()
 
     def forget_level(self) -> None:
         """Forget the level after it jumped."""
-        self._forget_level(0.999 / np.maximum(self.L[:, 0, 0], 1e-300))
+        self._forget_level(0.999 / np.maximum(self.A[:, 0, 0], 1e-300))
         self._refresh()
 
     # --- results -------------------------------------------------------------------------------
@@ -415,9 +405,9 @@ class Regression(Stateful):
 
     def spread(self, y: Array) -> Array:
         """Return the mean square distance of the rows from y, along each coordinate."""
-        v, a, L = self.features.v, y - self.c, self.L
-        w = self.weights / np.maximum(L[:, 0, 0], 1e-300)
-        square: Array = w @ np.diagonal(L, axis1=1, axis2=2)[:, v] - 2.0 * a * (w @ L[:, 0, v])
+        v, a, A = self.features.v, y - self.c, self.A
+        w = self.weights / np.maximum(A[:, 0, 0], 1e-300)
+        square: Array = w @ A.diagonal(0, 1, 2)[:, v] - 2.0 * a * (w @ A[:, 0, v])
         return np.maximum(square + a * a, 0.0)
 
     def believed(self, row: Array, noise: float = 0.0) -> tuple[float, float]:
@@ -434,20 +424,15 @@ class Regression(Stateful):
         It is twice the logarithm of the ratio of likelihoods, averaged over the members.
         """
         which = np.flatnonzero(self.weights > 0.05)
-        f, w, keep = self.features, self.weights[which], np.arange(self.features.p)
+        f, A, w = self.features, self.A[which], self.weights[which]
+        ridge, explained = (1.0 + 1e-11) * self._ridge(which), []
         without = np.eye(f.p)
         without[f.common, gone[(gone >= f.squares.start) & (gone < f.squares.stop)]] = -1.0
-        L, b, ridge = self.L[which], self.b[which], self._ridge(which)
-        explained = []
-        for kept in (keep, np.setdiff1d(keep, gone)):
-            T = np.eye(f.p) if kept is keep else without[kept]
-            A, linear = T @ L @ T.T, b @ T.T
-            at = np.arange(len(T))
-            A[:, at, at] += (1.0 + 1e-11) * ridge[:, kept]
-            scale = 1.0 / np.sqrt(np.maximum(A[:, at, at], 1e-300))
-            linear = linear * scale
-            found = inverse(A * scale[:, :, None] * scale[:, None, :]) @ linear[:, :, None]
-            explained.append(np.sum(found[:, :, 0] * linear, axis=1))
+        for dropped in (gone[:0], gone):
+            T = np.delete(without if len(dropped) else np.eye(f.p), dropped, 0)
+            L, b = T @ A[:, :, :-1] @ T.T, T @ A[:, :, -1:]
+            full = np.maximum(L.diagonal(0, 1, 2) + np.delete(ridge, dropped, 1), 1e-300)
+            explained.append(np.sum((inverse_root(L, full, 0.0) @ b) ** 2, axis=(1, 2)))
         known = (explained[0] - explained[1]) / self.s2[which]
         return float(w @ known / w.sum()), chi_square(len(gone), SURE)
 
@@ -470,9 +455,9 @@ class Wide(Regression):
         (inf, 0.003, 0.0, 0.0),
     )
     TIMES = np.multiply
-    BY_FEATURE = {"P": 1, "m": 1, "mean": 1, "tried": 1}
+    BY_FEATURE = {"P": (0,), "m": (0,), "mean": (0,), "tried": (0,)}
     """`mean` and `tried` are mean and variance of the last features."""
-    PARTS = (*BY_FEATURE, *Regression.PARTS[4:])
+    PARTS = (*BY_FEATURE, *Regression.OTHERS)
     mean: Array
     tried: Array
 
@@ -553,7 +538,7 @@ class Wide(Regression):
 
 def common_value(values: Sequence[float]) -> float | None:
     """Return the value that many of these values have, as 0 among conversions or revenues."""
-    if not values:
+    if len(set(values)) == len(values):
         return None
     value, count = Counter(values).most_common(1)[0]
     return value if count > max(1.0, COMMON * len(values)) else None
@@ -564,23 +549,17 @@ def chi_square(k: int, z: float) -> float:
     return float(k * (1.0 - 2.0 / (9.0 * k) + z * np.sqrt(2.0 / (9.0 * k))) ** 3)
 
 
-def halves(matrices: Array) -> Array:
-    """Return matrices F with F F' the inverse, where there is one."""
-    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
-    scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.maximum(diagonal, 1e-300)), 0.0)
-    scaled = matrices * scale[:, :, None] * scale[:, None, :] + 1e-9 * np.eye(len(matrices[0]))
-    found: Array = scale[:, :, None] * np.linalg.inv(np.linalg.cholesky(scaled)).transpose(0, 2, 1)
-    return found
+def inverse_root(matrices: Array, diagonals: Array, jitter: float) -> Array:
+    """Return R with R'R the inverses of symmetric matrices, bounded if these are singular.
 
-
-def inverse(matrices: Array) -> Array:
-    """Return inverses of symmetric matrices with unit diagonals, bounded if singular."""
+    They get other diagonals, which grow by a share. Where these are infinite, the inverse is 0.
+    """
+    scale = 1.0 / np.sqrt(diagonals)
+    scaled = matrices * scale[:, :, None] * scale[:, None, :]
+    np.einsum("kii->ki", scaled)[:] = 1.0 + jitter
     try:
-        root = np.linalg.inv(np.linalg.cholesky(matrices))
-        found: Array = root.transpose(0, 2, 1) @ root
-        return found
+        root = np.linalg.inv(np.linalg.cholesky(scaled))
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(matrices)
-        values = np.maximum(values, 1e-10)
-        inverses: Array = (vectors / values[:, None, :]) @ vectors.transpose(0, 2, 1)
-        return inverses
+        values, vectors = np.linalg.eigh(scaled)
+        root = vectors.transpose(0, 2, 1) / np.sqrt(np.maximum(values, 1e-10))[:, :, None]
+    return np.asarray(root * scale[:, None, :])

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import product
-from math import nan, prod, sqrt
+from math import exp, log, nan, prod, sqrt
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,8 @@ ABOVE_WORST = 4.0
 """Standard deviations above the worst ordinary value of a far one that depends on the setting."""
 MISFIT = 0.2
 """Share of the largest known effect that values of another shape than a bowl may add to others."""
+DEEPER = 1.25
+"""Heights of the believed bowl by which a kink with the same values may be deeper."""
 STEPS = (1.0, 0.5, 0.25, 0.1)
 """Shares of an exploring step that are tried where a limit forbids more."""
 BOTH = 64
@@ -102,20 +105,16 @@ class Place(Stateful):
 
     def trusted(self, widths: Array, sure: bool) -> Array:
         """Let the radius follow some widths, and return those that are explored."""
-        trust = np.clip(widths.max(), SHRINK * self.trust, GROW * self.trust)
+        trust = min(max(float(widths.max()), SHRINK * self.trust), GROW * self.trust)
         if trust < 1e-3 and not sure:
             trust = max(trust, min(1e-3, 1.5 * self.trust))
-        self.trust = float(np.clip(trust, SMALLEST_RADIUS, 1.0))
+        self.trust = min(max(trust, SMALLEST_RADIUS), 1.0)
         return np.maximum(widths, 1e-4 * self.trust)
 
 
 def matrix(factor: Array) -> Array:
     """Return a matrix that may be given by its diagonal."""
     return np.diag(factor) if factor.ndim == 1 else factor
-
-
-def _interval(mean: float, sd: float) -> Interval:
-    return Interval(mean, mean - 1.96 * sd, mean + 1.96 * sd)
 
 
 def _known_rise(rises: Array, known: float, usual: float) -> Interval:
@@ -192,8 +191,8 @@ class Search(Stateful):
         """Return the next working point in a context, the picks, and its row of the certificate."""
         d = self.space.d
         noise, draws = rng.standard_normal(d), rng.standard_normal(max(self.choices, 27))
-        choice = self._chosen(weights, draws[: self.choices]) if self.options else 0
-        place, picks = self._at_weights(weights, choice)[0], self.picks[choice]
+        place, choice = self._chosen(weights, draws[: self.choices])
+        picks = self.picks[choice]
         self._plan(place)
         again = self.in_row == 3 and self.floor is None  # a certificate needs exploring
         if again and self.ordinary:  # has the level jumped, or is it the setting?
@@ -202,7 +201,7 @@ class Search(Stateful):
         share = (self.model.live + 1) / APPROACH
         if self.history and share < 1.0:  # values on the way show whether the history misleads
             place.y, place.R = self.start + share * (place.y - self.start), share * place.R
-        factor = np.sqrt(d) * place.R
+        factor = sqrt(d) * place.R
         if self.floor is not None:
             place.y, factor = self.floor.shape(place.y, matrix(factor))
         step = factor * direction if factor.ndim == 1 else factor @ direction
@@ -221,24 +220,25 @@ class Search(Stateful):
 
     def _kept(self, place: Place, factor: Array, direction: Array, step: Array) -> Play:
         """Return the row of a trial, whose forecast varies as much as the last values at most."""
-        values = [value for _, value in self.ordinary]
+        model, values = self.model, [value for _, value in self.ordinary]
         low, high = min(values, default=0.0), max(values, default=0.0)
         slope, level, even, width = np.zeros(len(direction)), nan, 0.0, high - low
-        if self.model.rounds >= 3:
+        if model.rounds >= 3:
+            slope = model.gradient(place.y - model.c, place.e)
             times = np.multiply if factor.ndim == 1 else np.matmul
-            slope = self.model.gradient(place.y - self.model.c, place.e)
-            bends = self.model.bends if factor.ndim == 1 else matrix(self.model.bends)
+            bends = model.bends if factor.ndim == 1 else matrix(model.bends)
             along, bent = times(factor.T, slope), times(times(factor.T, bends), factor).ravel()
             swing = sqrt(along @ along) + sqrt(bent @ bent) / 2.0
             share = min(1.0, width / swing) if swing > 0.0 else 0.0
             slope, even = share * slope, share * float(step @ times(bends, step)) / 2.0
-            row = self._at(place.y, place.e)
-            level = self.model.offset + float(row @ self.model.average[0])
+            level = model.offset + float(self._at(place.y, place.e) @ model.average[0])
             level = min(max(level, low - width), high + width)
         return play(place.y, factor, direction, level, slope, even, high)
 
     def _features(self, weights: Array, choice: int) -> Array:
         """Return the features of a context, of a value of each choice, and of both together."""
+        if not self.options:
+            return weights
         picked = zip(self.picks[choice], self.options, strict=True)
         values = np.concatenate([np.arange(size) == pick for pick, size in picked])
         both = np.outer(weights, values).ravel() if self.both else NONE
@@ -283,24 +283,19 @@ class Search(Stateful):
             value = value + V @ (np.sqrt(np.maximum(spread, 0.0)) * draws[: len(phi)])
         return np.asarray(value)
 
-    def _beside(self, weights: Array) -> list[Place]:
-        """Return the places of all choices in the largest weight."""
-        cell = int(np.argmax(weights)) if self.contexts else 0
-        return self.places[cell * self.choices : (cell + 1) * self.choices]
-
     def _at_weights(self, weights: Array, choice: int) -> tuple[Place, list[tuple[Place, float]]]:
         """Return the mean place of a context and a choice, and its parts with their shares."""
-        cells = np.flatnonzero(weights) if self.contexts else np.zeros(1, int)
-        w = weights[cells] / weights[cells].sum() if self.contexts else np.ones(1)
-        parts = [self.places[cell * self.choices + choice] for cell in cells]
+        cells = [(cell, w) for cell, w in enumerate(weights.tolist()) if w] or [(0, 1.0)]
+        total = sum(w for _, w in cells)
+        parts = [(self.places[cell * self.choices + choice], w / total) for cell, w in cells]
         place = Place.__new__(Place)
-        vars(place).update(vars(parts[int(np.argmax(w))]))
-        place.e = self._features(weights, choice) if self.options else weights
+        vars(place).update(vars(max(parts, key=itemgetter(1))[0]))
+        place.e = self._features(weights, choice)
         if len(parts) > 1:
-            place.y = w @ np.array([each.y for each in parts])
-            place.trust = float(np.exp(w @ np.log([each.trust for each in parts])))
+            place.y = np.sum([share * each.y for each, share in parts], axis=0)
+            place.trust = prod(each.trust**share for each, share in parts)
             place.seen = -1
-        return place, [*zip(parts, w.tolist(), strict=True)]
+        return place, parts
 
     def _settle(self, weights: Array, choice: int) -> None:
         """Move the places of a context and a choice to where they are planned by now."""
@@ -316,31 +311,42 @@ class Search(Stateful):
                 each.y = self.space.inside(each.y + part * step, 1.0 - WALL)
                 each.trust *= (place.trust / trust) ** share
         if len(self.places) == 1:
-            apart, sizes = place.y - self.model.c, place.R if self.wide else np.diagonal(place.R)
-            square = sizes @ sizes if self.wide else len(sizes) * np.exp(2 * np.mean(np.log(sizes)))
+            apart, R, d = place.y - self.model.c, place.R, self.space.d
+            square = R @ R if self.wide else d * exp(2.0 / d * sum(map(log, R.diagonal().tolist())))
             if apart @ apart > 9.0 * square:
                 for model in (self.model, *self.limited):
                     model.recentre(place.y)
 
-    def _chosen(self, weights: Array, draws: Array) -> int:
-        """Return a choice: each twice, then the best in one joint draw from the posterior."""
-        plays = [place.played for place in self._beside(weights)]
-        if self.model.rounds == 0:
-            return self.first_choice
-        if min(plays) < 2:
-            return int(np.argmin(plays))
+    def _chosen(self, weights: Array, draws: Array | None = None) -> tuple[Place, int]:
+        """Return the best choice with its place, or the choice that is used with random draws.
+
+        This is each twice, then the best in one joint draw from the posterior.
+        """
         places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
-        for place in places:
-            self._plan(place)
-        values = self._drawn([self._at(place.y, place.e) for place in places], draws)
-        return int(np.argmin(values - [place.gain for place in places]))
+        if not self.options:
+            return places[0], 0
+        played, rounds, choice = [place.played for place in places], self.model.rounds, 0
+        if rounds == 0 or (draws is None and (rounds < 3 or not any(played))):
+            choice = self.first_choice
+        elif draws is not None and min(played) < 2:
+            choice = int(np.argmin(played))
+        else:
+            for place in places if draws is not None else ():
+                self._plan(place)
+            values = self._drawn([self._at(place.y, place.e) for place in places], draws)
+            if draws is None:
+                values = np.where(np.array(played) > 0, values, np.inf)
+            else:
+                values = values - [place.gain for place in places]
+            choice = int(np.argmin(values))
+        return places[choice], choice
 
     def best(self, weights: Array | None = None) -> tuple[Array, tuple[int, ...]]:
         """Return the setting believed to be the best, without exploring."""
         if weights is None:
             weights = np.full(self.contexts, 1.0 / max(self.contexts, 1))
-        choice = self._best_choice(weights) if self.options else 0
-        return self._recommended(self._at_weights(weights, choice)[0]), self.picks[choice]
+        place, choice = self._chosen(weights)
+        return self._recommended(place), self.picks[choice]
 
     def _recommended(self, place: Place) -> Array:
         """Return a centre as it is used: with limits or failures only as far as was tried."""
@@ -355,19 +361,11 @@ class Search(Stateful):
             y = middle + min(1.0, most / max(away, 1e-300)) * (y - middle)
         return self._whole(y, place, None)
 
-    def _best_choice(self, weights: Array) -> int:
-        played = np.array([place.played for place in self._beside(weights)])
-        if self.model.rounds < 3 or not played.any():
-            return self.first_choice
-        places = [self._at_weights(weights, choice)[0] for choice in range(self.choices)]
-        values = self._drawn([self._at(place.y, place.e) for place in places], None)
-        return int(np.argmin(np.where(played > 0, values, np.inf)))
-
     def expected(self, x: Array, picks: tuple[int, ...], weights: Array, z: Array) -> float:
         """Return the expected value at a setting, NaN before the first row."""
         if self.model.rounds == 0:
             return nan
-        e = self._features(weights, self.picks.index(picks)) if self.options else weights
+        e = self._features(weights, self.picks.index(picks))
         z = np.append(z, 0.0) if self.history else z
         return self.model.believed(self._at(x, e, z))[0]
 
@@ -390,8 +388,9 @@ class Search(Stateful):
         settle: bool = True,
     ) -> bool:
         """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
-        choice, beside = self.picks.index(picks), self._beside(weights)
-        e = self._features(weights, choice) if self.options else weights
+        choice, cell = self.picks.index(picks), int(np.argmax(weights)) if self.contexts else 0
+        beside = self.places[cell * self.choices : (cell + 1) * self.choices]
+        e = self._features(weights, choice)
         z = np.append(covariates, float(history)) if self.history else covariates
         row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
         place.played += 1
@@ -493,7 +492,7 @@ class Search(Stateful):
         early = value is not None and model.rounds < 2 * len(phi)  # one row would decide much
         weight = 0.0 if good else 1.0 if depends else 0.0 if early else 0.1
         if model.rounds:
-            model.learn(phi, bounded, weight, scored=False)
+            model.learn(phi, bounded, weight)
             if value is not None and abs(value - mean) <= 5.0 * bound:
                 model.loosen()
 
@@ -520,7 +519,7 @@ class Search(Stateful):
         f, bends, C = self.model.features, self.model.bends, matrix(self.model.average[1])
         values, V = np.linalg.eigh(bends) if bends.ndim == 2 else (bends, np.eye(f.d))
         second = f.bends(V)
-        square = np.sum(second @ C[f.second, f.second] * second, axis=1)
+        square = (C[f.second, f.second] @ second * second).sum(axis=0)
         return V, values, np.sqrt(np.maximum(square, 1e-300))
 
     def _plan(self, place: Place) -> None:
@@ -555,7 +554,7 @@ class Search(Stateful):
         root = (V.T @ B) / low[:, None]
         widths, U = np.linalg.eigh(root @ C @ root.T)
         widths, U = SCALE * np.sqrt(np.maximum(widths, 0.0)), V @ U
-        widths = place.trusted(widths, bool(np.all(values > 2.0 * sd)))
+        widths = place.trusted(widths, bool((values > 2.0 * sd).all()))
         precision = (U * (1.0 / widths**2 + 1.0 / place.trust**2)) @ U.T
         if self.limited:
             precision += self._steep(place)
@@ -586,7 +585,7 @@ class Search(Stateful):
     def _move(self, place: Place, y: Array) -> None:
         """Move a centre towards a point, by some radii at most."""
         step: Array = y - place.y
-        far = float(np.sqrt(step @ step)) / (REACH * place.trust)
+        far = sqrt(step @ step) / (REACH * place.trust)
         place.y = self.space.inside(place.y + step / max(far, 1.0), 1.0 - WALL)
 
     def _minimum(self, y0: Array, g: Array, A: Array, M: Array) -> Array:
@@ -673,8 +672,7 @@ class Search(Stateful):
     def found(self, weights: Array) -> Found:
         """Return the best setting of a context, with intervals of 95 %."""
         model, f, d = self.model, self.model.features, self.space.d
-        choice = self._best_choice(weights) if self.options else 0
-        place = self._at_weights(weights, choice)[0]
+        place, choice = self._chosen(weights)
         x, e = self._recommended(place), place.e
         if model.rounds < FEW:  # nothing is known yet
             few, each = [UNKNOWN] * d, [UNKNOWN] * len(self.options)
@@ -695,7 +693,8 @@ class Search(Stateful):
             ways = np.outer((up, down), 0.5 ** np.arange(6))
             rises = ways * (g[i] + 0.5 * ways * bend[i])
             importance.append(_known_rise(rises, *model.dependence(f.of(i))))
-        limits = [_interval(*each.believed(row)) for each in self.limited]
+        beliefs = [each.believed(row) for each in self.limited]
+        limits = [Interval(mean, mean - 1.96 * sd, mean + 1.96 * sd) for mean, sd in beliefs]
         picks, ends = self.picks[choice], np.cumsum([0, *self.options])
         for k, size in enumerate(self.options):
             others = [(*picks[:k], other, *picks[k + 1 :]) for other in range(size)]
@@ -714,22 +713,21 @@ class Search(Stateful):
 
     def value_of_best(self, weights: Array) -> Interval:
         """Return the expected value of the best setting of a context, with its interval."""
-        if self.model.rounds < FEW:
-            return UNKNOWN
-        choice = self._best_choice(weights) if self.options else 0
-        return self._value(self._at_weights(weights, choice)[0])
+        return self._value(self._chosen(weights)[0])
 
     def _value(self, place: Place) -> Interval:
         """Return the value at a place. A kink with the same values may be deeper than the bowl.
 
-        By how much is the bowl's height at the geometric mean of two radii: of exploring, and of
-        the rows that the curvature was learnt from.
+        By how much is about the bowl's height at the geometric mean of two radii: of exploring, and
+        of the rows that the curvature was learnt from. The misfit is part of the error as well.
         """
         model = self.model
+        if model.rounds < FEW:
+            return UNKNOWN
         mean, sd = model.believed(self._at(self._recommended(place), place.e))
         bend, R = np.maximum(np.diagonal(matrix(model.bends)), 0.0), matrix(place.R)
         near, far = bend @ np.sum(R * R, axis=1), bend @ model.spread(place.y)
-        deep = float(np.hypot(1.96 * sd, np.sqrt(near * far)))
+        deep = 2.0 * 1.96 * sd + DEEPER * float(np.sqrt(near * far))
         return Interval(mean, mean - deep, mean + 1.96 * sd)
 
     # --- changes -------------------------------------------------------------------------------
@@ -771,9 +769,8 @@ class Search(Stateful):
             own, states = [*own, self.floor], [*states, state["floor"]]
         for each, part in zip(own, states, strict=True):
             each.restore(part, checked)
-        self.first = [Row(*decode(each)) for each in state["first"]]
-        self.absurd = state["absurd"]
-        for name in self.QUEUES[2:]:
-            queue: deque[Any] = getattr(self, name)
+        for name in self.QUEUES:
+            queue: list[Any] | deque[Any] = getattr(self, name)
             queue.clear()
             queue.extend(decode(state[name]))
+        self.first = [Row(*each) for each in self.first]

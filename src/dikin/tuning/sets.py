@@ -15,25 +15,27 @@ class Cube:
 
     def __init__(self, d: int) -> None:
         self.d, self.nu, self.radius, self.diameter = d, float(d), d**0.5, 2.0 * d**0.5
+        self.eye = np.eye(d)
 
     def barrier(self, x: Array) -> tuple[Array, Array]:
         """Return gradient and Hessian of -Σ ln(1 - x²)."""
-        slack = 1.0 - x * x
-        return 2.0 * x / slack, np.diag(2.0 * (1.0 + x * x) / slack**2)
+        slope, sides = self.sides(x)
+        return slope, sides * self.eye
 
     def sides(self, x: Array) -> tuple[Array, Array]:
         """Return the derivatives of the barrier, coordinate by coordinate."""
-        slack = 1.0 - x * x
-        return 2.0 * x / slack, 2.0 * (1.0 + x * x) / slack**2
+        square = x * x
+        slack = 1.0 - square
+        return 2.0 * x / slack, 2.0 * (1.0 + square) / slack**2
 
     def room(self, x: Array, step: Array) -> float:
         """Return how many times the step leads to the boundary."""
-        least = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
-        return float(np.minimum(least, 1e300).min()) if len(x) else 1e300
+        ways = (1.0 - np.sign(step) * x) / np.maximum(np.abs(step), 1e-300)
+        return float(ways.min(initial=1e300))
 
     def inside(self, x: Array, share: float) -> Array:
         """Return the nearest point with at most this share of the way to any side."""
-        return np.clip(x, -share, share)
+        return np.minimum(np.maximum(x, -share), share)
 
     def support(self, direction: Array) -> float:
         """Return the maximum of direction.x."""
