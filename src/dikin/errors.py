@@ -159,8 +159,8 @@ __all__ = [name for name in list(globals()) if name.endswith(("Error", "Warning"
 
 FEW, KNOWN = 10, 50
 """Ids and names that a message lists."""
-LONGEST = 200
-"""Characters of a value in a message."""
+LONGEST, LONGEST_MESSAGE = 200, 2000
+"""Characters of a value in a message, and of a message to another program."""
 
 _short = reprlib.Repr()
 _short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = 20
@@ -174,6 +174,14 @@ def shown(value: object) -> str:
     except Exception:  # a number of too many digits
         return f"<{type(value).__name__} that cannot be printed>"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+
+
+def shortened(message: str) -> str:
+    """Return a message as it is sent to a program: at most 2,000 characters."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    end = f" ... (cut: {len(message):,} characters)"
+    return message[: LONGEST_MESSAGE - len(end)] + end
 
 
 def few_of(ids: Collection[int]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from dikin.service import app, endpoints, limits, problems
+from dikin import errors
+from dikin.service import app, endpoints, limits
 from dikin.service.app import document
 from dikin.studies import arguments, ledger
 from dikin.tuning import circumstances
@@ -61,7 +62,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "covariates of a tuner": (circumstances.MOST, circumstances.MOST, circumstances.LONGEST),
     "trials asked for at once": (arguments.AT_ONCE,),
     "numbers in a page of history": (endpoints.NUMBERS_AT_ONCE,),
-    "characters of `detail`": (problems.LONGEST_MESSAGE, app.FAULTS),
+    "characters of `detail`": (errors.LONGEST_MESSAGE, app.FAULTS),
     "seconds for a body": (limits.BODY_SECONDS,),
     "seconds for an answer": (limits.ANSWER_SECONDS,),
     "connections": (limits.CONNECTIONS,),

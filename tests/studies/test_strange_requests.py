@@ -10,7 +10,6 @@ import pytest
 
 import dikin
 from dikin import errors, serialization
-from dikin.service import problems
 from studies.small import command, plain
 
 SECRET = "hunter2sEcret"
@@ -142,8 +141,8 @@ def test_a_saved_file_with_a_key_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_message_is_cut() -> None:
-    assert problems.shortened("a" * 2000) == "a" * 2000
-    cut = problems.shortened("a" * 1_000_000)
+    assert errors.shortened("a" * 2000) == "a" * 2000
+    cut = errors.shortened("a" * 1_000_000)
     assert len(cut) == 2000
     assert cut.endswith("(cut: 1,000,000 characters)")
 

@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -19,7 +19,6 @@ from itertools import count, repeat
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Router
@@ -36,6 +35,7 @@ from dikin.errors import (
     StoreError,
     UnknownStudyError,
     did_you_mean,
+    shortened,
     shown,
 )
 from dikin.loading import restore
@@ -44,7 +44,7 @@ from dikin.service import limits, openapi
 from dikin.service.access import Gate, Quotas
 from dikin.service.endpoints import OPERATIONS, STATUS, STUDY, Endpoint, Limit, operation
 from dikin.service.metrics import MEDIA_TYPE, Metrics
-from dikin.service.problems import Problem, shortened
+from dikin.service.problems import Problem
 from dikin.service.studies import OpenStudies, StuckError
 from dikin.service.tokens import Access, TokenCheck, TokenStore
 from dikin.status import Status
@@ -421,7 +421,7 @@ def _utf8(header: str) -> str:
         return header
 
 
-def _is_large(headers: Headers) -> bool:
+def _is_large(headers: Mapping[str, str]) -> bool:
     length = headers.get("content-length", "0")
     return len(length) > len(str(limits.READ_AT_ONCE)) or "transfer-encoding" in headers
 

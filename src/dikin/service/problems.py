@@ -8,11 +8,9 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from dikin import errors
-from dikin.errors import DikinError, error_code
+from dikin.errors import DikinError, error_code, shortened
 
 MEDIA_TYPE = "application/problem+json"
-LONGEST_MESSAGE = 2000
-"""Characters of a message."""
 RETRY_AFTER = 1
 """Seconds after which a client may try again if the study was busy or unavailable."""
 
@@ -62,11 +60,3 @@ class Problem(Exception):  # noqa: N818 - it is called so over HTTP
             "code": self.code,
         }
         return Response(json.dumps(content), self.status, self.headers, media_type=MEDIA_TYPE)
-
-
-def shortened(message: str) -> str:
-    """Return a message as it is sent to a program: at most 2,000 characters."""
-    if len(message) <= LONGEST_MESSAGE:
-        return message
-    end = f" ... (cut: {len(message):,} characters)"
-    return message[: LONGEST_MESSAGE - len(end)] + end
