@@ -461,6 +461,8 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
         raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
     unknown = set() if asked.is_open else given.keys() - known.keys()
     missing = known.keys() & asked.required - given.keys()
+    if not (unknown or missing):
+        return
     faults = [
         f"{shown(name)} is not known in the {place}."
         f"{did_you_mean(name, known) if known else ' This takes none.'}"
@@ -469,8 +471,7 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
     if len(unknown) > FAULTS:
         faults.append(f"and {len(unknown) - FAULTS:,} more")
     faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
-    if faults:
-        raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
+    raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
 
 
 def _value(text: str) -> Any:
@@ -497,8 +498,7 @@ STUDIES = record(
 TUNER_EXAMPLE = (
     '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
 )
-FAULTS = 5
-"""Faults of one request that an error lists."""
+FAULTS = 5  # of one request, that an error lists
 MOST_LISTED = 100
 """Studies in one answer."""
 

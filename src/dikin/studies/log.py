@@ -137,7 +137,7 @@ class Log:
             (self.version, after, 2**62 if upto is None else upto, self.study),
         )
         head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
-        if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
+        if set(map(type, (head, epoch, base, saved))) != {int}:
             self._no_beginning()
         rows = [Row(*each[4:]) for each in found if each[4] is not None]
         return Page(head, epoch, base, saved, rows)
