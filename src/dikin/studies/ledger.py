@@ -222,7 +222,7 @@ class Ledger:
             raise self.damage
         if self.sharing and self._held and rows[0].kind not in CONTROL:
             first, seal = fold.n + 1, ""
-            self._waiting += [row._replace(n=n) for n, row in enumerate(rows, first)]
+            self._waiting += rows
         else:
             self._write()
             heads = ANY if slack is None else (fold.n, fold.n + slack)

@@ -139,7 +139,8 @@ class Log:
         head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
         if set(map(type, (head, epoch, base, saved))) != {int}:
             self._no_beginning()
-        rows = [Row(*each[4:]) for each in found if each[4] is not None]
+        there = found and found[0][4] is not None
+        rows = [Row(*each[4:]) for each in found] if there else []
         return Page(head, epoch, base, saved, rows)
 
     def rows(
