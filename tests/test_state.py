@@ -115,11 +115,11 @@ def test_not_a_saved_learner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(8, "continue with the dikin that wrote it"), (10, "upgrade dikin")]
+    ("version", "advice"), [(8, "continue with the dikin that wrote it"), (11, "upgrade dikin")]
 )
 def test_another_version(saved: Path, version: int, advice: str) -> None:
-    saved.write_text(saved.read_text().replace('"version": 9', f'"version": {version}'))
-    said = f"version {version}, this dikin reads version 9: {advice}"
+    saved.write_text(saved.read_text().replace('"version": 10', f'"version": {version}'))
+    said = f"version {version}, this dikin reads version 10: {advice}"
     with pytest.raises(errors.StateError, match=said):
         dikin.load(saved)
 

@@ -18,7 +18,9 @@ from dikin.errors import StateError, shown
 from dikin.files import OWNERS_ALONE, path_of, replace_file
 
 FORMAT = "dikin learner"
-VERSION = 9
+VERSION = 10
+TUNERS = 9, VERSION
+"""The versions of a tuner's state that are read: of an earlier one, the rows are learnt anew."""
 LARGEST_COUNT = 2**53
 """Largest count of a state: a larger number of JSON is not exact elsewhere."""
 
@@ -174,14 +176,15 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
-    refuse_version(str(path), document.get("version"), VERSION)
+    known = TUNERS if "tuner" in state else (VERSION,)
+    refuse_version(str(path), document.get("version"), *known)
     return state
 
 
-def refuse_version(what: str, version: object, current: int) -> None:
-    """Raise an error unless this library reads the version."""
-    if version != current:
-        newer = isinstance(version, int) and version > current
+def refuse_version(what: str, version: object, *known: int) -> None:
+    """Raise an error unless the version is known, the last of which is the present one."""
+    if version not in known:
+        newer = isinstance(version, int) and version > known[-1]
         advice = (
             "upgrade dikin"
             if newer
@@ -189,7 +192,7 @@ def refuse_version(what: str, version: object, current: int) -> None:
             "file has no rounds to learn from; a study has them, and is converted when it is opened"
         )
         raise StateError(
-            f"{what} has version {shown(version)}, this dikin reads version {current}: {advice}. "
+            f"{what} has version {shown(version)}, this dikin reads version {known[-1]}: {advice}. "
             "Nothing was changed"
         )
 

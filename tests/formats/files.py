@@ -3,6 +3,7 @@
 `state8` was written by version 0.1.0 (saved states 8, studies 2): `saved.zip` holds saved tuners
 and learners, `studies.sqlite.gz` and `postgres.sql.gz` the same 19 studies, `expected.json.gz` the
 rounds, settings, certificates, open trials and history that this version read from each of them.
+`state9` has files of saved states 9, on SQLite alone.
 """
 
 from __future__ import annotations
@@ -13,26 +14,26 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "state8"
+FOLDER = Path(__file__).parent
 
 
-def expected() -> Any:
-    return json.loads(gzip.decompress((FOLDER / "expected.json.gz").read_bytes()))
+def expected(version: str = "state8") -> Any:
+    return json.loads(gzip.decompress((FOLDER / version / "expected.json.gz").read_bytes()))
 
 
-def saved() -> list[bytes]:
+def saved(version: str = "state8") -> list[bytes]:
     """Return the saved tuners and learners."""
-    with zipfile.ZipFile(FOLDER / "saved.zip") as archive:
+    with zipfile.ZipFile(FOLDER / version / "saved.zip") as archive:
         return [archive.read(name) for name in archive.namelist()]
 
 
-def sqlite_file(folder: Path) -> Path:
+def sqlite_file(folder: Path, version: str = "state8") -> Path:
     """A copy of the SQLite file that may be written."""
     file = folder / "studies.sqlite"
-    file.write_bytes(gzip.decompress((FOLDER / "studies.sqlite.gz").read_bytes()))
+    file.write_bytes(gzip.decompress((FOLDER / version / "studies.sqlite.gz").read_bytes()))
     return file
 
 
 def postgres_dump() -> bytes:
     """The same studies as SQL, for `psql`."""
-    return gzip.decompress((FOLDER / "postgres.sql.gz").read_bytes())
+    return gzip.decompress((FOLDER / "state8" / "postgres.sql.gz").read_bytes())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dikin
-from dikin import errors
+from dikin import errors, serialization
 from formats import files
 from studies.postgres import Server
 from studies.small import holder
@@ -124,3 +127,65 @@ def test_a_saved_file_of_another_version_is_refused(tmp_path: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(errors.StateError, match=r"version 8, .* has no rounds to learn from"):
             dikin.load(file)
+
+
+# --- version 9 -----------------------------------------------------------------------------------
+
+EXPECTED_9 = files.expected("state9")
+
+
+@pytest.mark.parametrize("name", EXPECTED_9["studies"])
+def test_a_study_of_version_9_continues(name: str, tmp_path: Path) -> None:
+    """The rows are the same, and what they teach is made anew."""
+    wanted = EXPECTED_9["studies"][name]
+    with dikin.Study(files.sqlite_file(tmp_path, "state9"), name) as study:
+        assert (study.rounds, study.first_round) == (wanted["rounds"], wanted["first_round"])
+        assert [query.id for query in study.open_queries] == wanted["waiting"]
+        assert [record["value"] for record in study.records()] == wanted["values"]
+        status = study.status()
+        context = {"region": "eu", "hour": 1.0} if status.contexts else None
+        assert study.best_for(context).keys() == wanted["best"].keys()
+        for _ in range(5):
+            trial = study.ask(context)
+            study.tell(trial, 0.5, metrics={"p99": 1.0})
+        assert study.rounds == wanted["rounds"] + 5
+        assert study.verify().rows > 0
+
+
+def test_saved_tuners_of_version_9_learn_their_rounds_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "saved.json"
+    for content in files.saved("state9"):
+        file.write_bytes(content)
+        tuner = dikin.load(file)
+        assert "learnt its last" in caplog.text
+        kept = len(tuner.history())
+        assert tuner._search.model.rounds >= kept / 2  # but for paused rounds and failures
+        tuner.tell(tuner.ask(), 0.5)
+        tuner.save(file)
+        assert dikin.load(file).best == tuner.best
+
+
+def layout(state: Any) -> Any:
+    """Return the names of a state, without its numbers."""
+    if isinstance(state, dict):
+        return {name: layout(part) for name, part in sorted(state.items())}
+    return [layout(state[0])] if isinstance(state, list) and state else None
+
+
+def test_another_layout_is_another_version() -> None:
+    """If this fails, raise VERSION, keep the earlier one in TUNERS, and commit files of it here."""
+    numbers = {"a": dikin.Real(0, 1), "b": dikin.Choice(["x", "y"])}
+    more = {
+        "context": {"region": ["eu", "us"]},
+        "limits": ["p99 <= 2"],
+        "covariates": {"load": float},
+    }
+    tuner = dikin.Tuner(numbers, smoothness=1.0, holdback=0.2, guard=0.1, seed=1, **more)
+    for _ in range(9):
+        trial = tuner.ask({"region": "eu"}, covariates={"load": 0.5})
+        tuner.tell(trial, 0.1, metrics={"p99": 1.0})
+    found = json.dumps(layout(tuner.state()))
+    digest = hashlib.sha256(found.encode()).hexdigest()[:16]
+    assert (serialization.VERSION, digest) == (10, "5fd98758a6fcbab5")

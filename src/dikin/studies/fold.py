@@ -73,7 +73,7 @@ class Fold:
         kept = json.loads(state.text)
         if kept["state"] is None:
             raise StateError(kept["why"])
-        serialization.refuse_version("this study", kept["version"], serialization.VERSION)
+        serialization.refuse_version("this study", kept["version"], *serialization.TUNERS)
         tuner = restore(kept["state"]) if log is None else Tuner.restore(kept["state"], True)
         kept["marks"] = kept["marks"] or [[kept["rounds"], state.n, state.seal]]
         return cls(tuner, state.n, state.seal, kept, log)

@@ -28,11 +28,11 @@ from dikin.open_queries import OpenQueries as Ledger
 from dikin.open_queries import Query
 from dikin.players import Player, locked
 from dikin.rng import counted, named_key, stream_key
-from dikin.serialization import count_of, plain
+from dikin.serialization import VERSION, count_of, plain
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values
 from dikin.tuning.guarantee import Certificate, Floor, Play
-from dikin.tuning.history import Row, figure_of, history_table, to_frame
+from dikin.tuning.history import Row, figure_of, history_table, rows_of, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation
@@ -806,6 +806,7 @@ class Tuner(Player[Trial]):
         """Return everything that the future depends on, as plain JSON values."""
         kept = self._rows(rounds)
         return {
+            "version": VERSION,
             "tuner": self.spec(),
             "key": self._key,
             "rounds": self.rounds,
@@ -824,6 +825,7 @@ class Tuner(Player[Trial]):
             "waited": self._waited,
             "worth": self._worth and self._worth.state(),
             "search": self._search.state(),
+            "columns": list(Row._fields),
             "history": plain([*self._history][-kept:] if kept else []),
         }
 
@@ -866,14 +868,24 @@ class Tuner(Player[Trial]):
         tuner._waited = count_of(state["waited"])
         if tuner._worth is not None:
             tuner._worth.restore(state["worth"])
+        tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
+        tuner._history.extend(rows_of(state))
+        added = sum(row.round == 0 for row in tuner._history)
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))
-        tuner._search.restore(search, checked)
-        tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
-        tuner._history.extend(Row.from_json(row) for row in state["history"])
+        if state.get("version") == VERSION:
+            tuner._search.restore(search, checked)
+        elif tuner._history:
+            tuner._search.start_at(*tuner.space.locate(np.asarray(tuner._history[-1].center)))
+            tuner._learn_all(int(search["left_out"]))
+            logger.warning(
+                "%r is of another version: it learnt its last %d rounds anew",
+                tuner,
+                tuner.kept_rounds,
+            )
         for id, fact in state["open"].items():
             tuner.open_fact(int(id), fact)
-        tuner._open.next_id, tuner.added = int(state["next"]), count_of(state["added"])
+        tuner._open.next_id, tuner.added = int(state["next"]), count_of(state.get("added", added))
         tuner.asked = int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [
