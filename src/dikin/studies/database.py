@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -234,8 +235,7 @@ class Database(ABC):
 
 def digest_of(rows: Sequence[Row]) -> str:
     """Return the digest of the content of rows, without their numbers and seals."""
-    content = [row[:6] for row in rows]
-    return sha256(json.dumps(content).encode()).hexdigest()
+    return sha256(json.dumps([*map(itemgetter(slice(6)), rows)]).encode()).hexdigest()
 
 
 def seal_after(before: str, first: int, digest: str) -> str:
