@@ -16,7 +16,7 @@ from dikin import errors
 from dikin.studies import guard
 from studies.forked import WAYS
 from studies.small import fresh, sharing, step
-from studies.test_kills import run
+from studies.test_torture import run
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here"),

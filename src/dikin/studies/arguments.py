@@ -13,8 +13,7 @@ from dikin.errors import ParameterError, UnknownQueryError, shown
 from dikin.open_queries import Query
 
 AT_ONCE = 1000  # trials that one request may ask for, and rounds that it may read
-ANSWER = ("value", "failed", "metrics", "covariates")
-"""The parts of an answer, by their names in a row."""
+ANSWER = ("value", "failed", "metrics", "covariates")  # the parts of an answer in a row
 
 
 def printable(value: Any, what: str) -> str:

@@ -34,8 +34,7 @@ from dikin.tuning.tuner import HISTORY, KEPT, RECENT, Tuner
 MARK_EVERY = 1000  # rounds between two rows of which it is known where they are
 LATE_SECONDS, LATE_ROWS = 3600.0, 2000
 """A trial that has been open for longer, or for so many later rows, causes a warning."""
-KEPT_IN_SNAPSHOT = 100
-"""Rounds in a snapshot. The others are read from their rows when they are needed."""
+KEPT_IN_SNAPSHOT = 100  # rounds; the others are read from their rows when they are needed
 ROUNDING = 1e-9  # differences below this share of a range are those of other digits
 
 logger = logging.getLogger("dikin")

@@ -16,8 +16,7 @@ from weakref import WeakSet
 
 from dikin.errors import StateError
 
-LOOKS_EVERY = 0.02
-"""Seconds between two looks at a call of another thread that may have been interrupted."""
+LOOKS_EVERY = 0.02  # seconds between two looks at a call that may have been interrupted
 FORK = object()  # stands for the frame of a fork: it is over when it says so
 
 

@@ -344,8 +344,6 @@ class Ledger:
             finally:
                 self._lost = None
 
-    # --- operations ----------------------------------------------------------------------------
-
     def open(self, tuner: Tuner | None) -> bool:
         """Find the study or create it. Return True if it was created."""
         try:

@@ -45,8 +45,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5  # seconds between two attempts: doubled 
 PATIENCE, FIRST_PATIENCE = 30.0, 5.0
 """The default patience in seconds, enough for a service to restart, and that for opening a study or
 listing names, when nothing is at stake yet."""
-ATTEMPT = 11.0
-"""Seconds that an attempt may take: a service answers within 10, if only to say that it is busy."""
+ATTEMPT = 11.0  # seconds that an attempt may take: a service answers within 10
 LONGEST_RETRY_AFTER = 60  # seconds that a service may ask a client to wait; longer times are cut
 
 CODES = {

@@ -29,8 +29,7 @@ from dikin.studies.database import (
 
 BESIDE = ("", "-wal", "-shm")  # suffixes of a database, of its log, and of the index of the log
 CHECKPOINT_PAGES = 200
-"""Pages of SQLite's log (800 KB) after which they are copied into the file and the log is reused
-from its beginning: that is faster than a growing log."""
+"""Pages of SQLite's log (800 KB) after which it is reused: that is faster than a growing log."""
 
 
 class Sqlite(Database):
