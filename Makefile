@@ -7,7 +7,8 @@ QUIET := --quiet --disable-pip-version-check
 RUN := OPENBLAS_NUM_THREADS=1 $(BIN)/python
 
 .PHONY: help test lint reproduce page paper docs dist clean evidence worth attack paper-constants \
-	revenue flags serve-demo kills torture power-loss load bench mutants known-mutants
+	revenue flags serve-demo kills torture power-loss load rolling bench mutants \
+	known-mutants
 .DELETE_ON_ERROR:
 
 help: ## List all targets
@@ -91,6 +92,12 @@ power-loss: $(READY) ## Cut the power of a disk at every sync of a thousand roun
 
 load: $(READY) ## Measure the service under 64 clients, five minutes
 	$(RUN) tests/service/load.py $(if $(PAGE),--out docs/service_load.csv --page docs/service.md)
+
+MINUTES ?= 10
+CLIENTS ?= 64
+rolling: $(READY) ## Rehearse an update of two services in turn, under load (MINUTES, CLIENTS, OTHER=src of a version)
+	$(RUN) tests/service/rolling.py --minutes $(MINUTES) --clients $(CLIENTS) \
+		$(if $(OTHER),--other $(OTHER))
 
 bench: $(READY) ## Time every claim about speed, two minutes
 	$(RUN) -m evidence.speed

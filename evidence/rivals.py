@@ -20,7 +20,8 @@ import numpy as np
 
 import dikin
 from dikin.errors import MissingExtraError
-from dikin.rng import Generator, Noise, stream, stream_key
+from dikin.learners.noise import Noise
+from dikin.rng import Generator, stream, stream_key
 from dikin.tuning.space import Params, Space
 
 Array = np.typing.NDArray[np.float64]

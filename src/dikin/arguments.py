@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from math import inf, isfinite
 from numbers import Real
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.errors import DikinError, DomainError, ParameterError, did_you_mean, shown
+from dikin.errors import DikinError, DomainError, ParameterError, shown
 from dikin.vectors import Array
 
 T = TypeVar("T")
@@ -93,39 +92,6 @@ def true_or_false(value: Any, name: str) -> bool:
     """Return a boolean. Other values are not converted."""
     if not isinstance(value, bool):
         raise ParameterError(f"{name} must be True or False, got {shown(value)}")
-    return value
-
-
-def horizon(least: int, why: str) -> Callable[[Any, str], int]:
-    """Return the check of a number of rounds."""
-    return lambda value, name: whole(value, name, least, why)
-
-
-def one_of(*words: str) -> Callable[[Any, str], str]:
-    """Return the check of a word, with an error that suggests the nearest known word."""
-
-    def check(value: Any, name: str) -> str:
-        if value not in words:
-            raise ParameterError(
-                f"no {name} are called {shown(value)}.{did_you_mean(str(value), words)}"
-            )
-        return str(value)
-
-    return check
-
-
-def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
-    """Return the check of an argument that may be None."""
-    return lambda value, name: None if value is None else check(value, name)
-
-
-def moderate(value: float, name: str, original: float) -> float:
-    """Return a constant of the losses in the paper's units, small enough to compute with."""
-    if not value < LARGEST:
-        raise ParameterError(
-            f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
-            f"range; at most {LARGEST:g} can be computed with: is that range too small?"
-        )
     return value
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite, nan
 from typing import Any
@@ -28,20 +28,12 @@ LARGEST_COUNT = 2**53
 # --- JSON from others ----------------------------------------------------------------------------
 
 
-def read_json(text: str, constant: Callable[[str], Any] | None = None) -> Any:
-    """Parse JSON, or raise a ValueError if it is invalid or ambiguous.
-
-    `constant` converts NaN, Infinity and -Infinity. Without it they are floats.
-    """
+def read_json(text: str) -> Any:
+    """Parse JSON, or raise a ValueError if it is invalid or ambiguous."""
     try:
-        return json.loads(text, parse_constant=constant, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except RecursionError as reason:
         raise ValueError("lists and objects are nested too deeply") from reason
-
-
-def strict_json(text: bytes | str) -> Any:
-    """Parse UTF-8 JSON. NaN and Infinity, which JSON does not have, are rejected."""
-    return read_json(text if isinstance(text, str) else text.decode(), _refuse_constant)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -51,10 +43,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"{shown(name)} occurs twice in one object")
     return value
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON and not a loss. If a loss was lost, forget its query")
 
 
 # --- states --------------------------------------------------------------------------------------
@@ -107,32 +95,26 @@ def plain(value: Any) -> Any:
     return value
 
 
-def refuse_other_form(value: Any, form: Any, what: str) -> None:
+def refuse_other_form(value: Any, form: Any, what: str, finite: bool = True) -> None:
     """Raise an error unless an encoded value has the keys, lengths and kinds of `form`.
 
-    Where `form` is None or empty, anything is accepted.
+    Where `form` is None or empty, anything is accepted. With `finite` numbers must be finite.
     """
-    if form in (None, []):
-        return
-    if isinstance(form, dict) and isinstance(value, dict) and value.keys() == form.keys():
-        for key, part in form.items():
-            refuse_other_form(value[key], part, f"{what}.{key}")
-    elif isinstance(form, list) and isinstance(value, list) and len(value) == len(form):
-        for place, part in enumerate(form):
-            refuse_other_form(value[place], part, f"{what}[{place}]")
-    elif isinstance(form, dict | list) or not _same_kind(value, form):
+    is_free = form in (None, [])
+    parts, forms = _parts(value), _parts(form)
+    if parts and (is_free or (type(value) is type(form) and parts.keys() == forms.keys())):
+        for key, part in parts.items():
+            refuse_other_form(part, forms.get(key), what if is_free else f"{what}.{key}", finite)
+    elif finite and isinstance(value, float) and not isfinite(value):
+        raise StateError(f"{what} of a state must have finite numbers only, got {value}")
+    elif not is_free and (parts or forms or not _same_kind(value, form)):
         raise StateError(f"{what} of a state must be like {shown(form)}, got {shown(value)}")
 
 
-def refuse_infinite(value: Any, what: str) -> None:
-    """Raise an error if a number in an encoded value is not finite."""
-    if isinstance(value, dict):
-        value = list(value.values())
+def _parts(value: Any) -> dict[Any, Any]:
     if isinstance(value, list):
-        for part in value:
-            refuse_infinite(part, what)
-    elif isinstance(value, float) and not isfinite(value):
-        raise StateError(f"{what} of a state must have finite numbers only, got {value}")
+        return dict(enumerate(value))
+    return value if isinstance(value, dict) else {}
 
 
 def _same_kind(value: Any, form: Any) -> bool:
@@ -155,9 +137,7 @@ class Stateful:
         """Continue from the result of `state`, which a digest may have checked."""
         parts = {name: state[name] for name in self.PARTS}
         if not checked:
-            what = type(self).__name__
-            refuse_infinite(parts, what)
-            refuse_other_form(parts, Stateful.state(self), what)
+            refuse_other_form(parts, Stateful.state(self), type(self).__name__)
         vars(self).update((name, decode(part)) for name, part in parts.items())
 
 
@@ -196,7 +176,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     state = document.get("state")
     if not isinstance(state, dict) or document.get("digest") != _digest(state):
         raise StateError(f"{path} was altered or damaged: its digest does not match its content")
-    refuse_version(str(path), document.get("version"), *(TUNERS if "tuner" in state else (VERSION,)))
+    known = TUNERS if "tuner" in state else (VERSION,)
+    refuse_version(str(path), document.get("version"), *known)
     return state
 
 

@@ -176,7 +176,7 @@ def uncompiled_rounds(learner: Any, environment: Environment) -> Callable[[int],
             environment.rounds,
             rounds,
         )
-        learner._noise.skip(rounds)
+        learner._noise.drawn += rounds
         learner._take_over(state, rounds)
         environment.rounds += rounds
 

@@ -17,7 +17,8 @@ from dikin.errors import NumericalError, ParameterError
 from dikin.feedback import Feedback
 from dikin.learners.base import Learner
 from dikin.learners.corral import Corral, mirror_step
-from dikin.rng import Noise, stream_key
+from dikin.learners.noise import Noise
+from dikin.rng import stream_key
 
 HORIZON, ETA, SEED, RANGE = 60, 1.0, 7, (3.0, 11.0)
 DISC = dikin.Ball(2, 2.0, [1.0, -1.0])

@@ -146,8 +146,10 @@ def test_enormous_requests() -> None:
 def test_a_service_that_loses_answers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: every fifth answer is acknowledged and not written."""
     loses = """
+from functools import wraps
 from dikin.studies.study import Study
 tell = Study.tell
+@wraps(tell)
 def loses(self, query, *given, **named):
     if getattr(query, "id", query) % 5:
         tell(self, query, *given, **named)

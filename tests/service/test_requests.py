@@ -61,18 +61,6 @@ def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
     assert 'method="other"' in text
 
 
-# --- keys ----------------------------------------------------------------------------------------
-
-
-def test_a_request_sent_again_is_one_request(service: Serving) -> None:
-    service.send("PUT", "/v1/studies/keys", TUNER)
-    first, again, other = (
-        service.send("POST", "/v1/studies/keys/ask", {}, Idempotency_Key=key).content["id"]
-        for key in ("order 17", "order 17", "order 18")
-    )
-    assert first == again != other
-
-
 # --- bad requests --------------------------------------------------------------------------------
 
 BAD: list[tuple[str, Any, int, str, str]] = [

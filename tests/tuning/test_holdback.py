@@ -88,7 +88,7 @@ def test_a_trial_that_is_held_back_uses_the_control(parameters, given, control):
         ({"control": {"price": 99}}, "control cannot have price=99"),
         ({"control": {"price": None}}, "leave it out for its start"),
         ({"control": {"price": "4"}}, "control cannot have price"),
-        ({"control": 4.0}, "a setting by name"),
+        ({"control": 4.0}, "must be given by name"),
         ({"guard": 2}, "write 0.02"),
         ({"guard": 0.0}, "above 0 and below 1"),
         (

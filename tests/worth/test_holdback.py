@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from dikin.errors import ParameterError
-from dikin.rng import lot
 from dikin.worth.holdback import evidence, holdback_share, is_held_back, lost_answers
 
 COUNT = 20_000
@@ -22,6 +21,12 @@ def test_the_share_is_as_asked(share: float, key: str) -> None:
     """Six standard deviations: fails by chance less than once in 10^8 keys."""
     held = sum(is_held_back(key, id, share) for id in range(COUNT))
     assert abs(held - share * COUNT) < 6 * sqrt(COUNT * share * (1 - share))
+
+
+def lot(key: str, id: int) -> float:
+    """Another hash of the same key and id."""
+    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) / 2.0**64
 
 
 def test_the_coin_is_independent_of_lots_of_other_keys_and_of_the_round_before() -> None:

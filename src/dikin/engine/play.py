@@ -217,7 +217,7 @@ def compiled_rounds(learner: Learner, environment: Environment) -> Advance | Non
                     loop(
                         *players, generator, environment.chances, environment.rounds + played, count
                     )
-                    learner._noise.skip(count)
+                    learner._noise.drawn += count
             except BaseException:  # Ctrl-C is heard when the loop returns: no round counts
                 environment.chances.bit_generator.state = before
                 learner._noise.seek(drawn)

@@ -31,13 +31,13 @@ from collections.abc import Iterator
 from math import inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple, Self
 
-from dikin.arguments import nonnegative, one_of
+from dikin.arguments import nonnegative
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError, shown
 from dikin.kernel import compilable
 from dikin.learners.barrier_ftrl import HELD, RATE, SPENT, TOTAL, BarrierFTRL
 from dikin.learners.kernel_learner import Asked, LearnerState, Proposal
-from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, optional_horizon, parameter
+from dikin.learners.parameters import LIPSCHITZ, SMOOTHNESS, one_of, optional_horizon, parameter
 from dikin.theory import rates
 
 EARLIEST = 3.0

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dikin import rng
-from dikin.arguments import checked_range, number, optional, whole
+from dikin.arguments import checked_range, number, whole
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     FeedbackError,
@@ -24,13 +23,15 @@ from dikin.errors import (
     ParameterError,
 )
 from dikin.feedback import Feedback
-from dikin.learners.parameters import Declared, a_domain, parameter
+from dikin.learners.noise import Noise
+from dikin.learners.parameters import Declared, a_domain, optional, parameter
 from dikin.learners.range_search import RangeSearch
 from dikin.learners.saving import Saved
 from dikin.learners.units import InUnits, LossRange, Units
 from dikin.open_queries import OpenQueries, Query
 from dikin.players import locked
 from dikin.registry import Registry
+from dikin.rng import stream_key
 from dikin.theory.certificate import RANGE, Part
 
 ROUNDING = 1e-9
@@ -95,7 +96,7 @@ class Learner(Declared, InUnits, Saved):
         self._search = RangeSearch() if searches else None
         self.rounds = 0
         self._earlier = 0  # rounds before the last restart
-        self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), self.geometry.size)
+        self._noise = Noise(stream_key(self.seed, "learner"), self.geometry.size)
         # |u|^2 below which no rounding can put a point outside: well within the inscribed ball.
         digits = 1e-9 + 1e-15 * float(np.abs(domain.center).max()) / domain.inradius
         self._surely_inside = max(0.0, (1.0 - digits) * domain.inradius / domain.radius) ** 2

@@ -26,8 +26,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dikin import rng
-from dikin.arguments import optional, positive
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.errors import ParameterError, shown
 from dikin.feedback import Feedback
@@ -35,8 +34,10 @@ from dikin.learners import parameters
 from dikin.learners.barrier_family import HazanLevy, SahaTewari
 from dikin.learners.base import LEARNERS, Learner
 from dikin.learners.descent import FKM
-from dikin.learners.parameters import parameter
+from dikin.learners.noise import Noise
+from dikin.learners.parameters import optional, parameter
 from dikin.players import locked
+from dikin.rng import stream_key
 from dikin.silence import silence
 
 Proposed = tuple[int, float, Array, tuple[Any, ...]]
@@ -102,7 +103,7 @@ class Corral(Learner):
         learners = [self._checked_base(base) for base in self.bases]
         self._blueprints = [(type(base), base.arguments()) for base in learners]
         self._limits = [base.curvature_limit for base in learners]
-        self._noise = rng.Noise(rng.stream_key(self.seed, "learner"), 1)
+        self._noise = Noise(stream_key(self.seed, "learner"), 1)
         count = len(learners)
         self._inverse = np.full(count, float(count))  # 1/p
         self._etas = np.full(count, self.eta or sqrt(count / self.horizon))

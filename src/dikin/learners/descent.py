@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dikin.arguments import optional, positive
+from dikin.arguments import positive
 from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError
 from dikin.feedback import Feedback
@@ -34,6 +34,7 @@ from dikin.learners.parameters import (
     LIPSCHITZ,
     assumed_curvature,
     finite_array,
+    optional,
     parameter,
     two_parts,
 )

@@ -6,14 +6,15 @@ import inspect
 import re
 from collections.abc import Callable
 from textwrap import fill
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from dikin import arguments
-from dikin.arguments import LARGEST, optional
+from dikin.arguments import LARGEST, whole
 from dikin.domains.base import Domain
-from dikin.errors import FeedbackError, ParameterError, shown
+from dikin.errors import FeedbackError, ParameterError, did_you_mean, shown
+
+T = TypeVar("T")
 
 REQUIRED: Any = inspect.Parameter.empty
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -69,15 +70,36 @@ def parameter(
 
 def horizon(least: int, why: str) -> Any:
     """Declare the number of rounds, which must be at least `least` for the formulas to hold."""
-    return parameter(f"{HORIZON}.", arguments.horizon(least, why))
+    return parameter(f"{HORIZON}.", lambda value, name: whole(value, name, least, why))
 
 
 def optional_horizon(least: int, why: str, *, default: None, kw_only: bool) -> Any:
     """Declare the number of rounds, which need not be known."""
-    check = optional(arguments.horizon(least, why))
+    check = optional(lambda value, name: whole(value, name, least, why))
     return parameter(
         f"{HORIZON}. None if it is not known.", check, default=default, kw_only=kw_only
     )
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def one_of(*words: str) -> Callable[[Any, str], str]:
+    """Return the check of a word, with an error that suggests the nearest known word."""
+
+    def check(value: Any, name: str) -> str:
+        if value not in words:
+            raise ParameterError(
+                f"no {name} are called {shown(value)}.{did_you_mean(str(value), words)}"
+            )
+        return str(value)
+
+    return check
+
+
+def optional(check: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
+    """Return the check of an argument that may be None."""
+    return lambda value, name: None if value is None else check(value, name)
 
 
 @dataclass_transform(

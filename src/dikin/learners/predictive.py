@@ -24,7 +24,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dikin.arguments import LARGEST, checked_range, moderate, nonnegative, number, optional
+from dikin.arguments import LARGEST, checked_range, nonnegative, number
 from dikin.domains.base import Array, Domain, Geometry
 from dikin.errors import (
     DomainError,
@@ -40,7 +40,7 @@ from dikin.learners import parameters
 from dikin.learners import predictive_schedule as schedule
 from dikin.learners.base import ROUNDING
 from dikin.learners.kernel_learner import Asked, KernelLearner, LearnerState, Proposal
-from dikin.learners.parameters import parameter
+from dikin.learners.parameters import optional, parameter
 from dikin.learners.predictive_schedule import (
     CLIPPED,
     CURVATURE,
@@ -69,7 +69,7 @@ from dikin.learners.predictive_schedule import (
     learn_forecast,
     measuring,
 )
-from dikin.learners.units import LossRange
+from dikin.learners.units import LossRange, moderate
 from dikin.players import locked
 from dikin.silence import warn
 from dikin.vectors import add_combination, combine, dot

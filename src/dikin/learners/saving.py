@@ -11,10 +11,10 @@ from dikin import serialization
 from dikin.domains.base import Domain, Geometry
 from dikin.errors import StateError
 from dikin.learners import range_search
+from dikin.learners.noise import Noise
 from dikin.learners.units import LossRange
 from dikin.open_queries import Query
 from dikin.players import Player, locked
-from dikin.rng import Noise
 from dikin.silence import silence
 
 
@@ -106,10 +106,10 @@ class Saved(Player[Query]):
         learner._noise.restore(state["generator"])
         if cls.__module__.partition(".")[0] == "dikin":  # one's own may have a form that changes
             form = serialization.encode(learner._numbers())
-            serialization.refuse_other_form(state["numbers"], form, "numbers")
+            serialization.refuse_other_form(state["numbers"], form, "numbers", finite=False)
         learner._set_numbers(serialization.decode(state["numbers"]))
         for item in state["open"]:
-            serialization.refuse_infinite(item, "an open query")
+            serialization.refuse_other_form(item, None, "an open query")
             id, point, *memo = serialization.decode(item)
             point.setflags(write=False)
             learner._open[id] = Query(id, point), memo[0] if memo else range_search.STALE

@@ -18,9 +18,9 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from dikin.arguments import LARGEST, checked_range, moderate
+from dikin.arguments import LARGEST, checked_range
 from dikin.domains.base import Array, Domain, Geometry
-from dikin.errors import DomainError
+from dikin.errors import DomainError, ParameterError
 
 LossRange = tuple[float, float] | None
 """The least and the largest loss, or None if they are not known."""
@@ -114,3 +114,13 @@ class InUnits:
         value = getattr(self, name)
         scaled = self.units.curvature if name == "smoothness" else self.units.slope
         return moderate(scaled(value), name, value)
+
+
+def moderate(value: float, name: str, original: float) -> float:
+    """Return a constant of the losses in the paper's units, small enough to compute with."""
+    if not value < LARGEST:
+        raise ParameterError(
+            f"{name}={original:g} is {value:g} in units of the domain's radius and the losses' "
+            f"range; at most {LARGEST:g} can be computed with: is that range too small?"
+        )
+    return value

@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -19,7 +19,6 @@ from itertools import count, repeat
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Router
@@ -83,6 +82,7 @@ HEADERS = {
 Seen = Status | tuple[str, str]
 """The status of a study, or its name and why it cannot be read."""
 
+ENCODE = json.JSONEncoder(allow_nan=False).encode
 log = logging.getLogger("dikin.service")
 
 
@@ -421,7 +421,7 @@ def _utf8(header: str) -> str:
         return header
 
 
-def _is_large(headers: Headers) -> bool:
+def _is_large(headers: Mapping[str, str]) -> bool:
     length = headers.get("content-length", "0")
     return len(length) > len(str(limits.READ_AT_ONCE)) or "transfer-encoding" in headers
 
@@ -461,6 +461,8 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
         raise RequestError(f"the {place} must be a JSON object such as {{...}}, got {got}")
     unknown = set() if asked.is_open else given.keys() - known.keys()
     missing = known.keys() & asked.required - given.keys()
+    if not (unknown or missing):
+        return
     faults = [
         f"{shown(name)} is not known in the {place}."
         f"{did_you_mean(name, known) if known else ' This takes none.'}"
@@ -469,8 +471,7 @@ def _refuse_others(asked: Endpoint, given: Any, place: str, known: dict[str, Sch
     if len(unknown) > FAULTS:
         faults.append(f"and {len(unknown) - FAULTS:,} more")
     faults += [f"{name} is missing in the {place}" for name in sorted(missing)]
-    if faults:
-        raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
+    raise RequestError("; ".join(fault.removesuffix(".") for fault in faults))
 
 
 def _value(text: str) -> Any:
@@ -482,7 +483,7 @@ def _value(text: str) -> Any:
 
 
 def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    content = "{}" if answer is None else json.dumps(plain(answer), allow_nan=False)
+    content = "{}" if answer is None else ENCODE(plain(answer))
     return Response(content, status, headers, media_type="application/json")
 
 
@@ -497,8 +498,7 @@ STUDIES = record(
 TUNER_EXAMPLE = (
     '{"tuner": {"price": {"low": 1, "high": 14, "start": 4}}, "maximize": true, "seed": 7}'
 )
-FAULTS = 5
-"""Faults of one request that an error lists."""
+FAULTS = 5  # of one request, that an error lists
 MOST_LISTED = 100
 """Studies in one answer."""
 

@@ -129,13 +129,13 @@ def tell(
 
     The same answer again is accepted and counts once. A different one is an error.
     """
-    trial = _query(id, point)
+    trial = id if point is None else _query(id, point)
     study.tell(trial, value, metrics=metrics, covariates=covariates, failed=failed)
 
 
-def _query(id: Any, point: Any) -> Query | int:
-    known: Any = query_or_id(id) if point is not None else id
-    return known if point is None else Query(known, frozen(point, "point", 1))
+def _query(id: Any, point: Any) -> Query:
+    known: Any = query_or_id(id)
+    return Query(known, frozen(point, "point", 1))
 
 
 @operation("POST", "play", answer=record(forgotten=WHOLE), of=Study.forget)
@@ -143,7 +143,7 @@ def forget(
     study: Study, id: Id | None = None, older_than: float | None = None, point: Point = None
 ) -> Any:
     """Close a trial that will never be answered, or all old ones. Repeating this is allowed."""
-    trial = None if id is None else _query(id, point)
+    trial = id if id is None or point is None else _query(id, point)
     return {"forgotten": study.forget(trial, older_than=older_than)}
 
 

@@ -96,7 +96,7 @@ class OpenStudy:
 
         Without an answer in time this is an error. An act that had begun may still be carried out.
         """
-        if self.is_stuck:
+        if self._busy_since is not None and self.is_stuck:
             raise self._stuck_error()
         self.used = time.monotonic()
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()

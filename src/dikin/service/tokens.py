@@ -74,7 +74,7 @@ class Access(NamedTuple):
                 f"this needs a token with the right {right}; token {self.name!r} has the right "
                 f"{self.right}. To create one: dikin token create NAME --right {right}"
             )
-        if study is not None and not self.covers(study):
+        if self.studies is not None and study is not None and not self.covers(study):
             studies = ", ".join(map(repr, self.studies or ()))
             raise AccessError(f"token {self.name!r} is for {studies}, not for {study!r}")
 

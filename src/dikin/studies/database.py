@@ -235,8 +235,7 @@ class Database(ABC):
 
 def digest_of(rows: Sequence[Row]) -> str:
     """Return the digest of the content of rows, without their numbers and seals."""
-    content = [*map(itemgetter(slice(6)), rows)]
-    return sha256(json.dumps(content).encode()).hexdigest()
+    return sha256(json.dumps([*map(itemgetter(slice(6)), rows)]).encode()).hexdigest()
 
 
 def seal_after(before: str, first: int, digest: str) -> str:

@@ -14,7 +14,7 @@ from dikin.serialization import number_or_nan
 from dikin.status import Status
 from dikin.studies.database import Row as Stored
 from dikin.studies.log import Log
-from dikin.tuning.history import Row, history_table
+from dikin.tuning.history import Row, history_table, rows_of
 from dikin.tuning.space import Space
 from dikin.tuning.tuner import HISTORY
 from dikin.vectors import Table
@@ -130,8 +130,8 @@ def earlier_rounds(log: Log, fold: Fold) -> list[Row]:
             row = round_of({"round": round} | body)
             rounds.append(row._replace(point=point, center=center))
         round -= kind == "tell"
-    kept = json.loads(log.beginning().text)["state"].get("history", ())
-    return [*map(Row.from_json, kept), *reversed(rounds)]
+    kept = rows_of(json.loads(log.beginning().text)["state"])
+    return [*kept, *reversed(rounds)]
 
 
 def write_csv(table: Table, file: SupportsWrite[str]) -> None:

@@ -87,6 +87,7 @@ class Ledger:
         self._fold: Fold | None = None
         self._epoch, self._saved = 0, 0
         self._held = False  # True in a transaction that keeps others out
+        self._waiting: list[Row] = []  # rows of it that are appended together, as one statement
         self._lost: StoreError | None = None
         self._closed = self._created = False
         database.on_fork = self._before_fork
@@ -134,7 +135,7 @@ class Ledger:
         """Forget all that is not in the database."""
         if self._held:
             self._fold = None
-        self._held = False
+        self._held, self._waiting = False, []
         self.database.rollback()
 
     def close(self) -> None:
@@ -156,6 +157,8 @@ class Ledger:
         fold = self._fold  # nobody else can write while this client holds the study
         if fold and (self._held or head == (self.log.study, fold.n, self._epoch)):
             return fold
+        if self._waiting:
+            self._write()
         fold, began = self._fold or self._loaded(), self._fold is None
         page = self.log.page(fold.n)
         if page.head < fold.n:
@@ -217,21 +220,48 @@ class Ledger:
         fold = self._fold or self.current()
         if self.damage is not None:
             raise self.damage
-        heads = ANY if slack is None else (fold.n, fold.n + slack)
-        placed = self.database.append(self.log.study, rows, self._epoch, heads, jump)
-        if placed is None:
-            return None
-        first, seal = placed
+        if self.sharing and self._held and rows[0].kind not in CONTROL:
+            first, seal = fold.n + 1, ""
+            self._waiting += rows
+        else:
+            self._write()
+            heads = ANY if slack is None else (fold.n, fold.n + slack)
+            placed = self.database.append(self.log.study, rows, self._epoch, heads, jump)
+            if placed is None:
+                return None
+            first, seal = placed
         if first == fold.n + 1 + jump:
             self._fold = None
             for n, row in enumerate(rows, first):
                 fold.apply(row._replace(n=n, seal=seal))
-            fold.mark()
+            if seal:
+                fold.mark()
             self._epoch += rows[0].kind in CONTROL
             self._fold, self.space = fold, fold.tuner.space
         else:
             self.others = max(self.others, 1)
         return first
+
+    def _write(self) -> None:
+        """Append the rows that wait, as one statement with one seal."""
+        rows, self._waiting = self._waiting, []
+        if rows:
+            try:
+                placed = self.database.append(self.log.study, rows, self._epoch)
+            except Taken as taken:
+                raise StoreError(f"{self.database.name} is damaged: {taken}") from taken
+            if placed is None:
+                raise StoreError(f"study {self.log.name!r} was deleted meanwhile")
+            if self._fold is not None:
+                self._fold.seal = placed[1]
+                self._fold.mark()
+
+    def _row(self, **part: int | str | None) -> Row | None:
+        """Return a row, as `Log.row`, of those that wait, too."""
+        ((name, value),) = part.items()
+        if value is not None and any(getattr(row, name) == value for row in self._waiting):
+            self._write()
+        return self.log.row(**part)
 
     def write(self, act: Callable[[], T | None], alone: bool = False) -> T:
         """Append rows by `act`, with others kept out if it returns None, or with `alone`."""
@@ -261,6 +291,7 @@ class Ledger:
         fold = self._fold or self.current()
         if fold.n - self._saved < (SNAPSHOT_EVERY if self.others <= SLACK // 2 else self._worth):
             return
+        self._write()
         state = fold.snapshot()
         self.log.save_snapshot(state)
         self._saved = fold.n
@@ -276,7 +307,8 @@ class Ledger:
 
     def _commit(self) -> None:
         """Commit. If the connection breaks meanwhile, the last seal shows if that was done."""
-        fold = self.fold
+        self._write()
+        fold = self._fold or self.current()
 
         def is_written() -> bool:
             self.database.begin()
@@ -382,7 +414,7 @@ class Ledger:
 
         def act() -> list[Trial] | None:
             nonlocal known
-            before, known = self.log.row(key=known), key
+            before, known = self._row(key=known), key
             return self._asked(asked_for, key) if before is None else self._again(before, asked_for)
 
         return self.write(act, self.others > SLACK)
@@ -442,7 +474,7 @@ class Ledger:
             if id not in fold.asked:
                 fold = self.current()
             if id not in fold.asked and 0 <= id < 2**63:  # the integers of a database
-                row = self.log.row(ask=id)
+                row = self._row(ask=id)
                 if row is not None and row.kind == kind:
                     if answer is not None:
                         _refuse_another(row, trial, answer)
@@ -470,7 +502,7 @@ class Ledger:
         key = key and f"{kind} {key}"
 
         def act() -> int | None:
-            before = self.log.row(key=key)
+            before = self._row(key=key)
             if before is not None:
                 return before.n if before.kind == kind else self._refuse_key(before)
             if check(self.fold) is False:

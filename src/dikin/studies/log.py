@@ -137,9 +137,10 @@ class Log:
             (self.version, after, 2**62 if upto is None else upto, self.study),
         )
         head, epoch, base, saved = found[0][:4] if found else (*self.head(), None, None)
-        if not all(isinstance(each, int) for each in (head, epoch, base, saved)):
+        if set(map(type, (head, epoch, base, saved))) != {int}:
             self._no_beginning()
-        rows = [Row(*each[4:]) for each in found if each[4] is not None]
+        there = found and found[0][4] is not None
+        rows = [Row(*each[4:]) for each in found] if there else []
         return Page(head, epoch, base, saved, rows)
 
     def rows(

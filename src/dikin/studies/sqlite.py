@@ -109,7 +109,8 @@ class Sqlite(Database):
             )
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        self._refuse_exchanged()
+        if not self.inside:  # a transaction does so when it begins, and at its end
+            self._refuse_exchanged()
         return super().run(sql, values)
 
     def _explained(self, error: Exception) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import nan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,22 +52,24 @@ class Row(NamedTuple):
     center: Array | Sequence[float] = ()
     """The best setting after the round."""
 
-    @classmethod
-    def from_json(cls, columns: Sequence[str], content: Sequence[Any]) -> Row:
-        """Return the row of its plain JSON values, whose names may be those of another version."""
+
+COLUMNS_9 = (*Row._fields[:-1], "left_out", "center")
+"""The columns of a row in states of version 9."""
+
+
+def rows_of(state: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows in the state of a tuner, whose columns may be those of another version."""
+    columns = state.get("columns", COLUMNS_9)
+    for content in state.get("history", ()):
         known = zip(columns, content, strict=True)
-        row = cls(**{name: value for name, value in known if name in cls._fields})
-        return row._replace(
+        row = Row(**{name: value for name, value in known if name in Row._fields})
+        yield row._replace(
             point=np.array(row.point, dtype=float),
             center=np.array(row.center, dtype=float),
             value=number_or_nan(row.value),
             expected=number_or_nan(row.expected),
             expected_control=number_or_nan(row.expected_control),
         )
-
-
-COLUMNS_9 = (*Row._fields[:-1], "left_out", "center")
-"""The columns of a row in states of version 9."""
 
 
 def history_table(

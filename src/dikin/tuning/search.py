@@ -285,9 +285,10 @@ class Search(Stateful):
 
     def _at_weights(self, weights: Array, choice: int) -> tuple[Place, list[tuple[Place, float]]]:
         """Return the mean place of a context and a choice, and its parts with their shares."""
-        cells = [(cell, w) for cell, w in enumerate(weights.tolist()) if w] or [(0, 1.0)]
-        total = sum(w for _, w in cells)
-        parts = [(self.places[cell * self.choices + choice], w / total) for cell, w in cells]
+        parts = [(self.places[choice], 1.0)]
+        if self.contexts:
+            shares = (weights / weights.sum()).tolist()
+            parts = [(self.places[i * self.choices + choice], w) for i, w in enumerate(shares) if w]
         place = Place.__new__(Place)
         vars(place).update(vars(max(parts, key=itemgetter(1))[0]))
         place.e = self._features(weights, choice)

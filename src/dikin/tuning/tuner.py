@@ -32,7 +32,7 @@ from dikin.serialization import VERSION, count_of, plain
 from dikin.status import OpenQueries, Status
 from dikin.tuning.circumstances import Contexts, Covariates, Values
 from dikin.tuning.guarantee import Certificate, Floor, Play
-from dikin.tuning.history import COLUMNS_9, Row, figure_of, history_table, to_frame
+from dikin.tuning.history import Row, figure_of, history_table, rows_of, to_frame
 from dikin.tuning.limits import FAILED, checked_metrics, read_limits
 from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.recommendation import UNKNOWN, Interval, Recommendation
@@ -869,8 +869,7 @@ class Tuner(Player[Trial]):
         if tuner._worth is not None:
             tuner._worth.restore(state["worth"])
         tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
-        columns = state.get("columns", COLUMNS_9)
-        tuner._history.extend(Row.from_json(columns, row) for row in state["history"])
+        tuner._history.extend(rows_of(state))
         added = sum(row.round == 0 for row in tuner._history)
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))

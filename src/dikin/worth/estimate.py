@@ -11,7 +11,7 @@ from math import ceil, copysign, exp, inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
 from dikin.errors import StateError
-from dikin.serialization import count_of, finite_or_none, refuse_infinite, refuse_other_form
+from dikin.serialization import count_of, finite_or_none, refuse_other_form
 from dikin.worth.holdback import guard_share, lost_answers
 from dikin.worth.power import rounds_to_see
 from dikin.worth.sums import ANSWERS, FEWEST, Sums
@@ -289,7 +289,6 @@ class UpliftEstimate:
         windows = 2 + (len(state["guarded"]) == 3) if self.limit is not None else 0
         form = self.state() | {"reason": None, "level": None, "guarded": [sums] * windows}
         refuse_other_form(state, form, what)
-        refuse_infinite(state, what)
         if len(state["guarded"]) != windows:
             raise StateError(f"{what} has {len(state['guarded'])} windows, not {windows}")
         self.reason = None if state["reason"] is None else str(state["reason"])

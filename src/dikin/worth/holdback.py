@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from math import lgamma, log, log1p
 from typing import Any
 
 from dikin.arguments import number
 from dikin.errors import ParameterError, shown
-from dikin.rng import lot
 
 MOST = 0.5
 """The largest share: more control than tuning would be another experiment."""
@@ -39,7 +39,8 @@ def _checked_share(value: Any, name: str, wanted: str, is_right: Callable[[float
 def is_held_back(key: str, id: int, share: float) -> bool:
     """Return True if a trial of a tuner's key uses the control: the same in every process."""
     # The personalisation separates this stream from every other hash of the same key and id.
-    return lot(key, id, b"holdback") < share
+    digest = hashlib.blake2b(f"{key}/{id}".encode(), digest_size=8, person=b"holdback").digest()
+    return (int.from_bytes(digest) >> 11) / 2.0**53 < share
 
 
 def lost_answers(share: float, tuned: int, held_back: int) -> str | None:
