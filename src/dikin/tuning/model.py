@@ -253,7 +253,10 @@ class Regression(Stateful):
             self.S = np.where(reads, keep * self.S + w * e * e / h, self.S)
             self.live += not history
             if self.live > UNSCORED and not history:
-                ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
+                if self.robust:
+                    ll = self.ll - 0.5 * np.log(s2 * h) - 2.5 * np.log1p(r2 / NU)
+                else:  # squares favour the mean of skewed metrics, densities their mode
+                    ll = self.ll - 0.5 * e * e / (self.weights @ s2)
                 likely = np.exp(ll - ll.max())
                 self.ll = np.log((1.0 - SHARE) * likely / likely.sum() + SHARE * self.prior)
         w = w * reads if weight is None else weight * reads

@@ -475,19 +475,18 @@ class Search(Stateful):
         mean, sd = model.believed(phi, 1.0)
         good, bound = value is not None and value < mean, FAR * sd
         self.in_row = self.in_row + 1 if self.in_row < 4 else 0
-        usual = [x[:d] for x, _ in self.ordinary][-5:]
-        middle = np.mean(usual, axis=0) if usual else place.y
+        near = sorted(self.ordinary, key=lambda each: -np.linalg.norm(each[0][d:] - row.e))[-15:]
+        middle = np.mean([x[:d] for x, _ in near[-5:]], axis=0) if near else place.y
         away = np.linalg.solve(matrix(place.R), row.x - middle)
         self.far.append(np.asarray(away / max(float(np.linalg.norm(away)), 1e-300), float))
         self.left_out += value is not None
         self.recent.append(value is not None)
-        last = [v for _, v in self.ordinary][-15:]
+        last = [v for _, v in near]  # in similar contexts
         depends = self._depends()
         if last:  # values show the noise better than an early model
             sd = min(sd, 0.5 * float(np.ptp(last)))
-        bounded = (
-            mean - bound if good else max([mean, *last]) + (ABOVE_WORST if depends else 2.0) * sd
-        )
+        above = (ABOVE_WORST if depends else 2.0) * sd
+        bounded = mean - bound if good else max([mean, *last]) + above
         if value is not None and not good:
             bounded = min(bounded, value)
         early = value is not None and model.rounds < 2 * len(phi)  # one row would decide much
@@ -637,7 +636,6 @@ class Search(Stateful):
             bend = A + np.tensordot(weights, bends, 1)
             return self._minimum(y0, g + weights @ np.array(slopes), bend, M)
 
-        y = point()
         for _ in range(2 if len(weights) > 1 else 1):
             for k, slope in enumerate(slopes):
                 weights[k] = 0.0
@@ -650,10 +648,8 @@ class Search(Stateful):
                 for _ in range(12):
                     middle = 0.5 * (low + high)
                     weights[k] = unit * np.exp(middle)
-                    if self._excess(point(), e)[k] > 0.0:
-                        low = middle
-                    else:
-                        high = middle
+                    beyond = self._excess(point(), e)[k] > 0.0
+                    low, high = (middle, high) if beyond else (low, middle)
                 weights[k] = unit * np.exp(high)
                 y = point()
         return y
