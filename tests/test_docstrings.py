@@ -1,7 +1,5 @@
 """Every name of the reference, with methods and properties, is documented in numpydoc form."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whatever stands in a state: it is refused with the library's own error, or it can be played."""
 
-from __future__ import annotations
-
 import copy
 import logging
 import random

@@ -3,8 +3,6 @@
 A mutant is a sound object of which some methods or values are replaced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log, sqrt
@@ -68,9 +66,6 @@ def box() -> Box:
 
 def simplex() -> Simplex:
     return Simplex(4)
-
-
-# --- broken barriers and sets --------------------------------------------------------------------
 
 
 def with_a_hole(slope: Array) -> Array:

@@ -1,7 +1,5 @@
 """Every domain that the registry finds, with every example, keeps every law; wrapped ones too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every environment on every domain keeps what it declares; each law catches its mutant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

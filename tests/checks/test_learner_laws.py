@@ -1,7 +1,5 @@
 """Every learner that the registry finds keeps every law, on one domain of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 What every set obeys is in tests/checks: `-k box` there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

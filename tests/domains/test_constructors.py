@@ -1,7 +1,5 @@
 """Sets on which no bandit problem can be played, and near misses that are perfectly good."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

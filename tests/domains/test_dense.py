@@ -3,8 +3,6 @@
 What it computes is checked for every domain in tests/checks.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import dikin

@@ -3,8 +3,6 @@
 What every set obeys is in tests/checks: `-k polytope` there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

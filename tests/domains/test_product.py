@@ -3,8 +3,6 @@
 What every set obeys is in tests/checks: `-k product` there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dikin import Ball, Box, Product, Simplex

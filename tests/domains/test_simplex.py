@@ -3,8 +3,6 @@
 What every set obeys is in tests/checks: `-k simplex` there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg

@@ -1,7 +1,5 @@
 """Games that can be compiled, and the compiled loop's text run as plain Python."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ plain loop, the processor's vectors). One rounding of a sum moves the next centr
 game feeds that back, so after 60 rounds the results are compared to 1e-9 of the domain's size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ point, and says where its own centre goes. A point off the sphere that the text 
 error by itself.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import numpy as np

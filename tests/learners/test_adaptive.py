@@ -3,8 +3,6 @@
 Their formulas are checked in tests/paper.
 """
 
-from __future__ import annotations
-
 import warnings
 from itertools import pairwise
 

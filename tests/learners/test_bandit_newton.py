@@ -1,7 +1,5 @@
 """BanditNewton against its text; the extension is convex, the covariance stays one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """The learners that project against their texts, in units of their own."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from math import log, sqrt

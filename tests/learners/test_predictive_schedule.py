@@ -1,7 +1,5 @@
 """How `Predictive` chooses lambda, the rate and the level: closed forms, budgets, units."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import inf, isinf, log, sqrt
 from typing import Any
@@ -145,8 +143,6 @@ def balanced_rate(plan: Any, n: list[float], stiff: float) -> float:
     return schedule.next_rate(plan, n, FOREVER, stiff)
 
 
-# --- the rate ------------------------------------------------------------------------------------
-
 FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
@@ -229,9 +225,6 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
-# --- both, as section 13.3 has them --------------------------------------------------------------
-
-
 def swings(game: ScheduleReplay, late: int) -> None:
     """Slopes and noise that change, answered so many rounds late."""
     rng = np.random.default_rng(1)
@@ -254,9 +247,6 @@ def test_lambda_and_the_rate_are_those_of_the_page(
 ) -> None:
     """With late answers and with a memory: when the rate changes, what a rise costs."""
     swings(ScheduleReplay(memory, seed=3, **constant), late)
-
-
-# --- the level -----------------------------------------------------------------------------------
 
 
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
@@ -312,9 +302,6 @@ def test_a_larger_budget_is_noticed(
     monkeypatch.setattr(schedule, "budget", lambda *arguments: fold * right(*arguments))
     with pytest.raises(AssertionError):
         check_budgets(game, {"smoothness": 0.3, "loss_range": (-1, 1)})
-
-
-# --- units ---------------------------------------------------------------------------------------
 
 
 def trace(learner: Any, scale: float = 1.0, offset: float = 0.0) -> tuple[Any, Any]:

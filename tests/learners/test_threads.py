@@ -1,7 +1,5 @@
 """Threads share a learner: every call is made as a whole, in some order."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

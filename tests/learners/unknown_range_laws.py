@@ -4,8 +4,6 @@ Every `check_*` takes `make`, which builds a learner of some range, and a seed, 
 learner without a range; it raises a `CheckFailedError` where the law does not hold.
 """
 
-from __future__ import annotations
-
 import json
 from math import inf, isnan, log2, nan
 

@@ -1,7 +1,5 @@
 """Learners whose range is not known, with one thing wrong, each beside the law that must notice."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

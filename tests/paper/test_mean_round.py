@@ -95,9 +95,6 @@ def ball(dim: int) -> Iterator[tuple[float, Array]]:
                 yield weight / 48, sqrt((1 + node) / 2) * s
 
 
-# --- the estimator -------------------------------------------------------------------------------
-
-
 def bent(u: Array) -> float:
     return 0.4 * exp(0.9 * float(u.sum())) - 0.2 * float(u @ u) ** 2 - 0.2
 
@@ -126,9 +123,6 @@ def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) ->
         assert sqrt(away @ np.linalg.solve(hessian, away)) <= 1e-9
 
     holds(check, 1.0, 0.0, 0.9, sqrt(dim / (dim + 2)))
-
-
-# --- the price of a round ------------------------------------------------------------------------
 
 
 def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, float]:

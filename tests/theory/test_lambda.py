@@ -3,8 +3,6 @@
 `holds` gives each check the real function, then deliberately wrong ones, which it must reject.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 `holds` gives each check the real function, then wrong ones, which it must reject.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -52,9 +50,6 @@ def test_tables_have_the_corollaries_exponents(kind: str) -> None:
             assert slope == pytest.approx(rate.dim_exponent, abs=0.01)
 
     holds(check, TABLE[kind], TABLE[OTHER[kind]], lambda alphas: TABLE[kind](alphas)[::-1])
-
-
-# --- decay, and what is refused ----------------------------------------------------------------
 
 
 @both

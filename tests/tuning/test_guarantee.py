@@ -5,8 +5,6 @@ out; the trace of M for that of MM'; a failure as 0; the support of +G; a floor 
 the walls; the first forecast as 0.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import inf, log, pi, sqrt
 from typing import Any
@@ -50,9 +48,6 @@ def row_of(slope: Array) -> Play:
     return Play(NONE, NONE, 0.0, 0.0, slope, 0.0)
 
 
-# --- the estimate and its price ------------------------------------------------------------------
-
-
 def test_mean_of_estimates_is_the_mean_slope_inside_the_ellipse() -> None:
     found = np.zeros(2)
     for s in CIRCLE:
@@ -92,9 +87,6 @@ def test_a_round_costs_no_more_than_its_bound() -> None:
         for u in map(np.array, product(np.linspace(-1, 1, 41), repeat=2))
     ]
     assert 0 <= min(slack) < a
-
-
-# --- the certificate -----------------------------------------------------------------------------
 
 
 def test_least_of_a_linear_function_by_other_means() -> None:
@@ -166,9 +158,6 @@ def test_failures_and_rounds_that_were_not_drawn() -> None:
             one.certificate_for(**constants)
 
 
-# --- the floor -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("space", SETS, ids=["cube", "polygon"])
 def test_ellipsoids_lie_inside_and_are_not_too_small(space: Cube | Cut) -> None:
     rng, d = np.random.default_rng(5), space.d
@@ -221,9 +210,6 @@ def test_values_that_are_mostly_the_same_leave_exploring_finite(
         assert np.isfinite([*y, *factor.ravel(), floor.rate]).all()
     assert np.linalg.det(factor) > 1e-6
     assert (floor.rounds > 0) == (rare == 1.0)
-
-
-# --- in the tuner --------------------------------------------------------------------------------
 
 
 def bowl(tuner: dikin.Tuner, rounds: int, seed: int, at_once: int = 1) -> float:

@@ -41,9 +41,6 @@ def played(tuner: Tuner, rounds: int, value: Callable[[Params], float]) -> Tuner
     return tuner
 
 
-# --- names and values -------------------------------------------------------------------------
-
-
 def test_the_contract() -> None:
     tuner = Tuner(SHOP, maximize=True, seed=7)
     trial = tuner.ask()
@@ -99,9 +96,6 @@ def test_to_maximise_is_to_minimise_the_negative() -> None:
     assert high.importance == low.importance
 
 
-# --- the start --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("parameter", "start"),
     [
@@ -131,9 +125,6 @@ def test_a_start_at_a_bound_leaves_room() -> None:
     assert played(tuner, 60, lambda p: (p["x"] - 5) ** 2).best["x"] == pytest.approx(5, abs=0.3)
 
 
-# --- streams ----------------------------------------------------------------------------------
-
-
 def drawn(tuner: Tuner) -> list[list[float]]:
     low, high = np.array([[axis.low, axis.high] for axis in tuner.space.axes]).T
     return [((trial.point - low) / (high - low)).tolist() for trial in tuner.ask(n=50)]
@@ -154,9 +145,6 @@ def test_streams_are_of_the_seed_and_the_parameters() -> None:
     for other in found[1:4]:
         for a, b in zip(np.transpose(one), np.transpose(other), strict=True):
             assert abs(np.corrcoef(a, b)[0, 1]) < 0.5
-
-
-# --- open trials ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [8, 64])
@@ -198,9 +186,6 @@ def test_threads_share_a_tuner() -> None:
     assert not tuner.open_queries
 
 
-# --- pauses -----------------------------------------------------------------------------------
-
-
 def test_a_pause_uses_the_best_and_learns_nothing() -> None:
     tuner = played(Tuner(SHOP, maximize=True, seed=2), 50, revenue)
     waiting = tuner.ask()
@@ -221,9 +206,6 @@ def test_a_pause_uses_the_best_and_learns_nothing() -> None:
     assert not trial.paused
     assert tuner._search.model.rounds == known["model"]["rounds"] + 1
     assert [*tuner.history()["paused"]] == 50 * [False] + 22 * [True] + [False]
-
-
-# --- history ----------------------------------------------------------------------------------
 
 
 def test_the_history_has_every_round() -> None:
@@ -251,9 +233,6 @@ def test_the_history_has_every_round() -> None:
     assert table["best.level"][-1] == tuner.best_for({"hour": 3})["level"]
     assert list(tuner.to_frame().columns) == list(table.dtype.names or ())
     assert restored(tuner).history().tobytes() == table.tobytes()
-
-
-# --- state ------------------------------------------------------------------------------------
 
 
 def from_file(tuner: Tuner, file: Path) -> Tuner:
@@ -334,9 +313,6 @@ def test_a_state_with_a_part_missing_is_refused(part: str) -> None:
     del state[part]
     with pytest.raises(errors.DikinError):
         dikin.restore(state)
-
-
-# --- bad input --------------------------------------------------------------------------------
 
 
 OK = {"ms": 1.0}
@@ -456,9 +432,6 @@ def test_bad_input_is_refused_and_changes_nothing(act: Any, error: Any, words: s
 def test_other_arguments_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(errors.ParameterError, match=words):
         Tuner(SHOP, **options)
-
-
-# --- what it says -----------------------------------------------------------------------------
 
 
 def test_the_summary_says_what_was_told() -> None:
