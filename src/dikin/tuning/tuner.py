@@ -353,7 +353,7 @@ class Tuner(Player[Trial]):
             requests. They count as if they had been passed to `ask`. The setting must not influence
             them.
         failed : bool, default False
-            True if the trial failed, as by a timeout or a crash. It has no value then.
+            True if the trial failed, as by a timeout or a crash. Such a trial has no value.
 
         Raises
         ------
@@ -487,7 +487,7 @@ class Tuner(Player[Trial]):
         """Learn from a trial that the tuner did not ask for: a log of last month, another tuner.
 
         Such rows are history: they count where they agree with the trials that are asked for. They
-        are no part of `rounds`, of the uplift and of the certificate.
+        do not count in `rounds`, the uplift and the certificate.
 
         Parameters
         ----------
