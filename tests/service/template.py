@@ -3,8 +3,6 @@
 It does not import `dikin.service`: a program may set a limit before it does.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`dikin.Study("http://...")` does what a study in a database does: values, errors, bits."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -327,9 +325,6 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
     assert run("export", "by hand").count("\n") == 2
     run("delete", "by hand", "--yes")
     assert "by hand" not in run("list")
-
-
-# --- what else may answer ------------------------------------------------------------------------
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 A damage that is neither noticed nor harmless fails.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import resource
@@ -115,9 +113,6 @@ def _fill(file: str, room: int) -> int:
         return 0 if study.verify().rows in (acknowledged + 2, acknowledged + 3) else 1
 
 
-# --- damage --------------------------------------------------------------------------------------
-
-
 def flipped(content: bytes, count: int, seed: int, first: int = 0) -> Iterator[bytes]:
     """One bit of a byte that is not 0 is another."""
     used = [place for place, byte in enumerate(content) if byte and place >= first]
@@ -165,9 +160,6 @@ def damaged_files(file: str, contents: Iterator[bytes]) -> Iterator[bool]:
 
 def _all_of(study: dikin.Study) -> tuple[Any, ...]:
     return study.state(), study.history().tobytes(), study.verify().rows
-
-
-# --- crowds --------------------------------------------------------------------------------------
 
 
 class Crowd(NamedTuple):

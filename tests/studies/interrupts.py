@@ -4,15 +4,13 @@ Each of these yields, for one instant after another, whether it came to pass, an
 was acknowledged is there, once, and that the client agrees with the rows.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import dikin
 from dikin import errors
@@ -27,7 +25,7 @@ class At:
     def __init__(self, at: int, act: Callable[[], object]) -> None:
         self.left, self._act = at, act
 
-    def __enter__(self) -> At:
+    def __enter__(self) -> Self:
         sys.setprofile(self._look)
         return self
 
@@ -82,9 +80,6 @@ def agrees(url: str, study: dikin.Study) -> None:
         assert other.rounds == study.rounds
 
 
-# --- Ctrl-C --------------------------------------------------------------------------------------
-
-
 def calls(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
     """Ctrl-C in ask and tell: the next call goes on, whatever was left behind."""
     with dikin.Study(url, "a", made(), patience=60.0) as study:
@@ -136,8 +131,6 @@ def openings(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
         yield came
 
 
-# --- handlers ------------------------------------------------------------------------------------
-
 ACTS: dict[str, Callable[[dikin.Study], object]] = {
     "ask": lambda study: study.ask(),
     "tell": lambda study: study.tell(study.ask(), 0.25),
@@ -178,9 +171,6 @@ def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell")
             yield came and refused.pop()
             refused.append(False)
         agrees(url, study)
-
-
-# --- statements that fail ------------------------------------------------------------------------
 
 
 def statements(url: str, every: int = 1, act: str = "tell", after: bool = False) -> Iterator[bool]:

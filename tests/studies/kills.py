@@ -11,8 +11,6 @@ Afterwards the rows are read from the database by plain SQL:
 `make kills` plays it everywhere: see torture.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -61,9 +59,6 @@ def told_with(query: int) -> dict[str, Any]:
         return told | {"failed": True}
     told |= {"value": value_at(query), "metrics": {"p99_ms": 150.0 + query % 60}}
     return told if query % 3 else told | {"covariates": {"late": sin(query)}}
-
-
-# --- a client ------------------------------------------------------------------------------------
 
 
 def client(url: str, acks: Path, seed: int) -> None:
@@ -120,9 +115,6 @@ def client(url: str, acks: Path, seed: int) -> None:
 
 def is_paused(study: dikin.Study) -> bool:
     return study.paused
-
-
-# --- the game ------------------------------------------------------------------------------------
 
 
 class Report(NamedTuple):
@@ -190,9 +182,6 @@ def game(
     troubles = [path.read_text() for path in folder.glob("error-*")]
     assert not troubles, troubles
     return check(store or url, folder, kills, absences)
-
-
-# --- the reckoning -------------------------------------------------------------------------------
 
 
 def rows_of(url: str) -> list[tuple[Any, ...]]:

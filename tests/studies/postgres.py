@@ -1,7 +1,5 @@
 """A PostgreSQL server of one's own, from a wheel that carries its binaries."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

@@ -4,8 +4,6 @@ Linux lets one delete a file that others have open, and SQLite goes on writing t
 there is gone when it closes the file.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
@@ -155,9 +153,6 @@ def test_without_the_look_rounds_would_go_unheard(
         assert study.rounds == 1
     with pytest.raises(errors.UnknownStudyError):
         dikin.Study(file, "a")
-
-
-# --- backups, as in docs/live.md -----------------------------------------------------------------
 
 
 def backup(file: str, copy: str) -> None:

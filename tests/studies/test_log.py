@@ -3,8 +3,6 @@
 Every test is also a test of the model below, which is what a log is without a database.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import closing
