@@ -83,7 +83,6 @@ def test_a_missing_parameter_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 OWN = {"predictive", "adaptivesmooth", "adaptivelipschitz"}
 """Those that the library is about: their papers and proofs are docs/mathematics.md."""
 
-
 WORDS = ("Published:", "Ours:", "References")
 
 

@@ -16,7 +16,6 @@ from dikin.learners.base import Learner
 
 DISC, PLANE = dikin.Ball(2), dikin.Simplex(3)
 
-
 two_point: Callable[..., Learner] = partial(dikin.TwoPoint, DISC, 3000, 1.0, seed=1)
 aogd: Callable[..., Learner] = partial(dikin.AOGD, DISC)
 pseudo_line: Callable[..., Learner] = partial(dikin.PseudoLine, DISC, 3000, 1.0, seed=1)

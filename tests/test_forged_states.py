@@ -30,7 +30,6 @@ VALUES: list[Any] = [
     *(float("nan"), float("inf")),
 ]
 
-
 NUMBERS = {"a": dikin.Real(0.1, 1, log=True), "b": dikin.Integer(1, 9)}
 NAMES = {"c": dikin.Choice([1, 2]), "d": dikin.Shares(["x", "y", "z"])}
 KNOWN = {"context": {"region": ["eu", "us"]}, "covariates": {"hour": dikin.Cycle(24)}}

@@ -1,7 +1,4 @@
-"""Domains with one thing wrong, each beside the law that must notice.
-
-A mutant is a sound object of which some methods or values are replaced.
-"""
+"""Domains with one thing wrong, each beside the law that must notice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Boxes: the update of few and of many sides.
-
-What every set obeys is in tests/checks: `-k box` there.
-"""
+"""Boxes: the update of few and of many sides."""
 
 from typing import Any
 

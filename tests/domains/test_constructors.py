@@ -27,7 +27,6 @@ SQUARE = [[1, 0], [-1, 0], [0, 1], [0, -1]]
 Accepted = tuple[Callable[[], Domain], list[float]]
 """A constructor, and the analytic centre of the set."""
 
-
 REFUSED: list[tuple[Any, ...]] = [
     (lambda: Affine(5, [[1]], [0]), "is 5", "wanted a domain"),
     (lambda: Affine(Ball(2), [[1, 0], [0, 0]], [0, 0]), "flattens", "[1. 0.]"),

@@ -1,7 +1,4 @@
-"""Polytopes: the extra that they need, and the nu of a triangle.
-
-What every set obeys is in tests/checks: `-k polytope` there.
-"""
+"""Polytopes: the extra that they need, and the nu of a triangle."""
 
 import numpy as np
 import pytest

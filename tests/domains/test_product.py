@@ -1,7 +1,4 @@
-"""Products: their working form.
-
-What every set obeys is in tests/checks: `-k product` there.
-"""
+"""Products: their working form."""
 
 import numpy as np
 

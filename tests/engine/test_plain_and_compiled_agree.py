@@ -28,7 +28,6 @@ SCHEDULED = next(game for game in ALL if game.learner_class is dikin.AdaptiveSmo
 """A learner whose rate follows the sum of the curvatures."""
 Begin = Callable[[Any, Environment], Any]
 
-
 UNEQUAL = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ellipsoid([0, 1], [[1, 0.3], [0.3, 4]]))
 GEOMETRY: Any = UNEQUAL.geometry(UNEQUAL.radius, equal_sides=True)
 COVERING = list(covering(ALL, types_in(GEOMETRY)))

@@ -47,7 +47,6 @@ CERTIFICATE = 1e-9
 BETA, STEEP = 1.2, 0.3
 """In working units, so that each of the two prices is the smaller one in some rounds."""
 
-
 FAR = 3.0
 REACH = 0.5
 

@@ -1,7 +1,4 @@
-"""What the adaptive learners share: the rate without a horizon, and whom they warn.
-
-Their formulas are checked in tests/paper.
-"""
+"""What the adaptive learners share: the rate without a horizon, and whom they warn."""
 
 import warnings
 from itertools import pairwise

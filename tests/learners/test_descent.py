@@ -42,7 +42,6 @@ SETS: dict[str, tuple[Any, Callable[[Array], Array]]] = {
     "simplex": (dikin.Simplex(4), onto_simplex),
 }
 
-
 ROUNDS = 60
 LOW, HIGH = 3.0, 11.0
 L, SIGMA = 1.5, 0.2

@@ -259,11 +259,7 @@ def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
 
 
 def check_budgets(game: str, options: dict[str, Any]) -> None:
-    """In a known range the level doubles after clipping, and halves within its budget.
-
-    What is clipped has been paid for when the level was halved. The rate changes in steps of STEP
-    at least, unless it falls to its cap, and rises within a like budget.
-    """
+    """In a known range the level doubles after clipping, and halves within its budget."""
     rounds, paid, most = 1000, 0.0, 0.0
     world = hostile(game, rounds)
     learner = dikin.Predictive(world.domain, seed=3, **options)
@@ -305,10 +301,7 @@ def test_a_larger_budget_is_noticed(
 
 
 def trace(learner: Any, scale: float = 1.0, offset: float = 0.0) -> tuple[Any, Any]:
-    """All points that are played, and certificates in units of `scale`.
-
-    The loss is a bowl with something to be clipped now and then.
-    """
+    """All points that are played, and certificates in units of `scale`."""
     points, certificates = [], []
     for t in range(200):
         query = learner.ask()

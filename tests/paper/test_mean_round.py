@@ -24,7 +24,7 @@ from dikin.learners.barrier_ftrl import RATE, TOTAL
 from dikin.open_queries import OpenQueries
 from dikin.rng import stream
 from paper.charts import Array, Chart, holds
-from paper.runs import ANSWERS, SETS, Record, build
+from paper.runs import SETS, Record, alternating, build
 
 Loss = Callable[[Array], float]
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
@@ -57,7 +57,7 @@ def played(learner: Adaptive, noise: Array, loss: Loss, sigma: float) -> tuple[f
 
 
 def on_the_way(kind: str, name: str) -> Adaptive:
-    return Record(build(kind, SETS[name])).play(ANSWERS["alternating"], 15).learner
+    return Record(build(kind, SETS[name])).play(alternating, 15).learner
 
 
 def standing(learner: Adaptive) -> Array:

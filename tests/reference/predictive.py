@@ -23,15 +23,7 @@ gamma^(T-s). Let L_s be l_s with r in the place of rbar. Then
 bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. Neither the rates nor the lambdas nor
 what was learnt are in it, nor how the centres came about.
 
-What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
-proof needs the mean of r alone.
-
-It is Theorem 13 of docs/mathematics.md, with its proof. No rate has to fall, and eta d c may be of
-any size.
-
-What the proof needs: b and H are fixed before the direction is drawn, or at least do not depend on
-it, every loss is truly sigma strongly convex, and when an answer comes depends neither on its
-direction nor on its loss. What is learnt, the lambdas and the rates may depend on anything.
+It is Theorem 13 of docs/mathematics.md, with its proof.
 """
 
 from collections.abc import Sequence

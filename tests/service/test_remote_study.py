@@ -90,7 +90,6 @@ def added(study: dikin.Study, t: int) -> dikin.Trial:
 
 SPLIT = dikin.Shares(["a", "b"])
 
-
 CODECS = {
     "codec": dikin.Choice(["lz4", "zstd", "none"], start="zstd"),
     "pool": dikin.Integer(1, 1000, start=8, log=True),
@@ -249,7 +248,6 @@ MISTAKES: dict[str, tuple[type[Exception], Act]] = {
         ),
     ),
 }
-
 
 OTHER_WORDS = {"other tuner", "trial of another tuner"}
 """The words name the place, or a point without its names; the class of the error is the same."""

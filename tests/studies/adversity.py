@@ -1,7 +1,4 @@
-"""Servers that freeze, disks that are full, files that are damaged, crowds of clients.
-
-A damage that is neither noticed nor harmless fails.
-"""
+"""Servers that freeze, disks that are full, files that are damaged, crowds of clients."""
 
 import os
 import random
@@ -36,11 +33,7 @@ def insist(call: Callable[[], Any]) -> Any:
 
 
 def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
-    """Freeze a server at random instants while a client plays; its rounds and its longest call.
-
-    Nothing that was acknowledged is lost, nothing counts twice, and no call waits until the server
-    goes on.
-    """
+    """Freeze a server at random instants while a client plays; its rounds and its longest call."""
     chance, rounds, longest, in_time = random.Random(seed), 0, 0.0, list[bool]()
     with dikin.Study(server.url, "frozen", fresh(), patience=PATIENCE) as study:
         for _ in range(count):

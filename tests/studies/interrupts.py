@@ -1,8 +1,4 @@
-"""Something happens at every instant of a call: Ctrl-C, a handler that uses the study, a failure.
-
-Each of these yields, for one instant after another, whether it came to pass, and checks that what
-was acknowledged is there, once, and that the client agrees with the rows.
-"""
+"""Something happens at every instant of a call: Ctrl-C, a handler with the study, a failure."""
 
 import sqlite3
 import sys
@@ -144,10 +140,7 @@ ACTS: dict[str, Callable[[dikin.Study], object]] = {
 
 
 def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell") -> Iterator[bool]:
-    """A signal handler, a log handler or a `__del__` uses the study inside a call of its own.
-
-    Whether it was refused: it is not before the call has begun, and after it has ended.
-    """
+    """A signal handler, a log handler or a `__del__` uses the study inside a call of its own."""
     with dikin.Study(url, "a", plain(), patience=60.0) as study:
         play(study, 0.5)
         acknowledged, refused = [1], [False]
@@ -174,10 +167,7 @@ def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell")
 
 
 def statements(url: str, every: int = 1, act: str = "tell", after: bool = False) -> Iterator[bool]:
-    """Every statement fails once, before or after it was carried out, while the connection lives.
-
-    On PostgreSQL also the connection: the call is repeated, and counts once.
-    """
+    """Every statement fails once, before or after it was carried out."""
     lost = url.startswith("postgresql")
     with dikin.Study(url, "a", plain(), patience=60.0) as study:
         play(study, 0.5)

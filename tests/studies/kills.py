@@ -251,10 +251,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
 
 
 def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Begin and end of the waits for a turn that no absence of the server explains.
-
-    Opening is no wait: it reads the journal.
-    """
+    """Begin and end of the waits for a turn that no absence of the server explains."""
     found = [(ack[1], ack[2]) for ack in acks if ack[0] == "wait" and ack[3] != "opening"]
     return [
         (start, end)

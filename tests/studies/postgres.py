@@ -141,11 +141,7 @@ class Server:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[list[int]]:
-        """Every process of the server is stopped; the list is empty once they go on.
-
-        They do so after a minute, whatever happens: a client that would wait for ever then gets
-        its answer, and the test sees that.
-        """
+        """Every process of the server is stopped; the list is empty once they go on."""
         assert self._process is not None
         stopped: list[int] = []
 

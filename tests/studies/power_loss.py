@@ -199,10 +199,7 @@ class Report(NamedTuple):
 
 
 def cut(record: Path, kind: str, seed: int = 1) -> Report:
-    """Lose the power just before each sync, before an acknowledgement that came without, and last.
-
-    After the first acknowledgement: before it nothing is promised.
-    """
+    """Lose the power before each sync, before an acknowledgement without one, and last."""
     disk, chance = Disk(), Random(seed)
     cuts = lost = verified = 0
     first, synced = "", True

@@ -1,8 +1,4 @@
-"""A database that is deleted, replaced or put back from a backup: nothing goes there unheard.
-
-Linux lets one delete a file that others have open, and SQLite goes on writing to it: what it keeps
-there is gone when it closes the file.
-"""
+"""A database that is deleted, replaced or put back from a backup: nothing goes there unheard."""
 
 import os
 import shutil

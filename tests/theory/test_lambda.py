@@ -1,7 +1,4 @@
-"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), and lambda_t itself.
-
-`holds` gives each check the real function, then deliberately wrong ones, which it must reject.
-"""
+"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), and lambda_t itself."""
 
 import math
 import sys

@@ -1,7 +1,4 @@
-"""The two tables, against the corollaries as printed.
-
-`holds` gives each check the real function, then wrong ones, which it must reject.
-"""
+"""The two tables, against the corollaries as printed."""
 
 import functools
 import math
@@ -19,7 +16,6 @@ TABLE = {kind: functools.partial(rates.table, order) for kind, order in ORDER.it
 EXPONENT = {kind: functools.partial(rates.decaying_exponent, k) for kind, k in ORDER.items()}
 ALPHAS = (0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
 both = pytest.mark.parametrize("kind", OTHER)
-
 
 PRINTED = {
     "smooth": {

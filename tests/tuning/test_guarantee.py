@@ -1,9 +1,4 @@
-"""The certificate of whatever was used: each formula by a second derivation.
-
-Mutants that these tests find: M^-1 s for M^-T s; the slope not added; d left out; (d+1)/(d+2) left
-out; the trace of M for that of MM'; a failure as 0; the support of +G; a floor that is not cut at
-the walls; the first forecast as 0.
-"""
+"""The certificate of whatever was used: each formula by a second derivation."""
 
 from itertools import product
 from math import inf, log, pi, sqrt
@@ -100,11 +95,7 @@ def test_least_of_a_linear_function_by_other_means() -> None:
 
 
 def certified(rng: np.random.Generator, space: Cube | Cut) -> tuple[float, float]:
-    """Certificate and regret of linear losses, with late and missing answers, chosen by spite.
-
-    The centre follows the last estimate; the next slope turns against where the centre is; the
-    forecast is absurd.
-    """
+    """Certificate and regret of linear losses, with late and missing answers, chosen by spite."""
     certificate, open_rows = Certificate(space, smoothness=0.0), list[tuple[Play, Array, float]]()
     d, total, slopes, y = space.d, 0.0, np.zeros(space.d), np.zeros(space.d)
     for t in range(30):

@@ -300,10 +300,7 @@ def missing(tuner):
 
 @pytest.mark.parametrize("ids_of_rows", [False, True], ids=["tuner", "study"])
 def test_values_of_one_arm_that_never_come_are_a_warning(ids_of_rows):
-    """Mutant: only trials that are forgotten count. These stay open, and others overtake them.
-
-    Fifty trials must overtake one, also in a study, where a round takes two ids.
-    """
+    """Mutant: only trials that are forgotten count. These stay open, and others overtake them."""
     tuner, counts = made(), []
     for round in range(200):
         trial, fact = tuner.draft({}, {}, 2 * round if ids_of_rows else round, round)

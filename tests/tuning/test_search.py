@@ -1,9 +1,4 @@
-"""The tuner's regression and where it explores.
-
-Mutants that these tests find: a first value judged without its neighbours; a row of the first ones
-that is never judged again; exploring that a limit narrows on one side; exploring that an impossible
-limit stops; a side of far values that is measured from the centre; importance without its ridge.
-"""
+"""The tuner's regression and where it explores."""
 
 import json
 from collections.abc import Callable

@@ -1,9 +1,11 @@
 """The tuner: names, sense, start, streams, pauses, open trials, state, and what it refuses."""
 
 import copy
+import json
 import pickle
 import threading
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from math import inf, isnan, nan
 from pathlib import Path
@@ -272,6 +274,11 @@ def in_the_middle(rounds: int = 30) -> Tuner:
     return tuner
 
 
+@cache
+def state_in_the_middle() -> str:
+    return json.dumps(in_the_middle().state())
+
+
 def asked(tuner: Tuner, t: int) -> Any:
     return tuner.ask({"region": ["eu", "us"][t % 2]}, covariates={"hour": t % 24})
 
@@ -309,7 +316,7 @@ def test_a_copy_has_the_same_future(way: str, rounds: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("part", list(Tuner(SHOP).state()))
 def test_a_state_with_a_part_missing_is_refused(part: str) -> None:
-    state = in_the_middle().state()
+    state = json.loads(state_in_the_middle())
     del state[part]
     with pytest.raises(errors.DikinError):
         dikin.restore(state)
@@ -391,7 +398,7 @@ FOREIGN = Tuner({"x": Real(0, 1)}).ask(n=31)[-1]
 
 @pytest.mark.parametrize(("act", "error", "words"), BAD, ids=[words for _, _, words in BAD])
 def test_bad_input_is_refused_and_changes_nothing(act: Any, error: Any, words: str) -> None:
-    tuner = in_the_middle()
+    tuner = dikin.restore(json.loads(state_in_the_middle()))
     before = tuner.state()
     with pytest.raises(error, match=words) as refused:
         act(tuner)
