@@ -1,7 +1,5 @@
 """What holds for all tests; at the end of a run it is said what could not be tested here."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import logging

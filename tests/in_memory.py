@@ -1,7 +1,5 @@
 """Files in memory, for tests that wait for a disk and do not measure it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

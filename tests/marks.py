@@ -1,7 +1,5 @@
 """A table between two marks of a page, written there by the program that measured it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """Tables of names that a test may add to: afterwards they are as they were."""
 
-from __future__ import annotations
-
 import pytest
 
 from dikin import registry

@@ -41,8 +41,6 @@ def refused(action: Callable[[], Any], error: type[Exception], words: list[str])
     assert not message.startswith(("'", '"')), "a KeyError must not print the repr of its message"
 
 
-# --- answers (mathematics.md, section 9) -------------------------------------------------------
-
 NOT_A_LOSS, OUT_OF_RANGE, BAD = errors.LossError, errors.LossRangeError, errors.ParameterError
 NEVER, CLOSED = errors.UnknownQueryError, errors.ClosedQueryError
 THEIRS = smooth(seed=4).ask()
@@ -111,8 +109,6 @@ def told(make: Callable[..., Learner], *answer: Any) -> str:
     learner.tell(learner.ask(), *answer)
     return frozen(learner)
 
-
-# --- a learner's own arguments -----------------------------------------------------------------
 
 ARGUMENTS: list[tuple[str, Any, list[str]]] = [
     ("smoothness", -0.5, ["-0.5", "finite", "not negative"]),

@@ -1,7 +1,5 @@
 """The command line where its output or its files cannot be written: a sentence, no traceback."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

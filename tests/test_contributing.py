@@ -1,7 +1,5 @@
 """The recipes of docs/extending.md: a class of one's own is one file, and all of it works."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Every name of the reference, with methods and properties, is documented in numpydoc form."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator
@@ -84,7 +82,6 @@ def test_a_missing_parameter_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 
 OWN = {"predictive", "adaptivesmooth", "adaptivelipschitz"}
 """Those that the library is about: their papers and proofs are docs/mathematics.md."""
-
 
 WORDS = ("Published:", "Ours:", "References")
 

@@ -1,7 +1,5 @@
 """Packages that are not installed: what goes on without them, and what an error says."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Feedback other than one value: refusals, learning, constructors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial
@@ -18,12 +16,9 @@ from dikin.learners.base import Learner
 
 DISC, PLANE = dikin.Ball(2), dikin.Simplex(3)
 
-
 two_point: Callable[..., Learner] = partial(dikin.TwoPoint, DISC, 3000, 1.0, seed=1)
 aogd: Callable[..., Learner] = partial(dikin.AOGD, DISC)
 pseudo_line: Callable[..., Learner] = partial(dikin.PseudoLine, DISC, 3000, 1.0, seed=1)
-
-# --- answers and contexts ------------------------------------------------------------------------
 
 WRONG: list[tuple[Callable[[], Learner], str, Any, list[str]]] = [
     (two_point, "tell", 0.3, ["TwoPoint must be told (loss, loss)", "0.3"]),
@@ -89,8 +84,6 @@ def test_it_learns_more_than_the_centre_knows(build: Any, make: Callable[..., Le
     assert not run.compiled
     assert run.regret[-1] < 0.8 * (idle.total_loss - idle.best()[1])
 
-
-# --- constructors --------------------------------------------------------------------------------
 
 ADX: Callable[..., Learner] = dikin.AgarwalDekelXiao
 REFUSED: list[tuple[Callable[[], Any], str]] = [

@@ -1,7 +1,5 @@
 """Whatever stands in a state: it is refused with the library's own error, or it can be played."""
 
-from __future__ import annotations
-
 import copy
 import logging
 import random
@@ -31,7 +29,6 @@ VALUES: list[Any] = [
     *("x", "", "1e5", [], {}, [[]], [0], [1e300], [None], ["x"], {"a": 1}),
     *(float("nan"), float("inf")),
 ]
-
 
 NUMBERS = {"a": dikin.Real(0.1, 1, log=True), "b": dikin.Integer(1, 9)}
 NAMES = {"c": dikin.Choice([1, 2]), "d": dikin.Shares(["x", "y", "z"])}

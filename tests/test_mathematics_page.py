@@ -1,7 +1,5 @@
 """docs/mathematics.md: numbers, references to them, and the places of the sources that name it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

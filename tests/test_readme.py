@@ -1,7 +1,5 @@
 """The README's lines, run word for word, and the commands that the pages name."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re

@@ -1,7 +1,5 @@
 """Classes of users: what is registered, what is refused, and what cannot be loaded is not saved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path

@@ -3,8 +3,6 @@
 Salmon, Moraes, Dror and Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from dikin import rng

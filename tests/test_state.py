@@ -36,9 +36,6 @@ def test_continues_with_its_arguments(make: Any, arguments: dict[str, Any]) -> N
         )
 
 
-# --- forecasts -----------------------------------------------------------------------------------
-
-
 class Forecasting(dikin.Predictive):
     """Asks two of three queries with a forecast."""
 
@@ -71,9 +68,6 @@ def test_forecasts_of_open_queries_come_back(arguments: dict[str, Any]) -> None:
     check(Forecasting)
     with pytest.raises(errors.CheckFailedError):
         check(Forgetful)
-
-
-# --- files that are not whole --------------------------------------------------------------------
 
 
 @pytest.fixture

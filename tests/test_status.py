@@ -1,7 +1,5 @@
 """The status of a tuner or study: as JSON and back, and in words."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from math import isnan

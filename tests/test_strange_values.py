@@ -1,7 +1,5 @@
 """Values that nobody should report: the library's own errors, short, and nothing changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

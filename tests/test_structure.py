@@ -87,9 +87,6 @@ def test_an_import_that_points_up_is_caught(part: str, line: str, wrong: str | N
     assert trespasses(part, line) == ({wrong} if wrong else set())
 
 
-# --- the package ---------------------------------------------------------------------------------
-
-
 PROJECT = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
 LAB = [re.split("[^a-z]", each)[0] for each in PROJECT["optional-dependencies"]["lab"]]
 HEAVY = [*LAB, "pandas", "click"]
@@ -134,8 +131,6 @@ def test_a_live_loop_needs_and_imports_little(code: str, loaded: list[str], tmp_
     modules = subprocess.check_output([sys.executable, "-c", probe], text=True).split()
     assert [name for name in HEAVY if name in modules] == loaded
 
-
-# --- names ---------------------------------------------------------------------------------------
 
 CONTRACT = """
 Tuner Study Integer Real Levels Choice Shares Cycle AdaptiveSmooth AdaptiveLipschitz Predictive

@@ -1,7 +1,5 @@
 """The example of an adapter runs."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Each adapter needs its own package alone, and names the extra that has it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

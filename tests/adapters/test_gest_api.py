@@ -1,7 +1,5 @@
 """The generator as gest-api describes it."""
 
-from __future__ import annotations
-
 from math import inf, nan
 from typing import Any
 
@@ -28,9 +26,6 @@ def tuner(maximize: bool = False) -> dikin.Tuner:
 
 def measured(point: Point, loss: Any) -> Point:
     return point | {"loss": loss}
-
-
-# --- what holds for the generator ----------------------------------------------------------------
 
 
 def test_results_reach_their_points() -> None:
@@ -119,9 +114,6 @@ def test_points_from_elsewhere_teach_nothing() -> None:
     assert generator.tuner.history()["value"].tolist() == [3.0, 2.5]
 
 
-# --- points --------------------------------------------------------------------------------------
-
-
 def test_the_interface() -> None:
     generator = TunerGenerator(vocs(constants={"charge": 250, "name": "run 7"}), seed=7)
     assert isinstance(generator, Generator)
@@ -133,9 +125,6 @@ def test_the_interface() -> None:
     with pytest.raises(ValueError, match="n must be at least 1"):
         generator.suggest(0)
     generator.finalize()
-
-
-# --- VOCS ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The provider in the real SDK: a trial for each key, and a host that never suffers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,9 +60,6 @@ def track(host: OpenFeatureClient, key: str, value: float | None, **attributes: 
     host.track("revenue", visit(key), TrackingEventDetails(value, attributes))
 
 
-# --- one trial for a key -------------------------------------------------------------------------
-
-
 def test_flags_of_a_key_are_one_trial() -> None:
     tuned = dikin.Tuner(PARAMETERS, seed=7)
     host, same = client(TunerProvider(tuned, "revenue")), visit("a")
@@ -122,9 +117,6 @@ def test_an_event_with_its_trial_is_told_to_no_other() -> None:
     track(host, "a", 300.0, trial=second)
     assert tuned.history()["value"].tolist() == [500.0, 300.0]
     assert host.get_float_details("price", 4.0, visit("a")).flag_metadata["trial"] == 2
-
-
-# --- what the host must not notice ---------------------------------------------------------------
 
 
 def test_a_wrong_flag_costs_the_default() -> None:
@@ -196,9 +188,6 @@ def test_a_store_that_is_down_costs_the_default() -> None:
     assert (broken.asked, broken.rounds) == (1, 1)
 
 
-# --- bounds --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("untracked", "values"), [(None, []), (0.0, [0.0, 0.0])])
 def test_old_keys_are_given_up(
     untracked: float | None, values: list[float], monkeypatch: pytest.MonkeyPatch
@@ -252,9 +241,6 @@ def test_failures_and_metrics_are_attributes_of_the_event() -> None:
     assert history["failed"].tolist() == [False, True]
 
 
-# --- types ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("given", "named", "message"),
     [
@@ -276,9 +262,6 @@ def test_the_log_says_what_was_not_reported(caplog: pytest.LogCaptureFixture) ->
     assert "needs a targeting key" in caplog.messages[1]
 
 
-# --- threads -------------------------------------------------------------------------------------
-
-
 def test_many_threads_tell_each_trial_once() -> None:
     tuned = tuner()
     host = client(TunerProvider(tuned, "revenue"))
@@ -293,9 +276,6 @@ def test_many_threads_tell_each_trial_once() -> None:
         list(pool.map(requests, range(8)))
     assert 100 <= tuned.rounds <= tuned.asked <= 200
     assert tuned.open_queries == []
-
-
-# --- studies -------------------------------------------------------------------------------------
 
 
 def play_in_two_processes(one: dikin.Study, other: dikin.Study) -> None:

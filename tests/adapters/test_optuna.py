@@ -1,7 +1,5 @@
 """The sampler in the real Optuna: what a tuner adds to it."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -194,9 +192,6 @@ def test_several_objectives_are_refused() -> None:
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=TunerSampler())
     with pytest.raises(ValueError, match="multi-objective"):
         study.ask(PRICE)
-
-
-# --- storages, studies, threads ------------------------------------------------------------------
 
 
 def journal(folder: Path) -> optuna.storages.JournalStorage:

@@ -1,7 +1,5 @@
 """Optuna's own tests of a sampler, on ours; versions before 4.8 have none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

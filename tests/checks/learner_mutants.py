@@ -1,7 +1,5 @@
 """Learners with one thing wrong, each beside the law that must notice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -30,9 +28,6 @@ class LearnerMutant:
     law: str
     wrong: str
     broken: LearnerFactory
-
-
-# --- the points ----------------------------------------------------------------------------------
 
 
 class Moved(AdaptiveSmooth):
@@ -66,9 +61,6 @@ class OneSided(Moved):
     def move(self, displacement: Array) -> Array:
         center = self.center - self.domain.center
         return center + np.abs(displacement - center)
-
-
-# --- chance and state ----------------------------------------------------------------------------
 
 
 class NewGenerator(AdaptiveSmooth):
@@ -105,9 +97,6 @@ class Restless(AdaptiveSmooth):
     def state(self) -> dict[str, Any]:
         self._noise.draw()
         return super().state() | {"generator": None}
-
-
-# --- answers -------------------------------------------------------------------------------------
 
 
 class Hasty(AdaptiveSmooth):
@@ -150,9 +139,6 @@ class ForgetsAll(AdaptiveSmooth):
 class ForgetsNothing(AdaptiveSmooth):
     def forget(self, query: Any) -> None:
         self._open.find(query)
-
-
-# --- the machine ---------------------------------------------------------------------------------
 
 
 class PresentCentre(AdaptiveSmooth):

@@ -1,9 +1,4 @@
-"""Domains with one thing wrong, each beside the law that must notice.
-
-A mutant is a sound object of which some methods or values are replaced.
-"""
-
-from __future__ import annotations
+"""Domains with one thing wrong, each beside the law that must notice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,9 +63,6 @@ def box() -> Box:
 
 def simplex() -> Simplex:
     return Simplex(4)
-
-
-# --- broken barriers and sets --------------------------------------------------------------------
 
 
 def with_a_hole(slope: Array) -> Array:

@@ -1,7 +1,5 @@
 """Every domain that the registry finds, with every example, keeps every law; wrapped ones too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -36,11 +34,7 @@ def turned(domain: Domain) -> Affine:
 
 
 def cases() -> Iterator[tuple[str, Domain, Iterable[Law]]]:
-    """An affine image of a set has no geometry of its own: the laws of the barrier suffice.
-
-    Products and images are made of sets that are flat, have points of another shape, or have parts:
-    of the last example, which is the most awkward.
-    """
+    """An affine image of a set has no geometry of its own: the laws of the barrier suffice."""
     every = DOMAIN_LAWS.values()
     for label, domain in EXAMPLES.items():
         yield label, domain, every

@@ -1,7 +1,5 @@
 """Every environment on every domain keeps what it declares; each law catches its mutant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,11 +20,7 @@ ENVIRONMENTS = list(registry.FOLDERS["environments"].every().values())
 
 
 def meetings() -> Iterator[Any]:
-    """Every environment on every kind of set with closed forms, and by turns on one of the others.
-
-    Those take ten times as long, and an environment asks no more of them than of any set. So one
-    kind of set meets all examples of an environment, and each other kind one of them, by turns.
-    """
+    """Every environment on every kind of set with closed forms, by turns on one of the others."""
     kinds = {
         kind: next(iter(cls.examples()))
         for kind, cls in registry.FOLDERS["domains"].every().items()

@@ -1,7 +1,5 @@
 """Every learner that the registry finds keeps every law, on one domain of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import NamedTuple
@@ -53,11 +51,7 @@ def cases() -> Iterator[Case]:
 
 
 def meets(kind: str, domain: dikin.Domain) -> bool:
-    """Whether a learner meets a set.
-
-    Those of this library meet all. The others meet a half of the sets with closed forms, and every
-    second one meets one of the rest, which take ten times as long and have one geometry in common.
-    """
+    """Whether a learner meets a set."""
     alike = [each.kind for each in places() if is_closed(each) == is_closed(domain)]
     turn = list(registry.FOLDERS["learners"].every()).index(kind) + alike.index(domain.kind)
     every = kind in OURS or domain.kind in ("ball", "box") or domain.dim == 1

@@ -1,7 +1,5 @@
 """Every law can fail: it passes a sound object and catches that object with one thing wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The second derivation: exact rational arithmetic, which knows no LAPACK and no error bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

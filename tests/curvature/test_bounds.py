@@ -1,7 +1,5 @@
 """Bounds on eigenvalues hold in exact arithmetic, and flat batches give exactly 0."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Every allowance for rounding is needed: without it a bound is wrong in exact arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -27,9 +25,6 @@ def require_between(found: Curvature, least: Fraction, most: Fraction) -> None:
         raise CheckFailedError(f"beta = {found.smoothness!r}, the true one is higher")
 
 
-# --- the sum of the Gram matrix ------------------------------------------------------------------
-
-
 def gram_error() -> None:
     """One row after another, so that no library chooses the order: 1 + c^2 + c^2 + ...
 
@@ -46,9 +41,6 @@ def gram_error() -> None:
         require_between(Curvature(added.least(), added.greatest()), total, total)
 
 
-# --- contexts that are projected onto a plane ----------------------------------------------------
-
-
 def projection_error() -> None:
     """B'c = 1 + e + e + ..., where again each e is about half of what 1 can be moved by.
 
@@ -63,9 +55,6 @@ def projection_error() -> None:
         terms = zip(context, line.basis[:, 0], strict=True)
         along = sum((Fraction(c) * Fraction(b) for c, b in terms), Fraction(0))
         require_between(of_contexts(line, [context]), along**2, along**2)
-
-
-# --- Cholesky's factorisation as a proof ---------------------------------------------------------
 
 
 def grams(seed: int, count: int) -> Iterator[Any]:
@@ -113,8 +102,6 @@ def cholesky_decides() -> None:
         require_bound(matrix, 1, spectrum.proven_below(matrix, 1.5 * float(values[0])))
         require_bound(matrix, -1, spectrum.proven_above(matrix, 0.5 * float(values[-1])))
 
-
-# --- each one, without its allowance -------------------------------------------------------------
 
 Patch = tuple[Any, str, Any]
 

@@ -1,7 +1,5 @@
 """The pages that people read in the repository."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from repository_pages import AUTO, ROOT

@@ -1,7 +1,5 @@
 """The built site in a real browser; `make docs` runs this after it has built it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

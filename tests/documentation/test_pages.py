@@ -1,7 +1,5 @@
 """The pages say what the CSVs say: every part between two marks is made anew and compared."""
 
-from __future__ import annotations
-
 from math import nan
 from runpy import run_path
 from typing import Any

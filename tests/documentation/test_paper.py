@@ -1,7 +1,5 @@
 """The paper in docs/paper: its numbers are those of the CSVs, and its source holds together."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages as they stand in the repository: links, the reference, and what else the site reads."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -86,9 +84,6 @@ def test_links_are_rewritten_for_the_site(
     assert site_target(target, source, page) == found
 
 
-# --- the reference -------------------------------------------------------------------------------
-
-
 def test_every_public_name_is_in_the_reference() -> None:
     written = "\n".join(pages().values())
     assert [name for name in entries() if f":: {name}\n" not in written] == []
@@ -118,9 +113,6 @@ def test_every_command_and_request_is_described() -> None:
     assert not on_a_page("dikin study patience")
     described = {"paths": {"/a": {"get": {"description": "Does a.\nMore.", "x-right": "read"}}}}
     assert list(requests(described)) == [("GET", "/a", "read", "Does a.")]
-
-
-# --- the check of what was built -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

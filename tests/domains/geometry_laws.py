@@ -5,8 +5,6 @@ geometry uses, its answers are carried into the chart and compared there. With u
 scale r, v = r u is the chart vector and r^2 Hessian(psi)(v) the Hessian in u.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import sqrt
 from typing import NamedTuple
@@ -135,9 +133,6 @@ class Direction:
         return linear, *products
 
 
-# --- the update --------------------------------------------------------------------------------
-
-
 def check_geometry_keeps_lengths_from_the_center(domain: Domain, rng: Generator) -> None:
     """The working form starts at zero, `outward` keeps lengths, and `inward` undoes it.
 
@@ -215,9 +210,6 @@ def check_project_finds_the_nearest_point(domain: Domain, rng: Generator) -> Non
             at_most(domain, "the largest (w - p).(v - p)", max(far), limit, w=w)
             inside = finite_inside(domain, (1 - DIGITS) * form.scale * p)
             require(inside, domain, f"the projection of {w}", "outside", "inside")
-
-
-# --- the exploration ---------------------------------------------------------------------------
 
 
 class View(NamedTuple):

@@ -1,7 +1,5 @@
 """Domains whose working form has one thing wrong, each beside the law that must notice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

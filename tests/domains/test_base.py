@@ -1,7 +1,4 @@
-"""What all sets have in common: they are values, and a wrong name gets the nearest one.
-
-Their laws are in tests/checks/test_domain_laws.py.
-"""
+"""What all sets have in common: they are values, and a wrong name gets the nearest one."""
 
 import numpy as np
 import pytest

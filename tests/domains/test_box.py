@@ -1,9 +1,4 @@
-"""Boxes: the update of few and of many sides.
-
-What every set obeys is in tests/checks: `-k box` there.
-"""
-
-from __future__ import annotations
+"""Boxes: the update of few and of many sides."""
 
 from typing import Any
 

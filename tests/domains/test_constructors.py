@@ -1,7 +1,5 @@
 """Sets on which no bandit problem can be played, and near misses that are perfectly good."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +26,6 @@ SQUARE = [[1, 0], [-1, 0], [0, 1], [0, -1]]
 
 Accepted = tuple[Callable[[], Domain], list[float]]
 """A constructor, and the analytic centre of the set."""
-
 
 REFUSED: list[tuple[Any, ...]] = [
     (lambda: Affine(5, [[1]], [0]), "is 5", "wanted a domain"),

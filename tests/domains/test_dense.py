@@ -1,9 +1,4 @@
-"""The working form of any domain: which updates it takes for good.
-
-What it computes is checked for every domain in tests/checks.
-"""
-
-from __future__ import annotations
+"""The working form of any domain: which updates it takes for good."""
 
 import pytest
 

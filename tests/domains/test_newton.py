@@ -1,7 +1,5 @@
 """The linear algebra that sets are built on, against SciPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg

@@ -1,9 +1,4 @@
-"""Polytopes: the extra that they need, and the nu of a triangle.
-
-What every set obeys is in tests/checks: `-k polytope` there.
-"""
-
-from __future__ import annotations
+"""Polytopes: the extra that they need, and the nu of a triangle."""
 
 import numpy as np
 import pytest

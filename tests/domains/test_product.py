@@ -1,9 +1,4 @@
-"""Products: their working form.
-
-What every set obeys is in tests/checks: `-k product` there.
-"""
-
-from __future__ import annotations
+"""Products: their working form."""
 
 import numpy as np
 

@@ -1,9 +1,4 @@
-"""Simplices: their chart, and how symmetric they are.
-
-What every set obeys is in tests/checks: `-k simplex` there.
-"""
-
-from __future__ import annotations
+"""Simplices: their chart, and how symmetric they are."""
 
 import numpy as np
 import pytest

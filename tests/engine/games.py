@@ -1,7 +1,5 @@
 """Games that can be compiled, and the compiled loop's text run as plain Python."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
@@ -87,11 +85,7 @@ def covering(found: list[Game], compiled: set[type]) -> Iterator[Game]:
 
 @cache
 def games() -> list[Game]:
-    """Every learner on every domain, and `AdaptiveSmooth` in every environment besides.
-
-    A learner sees of an environment no more than a loss and a curvature, and an environment of a
-    learner no more than a point: what goes wrong between two is seen in any game of these two.
-    """
+    """Every learner on every domain, and `AdaptiveSmooth` in every environment besides."""
     return list(_games())
 
 

@@ -1,7 +1,5 @@
 """Machine code: when it is made, for whom it is kept, and when it is made anew."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

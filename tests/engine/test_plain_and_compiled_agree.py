@@ -5,8 +5,6 @@ plain loop, the processor's vectors). One rounding of a sum moves the next centr
 game feeds that back, so after 60 rounds the results are compared to 1e-9 of the domain's size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +27,6 @@ OPTIONS = list(options())
 SCHEDULED = next(game for game in ALL if game.learner_class is dikin.AdaptiveSmooth)
 """A learner whose rate follows the sum of the curvatures."""
 Begin = Callable[[Any, Environment], Any]
-
 
 UNEQUAL = dikin.Product(dikin.Box([0, -5], [1, 5]), dikin.Ellipsoid([0, 1], [[1, 0.3], [0.3, 4]]))
 GEOMETRY: Any = UNEQUAL.geometry(UNEQUAL.radius, equal_sides=True)

@@ -1,7 +1,5 @@
 """The game as a whole: checkpoints, totals, compiling, refusals, progress."""
 
-from __future__ import annotations
-
 import io
 import math
 import sys

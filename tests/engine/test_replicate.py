@@ -1,7 +1,5 @@
 """Many games: the same with any workers and in any order."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

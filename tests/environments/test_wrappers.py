@@ -1,7 +1,5 @@
 """Shifted losses, and wrappers of wrappers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -35,8 +33,6 @@ def test_refusals() -> None:
     with pytest.raises(DikinError, match="offset must be"):
         dikin.Shifted(dikin.Ridge(DISC, 1.0), 0.0)
 
-
-# --- wrappers of wrappers -------------------------------------------------------------------------
 
 NESTED = {
     "understated shifted": lambda: dikin.Understated(

@@ -1,7 +1,5 @@
 """`make attack`: cells of the program, and that it breaks a certificate which is too small."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The long table of games: kept, continued, run again; and the command."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

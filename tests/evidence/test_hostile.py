@@ -1,7 +1,5 @@
 """Hostile games: the best point, the range and the smoothness of each kind, and a short game."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

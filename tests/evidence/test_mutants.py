@@ -1,7 +1,5 @@
 """The changes that mutants make."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evidence.mutants import Places, drawn, known

@@ -1,7 +1,5 @@
 """The rule for orderings: by hand, against SciPy and by simulation."""
 
-from __future__ import annotations
-
 from math import exp, inf, log, nan, sqrt
 
 import numpy as np

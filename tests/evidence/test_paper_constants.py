@@ -1,7 +1,5 @@
 """The tables with the paper's own constants, far out."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The problems that are tuned: their best settings, their noise and faults, and a short game."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 from unittest.mock import Mock
@@ -75,9 +73,6 @@ def test_the_problems_of_oppertune() -> None:
         assert problem.loss(np.array(problem.start)) == pytest.approx(start)
 
 
-# --- outside -------------------------------------------------------------------------------------
-
-
 def test_the_gains_of_riccatis_equation_are_the_best_ones() -> None:
     """Every neighbour costs more, before and after the friction has changed."""
     quiet = np.zeros((pendulum.STEPS, 4))
@@ -124,9 +119,6 @@ def test_a_truncated_normal_has_the_mean_of_rejected_draws() -> None:
     wanted = wanted[(wanted <= upper).all(axis=1)]
     assert found.mean(axis=0) == pytest.approx(wanted.mean(axis=0), abs=6 * 0.7 / 1000**0.5)
     assert np.cov(found.T) == pytest.approx(np.cov(wanted.T), abs=0.1)
-
-
-# --- engines, queues, files ----------------------------------------------------------------------
 
 
 def test_games_of_engines_have_the_elo_of_their_settings() -> None:

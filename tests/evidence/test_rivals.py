@@ -1,7 +1,5 @@
 """Optimizers of other packages: what they learn, and Bluefin by its text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tracer counts every call into dikin, and nothing else."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Traffic among servers: answers out of order, a change half-way, and no server is left behind."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

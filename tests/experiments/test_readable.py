@@ -1,7 +1,5 @@
 """Every figure of an experiment is read in print: its width, the size of its letters, its edges."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

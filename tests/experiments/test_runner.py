@@ -1,7 +1,5 @@
 """The runner of experiments: cells are values, and a finished one is never played again."""
 
-from __future__ import annotations
-
 import io
 import sqlite3
 from dataclasses import dataclass

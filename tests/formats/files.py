@@ -6,8 +6,6 @@ rounds, settings, certificates, open trials and history that this version read f
 `state9` has files of saved states 9, on SQLite alone.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

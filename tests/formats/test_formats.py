@@ -1,7 +1,5 @@
 """The files of earlier versions are whole, and say what they said when they were written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
@@ -128,8 +126,6 @@ def test_a_saved_file_of_another_version_is_refused(tmp_path: Path) -> None:
         with pytest.raises(errors.StateError, match=r"version 8, .* has no rounds to learn from"):
             dikin.load(file)
 
-
-# --- version 9 -----------------------------------------------------------------------------------
 
 EXPECTED_9 = files.expected("state9")
 

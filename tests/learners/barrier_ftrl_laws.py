@@ -1,7 +1,5 @@
 """The law of learners that follow the regularised leader: the certificate is its formula."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The laws of learners that explore around a centre: those of the two families of kernels."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The laws that a learner's family adds to those of every learner."""
 
-from __future__ import annotations
-
 from dikin.checks import Law, laws
 from dikin.learners.barrier_ftrl import BarrierFTRL
 from dikin.learners.base import Learner

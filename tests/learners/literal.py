@@ -1,11 +1,4 @@
-"""The older algorithms word for word, in the paper's units: lists of everything, nothing clever.
-
-Each is told the point that the shipped learner played and its loss, recovers the direction from the
-point, and says where its own centre goes. A point off the sphere that the text prescribes is an
-error by itself.
-"""
-
-from __future__ import annotations
+"""The older algorithms word for word, in the paper's units: lists of everything, nothing clever."""
 
 from math import log, sqrt
 

@@ -4,8 +4,6 @@ Each is told a round as the shipped learner lived it, recovers the direction fro
 were played, and says where its own centre goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil, log, log2, sqrt
 from typing import NamedTuple

@@ -14,7 +14,7 @@ three levels.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from dikin.learners.predictive_schedule import (
 )
 from learners.predictive_spaces import Space
 from reference.barriers import Array
-from reference.predictive import Answer, PredictiveReference, cheapest, inside
+from reference.predictive import PredictiveReference, inside
 
 CENTER = 1e-10
 """In units of the radius: Newton's method and the closed forms, after some sixty rounds."""
@@ -47,35 +47,8 @@ CERTIFICATE = 1e-9
 BETA, STEEP = 1.2, 0.3
 """In working units, so that each of the two prices is the smaller one in some rounds."""
 
-
 FAR = 3.0
 REACH = 0.5
-
-
-class Transcribed(PredictiveReference):
-    """With answers that only measure, and one minimum a round."""
-
-    measured = 0
-    """Answers that only measured."""
-
-    @property
-    def weights(self) -> Array:
-        T = len(self.answers)
-        order = np.maximum(np.arange(1, T + 1), self.measured)
-        return self.gamma ** (max(T, self.measured) - order).astype(float)
-
-    def minimiser(self) -> Array:
-        if self.answers and len(self.answers) < self.measured:
-            return self.center
-        return super().minimiser()
-
-    def round_price(
-        self, answer: Answer, smoothness: float | None, lipschitz: float | None
-    ) -> float:
-        tau, d = answer.trace, self.dim
-        curved = tau / d / 2 + tau / (d + 2) / 2
-        price = cheapest(smoothness, lipschitz, curved, sqrt(tau / d))
-        return price - answer.sigma / 2 * tau / (d + 2)
 
 
 @dataclass(frozen=True)
@@ -117,7 +90,7 @@ class Replay:
             memory=setting.memory,
             seed=1,
         )
-        self.reference = Transcribed(
+        self.reference = PredictiveReference(
             space.psi, space.dim, self.start, setting.memory, self.learner._state.numbers[RATE]
         )
         self.reference.measured = 0 if setting.ranged else MEASURED

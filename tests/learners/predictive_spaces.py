@@ -41,9 +41,6 @@ class Blocks:
     def each(self, u: Array) -> list[tuple[Normalised, Array]]:
         return [(p, self.scale * u[r]) for p, r in zip(self.parts, self.ranges, strict=True)]
 
-    def value(self, u: Array) -> float:
-        return sum(part.value(w) for part, w in self.each(u))
-
     def gradient(self, u: Array) -> Array:
         return self.scale * np.concatenate([part.gradient(w) for part, w in self.each(u)])
 

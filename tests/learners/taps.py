@@ -1,7 +1,5 @@
 """What a learner drew, for a text that is to draw the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dikin.domains.base import Array

@@ -1,9 +1,4 @@
-"""What the adaptive learners share: the rate without a horizon, and whom they warn.
-
-Their formulas are checked in tests/paper.
-"""
-
-from __future__ import annotations
+"""What the adaptive learners share: the rate without a horizon, and whom they warn."""
 
 import warnings
 from itertools import pairwise

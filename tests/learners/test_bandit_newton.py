@@ -1,7 +1,5 @@
 """BanditNewton against its text; the extension is convex, the covariance stays one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 from typing import Any
@@ -23,11 +21,7 @@ def root(matrix: Array) -> Array:
 
 
 class NewtonText:
-    """The text with Sigma itself, in units of the radius, for losses Y in [0, 1].
-
-    Sampling is by a Cholesky factor of Sigma^-1, as for the same noise the shipped learner's is;
-    everything after is by symmetric roots.
-    """
+    """The text with Sigma itself, in units of the radius, for losses Y in [0, 1]."""
 
     def __init__(self, gauge: Callable[[Array], float], sigma: Array, L: float, n: int) -> None:
         self.gauge, self.d, self.n, self.L = gauge, sigma.shape[0], n, L

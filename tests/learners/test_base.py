@@ -33,9 +33,6 @@ def test_the_certificate_is_nan_where_rounding_decides_the_centre(
     assert learner.certificate == sure.certificate  # nothing was forgotten meanwhile
 
 
-# --- the rest ------------------------------------------------------------------------------------
-
-
 def test_seeds() -> None:
     first = {seed: tuple(learner_on_disc(seed).ask().point) for seed in (0, 1, 2, 2**64, 2**128)}
     assert len({*first.values()}) == 5

@@ -1,7 +1,5 @@
 """Corral against the algorithm of the paper, written out; what it does when things go wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from itertools import product

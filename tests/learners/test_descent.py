@@ -1,7 +1,5 @@
 """The learners that project against their texts, in units of their own."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from math import log, sqrt
@@ -43,7 +41,6 @@ SETS: dict[str, tuple[Any, Callable[[Array], Array]]] = {
     "box": (dikin.Box([0, -1], [4, 2]), onto_box),
     "simplex": (dikin.Simplex(4), onto_simplex),
 }
-
 
 ROUNDS = 60
 LOW, HIGH = 3.0, 11.0

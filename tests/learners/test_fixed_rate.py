@@ -1,7 +1,5 @@
 """The learners with a barrier and a fixed rate against their texts."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import Any

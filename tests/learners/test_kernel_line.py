@@ -1,7 +1,5 @@
 """KernelLine against its text, and the two facts that its bound rests on."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 from statistics import NormalDist
 

@@ -41,9 +41,6 @@ def refuses(made: Any, act: Callable[[Any], object], error: type[Exception], wor
     assert expected(made) == expected(twin)
 
 
-# --- forecasts -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("forecast", [nan, -inf, 1e101, [0.5], True, Decimal("NaN")], ids=repr)
 def test_a_forecast_is_one_finite_number(forecast: Any) -> None:
     refuses(learner(), lambda made: made.ask(forecast=forecast), errors.FeedbackError, "forecast")
@@ -80,9 +77,6 @@ def test_bad_arguments(name: str, value: Any, error: type[Exception], words: str
     with pytest.raises(error, match=words) as caught:
         dikin.Predictive(BOX, **{"loss_range": (-1e-3, 1e-3), name: value})
     assert isinstance(caught.value, errors.DikinError)
-
-
-# --- certificates afterwards ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

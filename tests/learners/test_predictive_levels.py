@@ -3,8 +3,6 @@
 The level is transcribed here from docs/mathematics.md, 13.3, as a loop over all surprises so far.
 """
 
-from __future__ import annotations
-
 from math import exp, log
 from typing import Any
 
@@ -74,9 +72,6 @@ def test_the_level_follows_the_median() -> None:
         assert n[LEVEL] == pytest.approx(6 * median, rel=1e-9)
 
 
-# --- what is far off -----------------------------------------------------------------------------
-
-
 def rounds_until_learnt(values: Values, change: int, seed: int) -> int:
     """Rounds after a change until five in a row are learnt as they are."""
     learner = dikin.Predictive(BOX, seed=seed)
@@ -120,9 +115,6 @@ def test_the_level_halves_forty_times_at_most() -> None:
     for _ in range(60):
         schedule.double_or_halve(learner._kernel, n, False, 1)
     assert n[LEVEL] == first * 2.0**-40
-
-
-# --- losses that are all the same at first -------------------------------------------------------
 
 
 def settled(first: float, same: int, scale: float, rounds: int = 1000) -> float:

@@ -1,7 +1,5 @@
 """How `Predictive` chooses lambda, the rate and the level: closed forms, budgets, units."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import inf, isinf, log, sqrt
 from typing import Any
@@ -145,8 +143,6 @@ def balanced_rate(plan: Any, n: list[float], stiff: float) -> float:
     return schedule.next_rate(plan, n, FOREVER, stiff)
 
 
-# --- the rate ------------------------------------------------------------------------------------
-
 FOREVER = 1e30
 """Rounds, of which each pays next to nothing of the barrier."""
 
@@ -229,9 +225,6 @@ def test_no_step_is_longer_than_a_share_of_the_level() -> None:
         assert max(steps) == pytest.approx(cap)  # reached, in the first rounds
 
 
-# --- both, as section 13.3 has them --------------------------------------------------------------
-
-
 def swings(game: ScheduleReplay, late: int) -> None:
     """Slopes and noise that change, answered so many rounds late."""
     rng = np.random.default_rng(1)
@@ -256,9 +249,6 @@ def test_lambda_and_the_rate_are_those_of_the_page(
     swings(ScheduleReplay(memory, seed=3, **constant), late)
 
 
-# --- the level -----------------------------------------------------------------------------------
-
-
 def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
     """The price of one clipped round, and what all of them may cost: as much as all else."""
     plan, n = learner._kernel, learner._state.numbers
@@ -269,11 +259,7 @@ def budget(learner: Any, rounds: int, rate: float) -> tuple[float, float]:
 
 
 def check_budgets(game: str, options: dict[str, Any]) -> None:
-    """In a known range the level doubles after clipping, and halves within its budget.
-
-    What is clipped has been paid for when the level was halved. The rate changes in steps of STEP
-    at least, unless it falls to its cap, and rises within a like budget.
-    """
+    """In a known range the level doubles after clipping, and halves within its budget."""
     rounds, paid, most = 1000, 0.0, 0.0
     world = hostile(game, rounds)
     learner = dikin.Predictive(world.domain, seed=3, **options)
@@ -314,14 +300,8 @@ def test_a_larger_budget_is_noticed(
         check_budgets(game, {"smoothness": 0.3, "loss_range": (-1, 1)})
 
 
-# --- units ---------------------------------------------------------------------------------------
-
-
 def trace(learner: Any, scale: float = 1.0, offset: float = 0.0) -> tuple[Any, Any]:
-    """All points that are played, and certificates in units of `scale`.
-
-    The loss is a bowl with something to be clipped now and then.
-    """
+    """All points that are played, and certificates in units of `scale`."""
     points, certificates = [], []
     for t in range(200):
         query = learner.ask()

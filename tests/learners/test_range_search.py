@@ -1,7 +1,5 @@
 """`loss_range=None`: what the laws in `unknown_range_laws` leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isnan, log
 from typing import Any
@@ -28,9 +26,6 @@ def told(learner: Any, *losses: float, curvature: float = 0.0) -> Any:
     for loss in losses:
         learner.tell(learner.ask(), loss, curvature)
     return learner
-
-
-# --- the first losses ----------------------------------------------------------------------------
 
 
 def test_losses_that_cannot_be_computed_with_are_refused() -> None:
@@ -75,9 +70,6 @@ def test_curvature_that_only_the_range_limits_is_understated_not_refused() -> No
         learner.tell(learner.ask(), 3.0, float("inf"))
     with pytest.raises(errors.ParameterError, match=r"exceeds 0\.5"):
         told(smooth(), 3.0, 3.1, curvature=0.6)  # the smoothness is known
-
-
-# --- the certificate -----------------------------------------------------------------------------
 
 
 ACROSS = 2 * BOX.radius

@@ -1,7 +1,5 @@
 """Threads share a learner: every call is made as a whole, in some order."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -21,7 +19,6 @@ from dikin.open_queries import OpenQueries
 THREADS, ROUNDS = 4, 25
 DISC = dikin.Ball(2)
 
-
 MAKES: dict[str, Callable[[], Any]] = {
     "known range": lambda: dikin.AdaptiveSmooth(DISC, 1.0, seed=7),
     "unknown range": lambda: dikin.FKM(DISC, 100, loss_range=None, seed=7),
@@ -38,11 +35,7 @@ MAKES: dict[str, Callable[[], Any]] = {
 
 @contextmanager
 def recorded(learner: Any, call: threading.local) -> Iterator[list[tuple[Any, ...]]]:
-    """Records the order in which calls go through a learner, and lets other threads in meanwhile.
-
-    The hooks run in the middle of `ask`, `tell` and `forget`: what they record is in the order in
-    which these are made, if they are made as a whole.
-    """
+    """Records the order of calls to a learner, and lets other threads in meanwhile."""
     order: list[tuple[Any, ...]] = []
     kind = type(learner)
     propose, get = kind._propose, OpenQueries.get

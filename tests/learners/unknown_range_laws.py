@@ -1,10 +1,4 @@
-"""The laws of a learner whose range of losses is not known: `loss_range=None`.
-
-Every `check_*` takes `make`, which builds a learner of some range, and a seed, and judges the same
-learner without a range; it raises a `CheckFailedError` where the law does not hold.
-"""
-
-from __future__ import annotations
+"""The laws of a learner whose range of losses is not known: `loss_range=None`."""
 
 import json
 from math import inf, isnan, log2, nan

@@ -24,7 +24,7 @@ from dikin.learners.barrier_ftrl import RATE, TOTAL
 from dikin.open_queries import OpenQueries
 from dikin.rng import stream
 from paper.charts import Array, Chart, holds
-from paper.runs import ANSWERS, SETS, Record, build
+from paper.runs import SETS, Record, alternating, build
 
 Loss = Callable[[Array], float]
 both = pytest.mark.parametrize("kind", ["smooth", "lipschitz"])
@@ -57,7 +57,7 @@ def played(learner: Adaptive, noise: Array, loss: Loss, sigma: float) -> tuple[f
 
 
 def on_the_way(kind: str, name: str) -> Adaptive:
-    return Record(build(kind, SETS[name])).play(ANSWERS["alternating"], 15).learner
+    return Record(build(kind, SETS[name])).play(alternating, 15).learner
 
 
 def standing(learner: Adaptive) -> Array:
@@ -95,9 +95,6 @@ def ball(dim: int) -> Iterator[tuple[float, Array]]:
                 yield weight / 48, sqrt((1 + node) / 2) * s
 
 
-# --- the estimator -------------------------------------------------------------------------------
-
-
 def bent(u: Array) -> float:
     return 0.4 * exp(0.9 * float(u.sum())) - 0.2 * float(u @ u) ** 2 - 0.2
 
@@ -126,9 +123,6 @@ def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) ->
         assert sqrt(away @ np.linalg.solve(hessian, away)) <= 1e-9
 
     holds(check, 1.0, 0.0, 0.9, sqrt(dim / (dim + 2)))
-
-
-# --- the price of a round ------------------------------------------------------------------------
 
 
 def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, float]:

@@ -1,7 +1,5 @@
 """What is drawn is what was played, and files are whole figures."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

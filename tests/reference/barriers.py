@@ -29,7 +29,6 @@ class Barrier(Protocol):
     def nu(self) -> float: ...
     @property
     def dim(self) -> int: ...
-    def value(self, x: Array) -> float: ...
     def gradient(self, x: Array) -> Array: ...
     def hessian(self, x: Array) -> Array: ...
     def support(self, slope: Array) -> float: ...
@@ -78,10 +77,6 @@ class UserBarrier:
     def slacks(self, x: Array) -> Array:
         """The numbers whose logarithms the barrier adds up."""
         raise NotImplementedError
-
-    def value(self, x: Array) -> float:
-        slacks = self.slacks(x)
-        return float(-np.log(slacks).sum()) if slacks.min() > 0 else inf
 
 
 class EllipsoidBarrier(UserBarrier):
@@ -199,9 +194,6 @@ class Normalised:
         """max slope.u over the normalised set."""
         turned = self.basis @ slope
         return (self.barrier.support(turned) - float(turned @ self.center)) / self.radius
-
-    def value(self, u: Array) -> float:
-        return self.barrier.value(self.to_user(u))
 
     def gradient(self, u: Array) -> Array:
         return self.radius * (self.basis.T @ self.barrier.gradient(self.to_user(u)))

@@ -142,10 +142,6 @@ class NormalBarrier:
     scale: float
     log_coefficient: float
 
-    def value(self, point: Array) -> float:
-        x, b = point[:-1], float(point[-1])
-        return float(self.scale * self.psi.value(x / b) - self.log_coefficient * log(b))
-
     def gradient(self, point: Array) -> Array:
         b = float(point[-1])
         z = point[:-1] / b

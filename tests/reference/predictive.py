@@ -18,22 +18,12 @@ Answers are numbered as they arrive; tau = tr(H^-1) of the query, and all sums h
 gamma^(T-s). Let L_s be l_s with r in the place of rbar. Then
 
     C_T = sum a_s + sum L_s(y_s) - min over X of sum L_s           (y_s: the centre of query s)
-    a   = explore + smooth - (sigma/2) tau/(d+2)
-    explore = min{(beta/2) tau/d, L sqrt(tau/d)}
-    smooth  = min{(beta/2) tau/(d+2), L sqrt(tau/(d+2))}
+    a   = min{(beta/2) (tau/d + tau/(d+2)), L sqrt(tau/d)} - (sigma/2) tau/(d+2)
 
 bounds the mean of sum [f_s(x_s) - f_s(u)], for every u in X. Neither the rates nor the lambdas nor
 what was learnt are in it, nor how the centres came about.
 
-What is told is f(x) plus a noise whose mean is 0 at every x, and whose law may depend on x: the
-proof needs the mean of r alone.
-
-It is Theorem 13 of docs/mathematics.md, with its proof. No rate has to fall, and eta d c may be of
-any size.
-
-What the proof needs: b and H are fixed before the direction is drawn, or at least do not depend on
-it, every loss is truly sigma strongly convex, and when an answer comes depends neither on its
-direction nor on its loss. What is learnt, the lambdas and the rates may depend on anything.
+It is Theorem 13 of docs/mathematics.md, with its proof.
 """
 
 from collections.abc import Sequence
@@ -78,7 +68,6 @@ class Answer:
     loss: float
     sigma: float
     lam: float
-    arrived_at: Array  # the centre that this answer moves
     forecast: float
     learnt: float  # rbar
 
@@ -107,28 +96,6 @@ class Answer:
         return self.surprise * self.direction
 
 
-def clipped(surprise: float, level: float) -> float:
-    return min(max(surprise, -level), level)
-
-
-def cheapest(
-    smoothness: float | None, lipschitz: float | None, curved: float, steep: float
-) -> float:
-    """min{beta curved, L steep} over the constants that are declared."""
-    prices = [
-        inf if smoothness is None else smoothness * curved,
-        inf if lipschitz is None else lipschitz * steep,
-    ]
-    if min(prices) == inf:
-        raise ValueError("neither a smoothness nor a Lipschitz constant: declare at least one")
-    return min(prices)
-
-
-def on_ellipsoid(metric: Array, s: Array) -> Array:
-    """z with z'Hz = 1 in the direction C^-T s, H = CC' the Cholesky factors."""
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(metric).T, s / np.linalg.norm(s)))
-
-
 def inside(psi: Barrier, rng: np.random.Generator, depth: float = 0.6, steps: int = 2) -> Array:
     """A point off the centre, by steps of local length `depth`."""
     u = np.zeros(psi.dim)
@@ -142,16 +109,17 @@ class PredictiveReference:
     """One run. `ask` and `tell` replay what somebody else played; `center` is the next centre."""
 
     def __init__(
-        self, barrier: Barrier, dim: int, start: Array | None, memory: float | None, rate: float
+        self, barrier: Barrier, dim: int, start: Array, memory: float | None, rate: float
     ) -> None:
         self.psi = barrier
         self.dim = dim
-        self.start = np.zeros(dim) if start is None else np.array(start, dtype=np.float64)
+        self.start = start
         self.gamma = 1.0 if memory is None else 1 - 1 / memory
         self.queries: list[Query] = []
         self.answers: list[Answer] = []
         self.rates = [rate]
-        self.centers = [self.start]
+        self.centers = [start]
+        self.measured = 0  # answers that only measure
 
     @property
     def center(self) -> Array:
@@ -163,9 +131,10 @@ class PredictiveReference:
 
     @property
     def weights(self) -> Array:
-        """gamma^(T-s) for the answers s = 1, ..., T."""
+        """gamma^(T-s) for the answers s = 1, ..., T. Those that only measure weigh the same."""
         T = len(self.answers)
-        return self.gamma ** np.arange(T - 1, -1, -1, dtype=np.float64)
+        order = np.maximum(np.arange(1, T + 1), self.measured)
+        return self.gamma ** (max(T, self.measured) - order).astype(float)
 
     @property
     def S(self) -> float:  # noqa: N802 - the paper's letter
@@ -195,31 +164,16 @@ class PredictiveReference:
         sigma: float,
         lam: float,
         next_rate: float,
-        forecast: float | None = None,
-        learnt: float | None = None,
+        forecast: float,
+        learnt: float,
     ) -> None:
-        """Learn an answer. Keys may come in any order, and some never.
-
-        Forecast and lesson are those of the query, unless others are given.
-        """
+        """Learn an answer. Keys may come in any order, and some never."""
         query = self.queries[key]
-        expected = query.forecast if forecast is None else forecast
-        lesson = clipped(loss - expected, query.level) if learnt is None else learnt
-        self.answers.append(Answer(query, loss, sigma, lam, self.center, expected, lesson))
+        self.answers.append(Answer(query, loss, sigma, lam, forecast, learnt))
         self.rates.append(next_rate)
         self.centers.append(self.minimiser())
 
     # Phi and its minimiser
-
-    def model(self, answer: Answer, x: Array) -> float:
-        """l(x) = g.x + (sigma/2)|x - y|^2."""
-        away = x - answer.query.center
-        return float(answer.estimate @ x + answer.sigma / 2 * (away @ away))
-
-    def full_model(self, answer: Answer, x: Array) -> float:
-        """L(x)."""
-        rest = answer.full_estimate - answer.estimate
-        return self.model(answer, x) + float(rest @ x)
 
     def objective_gradient(self, x: Array) -> Array:
         terms = [a.estimate + a.sigma * (x - a.query.center) + a.lam * x for a in self.answers]
@@ -230,7 +184,9 @@ class PredictiveReference:
         return self.S * np.eye(self.dim) + self.psi.hessian(x) / self.rate
 
     def minimiser(self) -> Array:
-        """The minimiser of Phi: eta Phi is self-concordant."""
+        """The minimiser of Phi: eta Phi is self-concordant. It stays while answers only measure."""
+        if len(self.answers) < self.measured:
+            return self.center
         return minimum(
             lambda x: self.rate * self.objective_gradient(x),
             lambda x: self.rate * self.objective_hessian(x),
@@ -243,11 +199,10 @@ class PredictiveReference:
         self, answer: Answer, smoothness: float | None, lipschitz: float | None
     ) -> float:
         """a: exploration and smoothing of one query, less its own curvature."""
-        tau = answer.trace
-        sphere, ball = tau / self.dim, tau / (self.dim + 2)  # E|z|^2 and E|w|^2
-        explore = cheapest(smoothness, lipschitz, sphere / 2, sqrt(sphere))
-        smooth = cheapest(smoothness, lipschitz, ball / 2, sqrt(ball))
-        return explore + smooth - answer.sigma / 2 * ball
+        tau, d = answer.trace, self.dim
+        curved = inf if smoothness is None else smoothness * (tau / d + tau / (d + 2)) / 2
+        steep = inf if lipschitz is None else lipschitz * sqrt(tau / d)
+        return min(curved, steep) - answer.sigma / 2 * tau / (d + 2)
 
     def least_of_models(self) -> float:
         """min of sum L_s over X: by the support function, or with curvature on the central path.
@@ -264,10 +219,6 @@ class PredictiveReference:
         x = least_on_path(self.psi, linear, sigma, PATH_END / self.psi.nu)
         return float(linear @ x + sigma / 2 * (x @ x)) + self.discounted(squares)
 
-    def certificate(self, smoothness: float | None, lipschitz: float | None) -> float:
-        """C_T. At least one of the constants is declared."""
-        return self.exploring(smoothness, lipschitz) + self.lost_to_the_best()
-
     def exploring(self, smoothness: float | None, lipschitz: float | None) -> float:
         """The part of C_T that depends on the constants."""
         rounds = [self.round_price(a, smoothness, lipschitz) for a in self.answers]
@@ -275,7 +226,7 @@ class PredictiveReference:
 
     def lost_to_the_best(self) -> float:
         """The part of C_T that does not: sum L_s(y_s) - min of sum L_s."""
-        own = [self.full_model(a, a.query.center) for a in self.answers]
+        own = [float(a.full_estimate @ a.query.center) for a in self.answers]
         return self.discounted(own) - self.least_of_models()
 
 

@@ -1,7 +1,5 @@
 """What is wrong with a wheel or a source archive, by its list of files."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 import zipfile

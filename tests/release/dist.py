@@ -3,8 +3,6 @@
 python tests/release/dist.py [--out dist]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -3,8 +3,6 @@
 python tests/release/ready.py v0.2.0
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a wheel and a source archive consist of. `make dist` builds them as for a release."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

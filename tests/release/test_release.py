@@ -1,7 +1,5 @@
 """What a release is made of, besides the archives: workflows, the citation, versions that agree."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import shutil
@@ -26,9 +24,6 @@ PUBLISHER = "pypa/gh-action-pypi-publish"
 def workflow(name: str) -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load((WORKFLOWS / name).read_text(encoding="utf-8"))
     return found
-
-
-# --- workflows -----------------------------------------------------------------------------------
 
 
 def steps(flow: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -135,9 +130,6 @@ def test_what_is_checked_is_what_is_published() -> None:
     assert commands == ['python tests/release/ready.py "$TAG"', "make dist"]
 
 
-# --- the citation --------------------------------------------------------------------------------
-
-
 def test_the_citation() -> None:
     """What the format asks for, and what a reader needs to cite software and paper."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -150,9 +142,6 @@ def test_the_citation() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = f"\n## {dikin.__version__} (" in changelog
     assert isinstance(cited.get("date-released"), datetime.date if released else NoneType)
-
-
-# --- versions ------------------------------------------------------------------------------------
 
 
 @pytest.fixture

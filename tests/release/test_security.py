@@ -1,7 +1,5 @@
 """SECURITY.md: the tests that it names are there; and what no other test holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +44,6 @@ def test_pages_lead_here_and_from_here() -> None:
         assert re.search(r"\]\((\.\./)?SECURITY\.md\)", (ROOT / page).read_text()), page
     for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
         assert (ROOT / target).exists(), target
-
-
-# --- a comparison that takes the same time -------------------------------------------------------
 
 
 class Hasty(TokenCheck):

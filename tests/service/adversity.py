@@ -1,7 +1,5 @@
 """Silent connections and enormous requests: beside them, honest clients are answered."""
 
-from __future__ import annotations
-
 import socket
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Services for the tests: one without tokens, one with, each with a file of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

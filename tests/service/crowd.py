@@ -1,7 +1,5 @@
 """Clients that play one study over HTTP at the same time, and an account of what they were told."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@ A client asks and tells as fast as it is answered. Every answer that it got is l
 store afterwards.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import os

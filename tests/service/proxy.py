@@ -1,7 +1,5 @@
 """A proxy as a load balancer is one: connections go to the backends in turn, past dead ones."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -8,8 +8,6 @@ Each service in turn gets SIGTERM, and starts again with the other version. Ever
 client got is looked for in the store afterwards, and every request that was refused is counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import os

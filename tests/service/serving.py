@@ -1,7 +1,5 @@
 """A service in a process of its own, as `dikin serve` starts it, and bare requests to it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

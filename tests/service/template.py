@@ -1,9 +1,4 @@
-"""Processes that begin where imports end: a fork server has imported what a service needs.
-
-It does not import `dikin.service`: a program may set a limit before it does.
-"""
-
-from __future__ import annotations
+"""Processes that begin where imports end: a fork server has imported what a service needs."""
 
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Who may do what. `trial.py` sends every kind of token to every endpoint."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import socket
@@ -106,9 +104,6 @@ def test_the_client_gives_its_token(guarded: Serving, monkeypatch: pytest.Monkey
         dikin.Study.delete(guarded.url, "shop")
 
 
-# --- without tokens ------------------------------------------------------------------------------
-
-
 def test_without_tokens_only_this_machine_is_answered(service: Serving) -> None:
     assert service.send("GET", "/v1/token").content == {
         "name": None,
@@ -166,9 +161,6 @@ def test_a_port_that_is_taken(file: str) -> None:
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code == 2
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in done.output
-
-
-# --- tokens --------------------------------------------------------------------------------------
 
 
 def test_tokens_by_hand(url: str) -> None:

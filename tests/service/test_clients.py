@@ -1,7 +1,5 @@
 """The clients in examples/clients, run as a reader would run them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Nobody waits for ever: neither for a study whose database is frozen, nor for a silent service."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import time
@@ -36,9 +34,6 @@ def test_a_frozen_server(server: Server) -> None:
             assert running.send("GET", "/healthz").status == 200
             assert running.stop(seconds=120.0) == -signal.SIGTERM
     dikin.Study.delete(store, "frozen")
-
-
-# --- the client ----------------------------------------------------------------------------------
 
 
 def test_a_silent_connection_costs_one_attempt(

@@ -1,7 +1,5 @@
 """The files in deploy/: what can be checked of them without a Docker engine."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -35,9 +33,6 @@ def read(name: str) -> Any:
 def compose() -> dict[str, Any]:
     found: dict[str, Any] = read("compose.yaml")
     return found
-
-
-# --- files and secrets ---------------------------------------------------------------------------
 
 
 def instructions(name: str) -> list[str]:
@@ -84,9 +79,6 @@ def test_the_image_has_locked_packages() -> None:
     names = {re.split(r"[\[>=]", each)[0] for each in wanted}
     assert names <= {each.partition("==")[0] for each in locked}
     assert "--require-hashes" in " ".join(instructions("RUN"))
-
-
-# --- commands ------------------------------------------------------------------------------------
 
 
 def refused(command: list[str]) -> str | None:
@@ -136,9 +128,6 @@ def test_the_proxy_limits_what_the_service_leaves_to_it(compose: dict[str, Any])
     assert compose["services"]["proxy"]["ports"] == ["80:80", "443:443"]
     (ports,) = re.findall(r"--dports (\S+)", (DEPLOY / "README.md").read_text(encoding="utf-8"))
     assert ports == "80,443"  # of all that the proxy listens on
-
-
-# --- the board -----------------------------------------------------------------------------------
 
 
 def queries() -> list[str]:

@@ -1,7 +1,5 @@
 """docs/service.md: its commands are run, its table is the file's."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil

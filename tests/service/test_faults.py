@@ -1,7 +1,5 @@
 """The service ends, dies and loses its database: what it acknowledged is kept, and counted once."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3
@@ -129,9 +127,6 @@ def test_a_file_that_is_replaced_under_the_service(file: str) -> None:
             assert running.send("POST", "/v1/studies/shop/tell", told).status == 200
     with dikin.Study(file, "shop") as study:
         assert study.rounds == 5
-
-
-# --- make torture, in small ----------------------------------------------------------------------
 
 
 def test_silent_connections() -> None:

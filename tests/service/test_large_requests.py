@@ -1,7 +1,5 @@
 """Requests that are large, or describe something large: refused briefly, and nobody else waits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
@@ -79,9 +77,6 @@ def test_a_large_study_is_played(service: Serving) -> None:
         assert study.history()["round"].tolist() == list(range(1, fit + 3))
     assert service.send("GET", "/v1/studies").status == 200
     assert b'dikin_best{parameter="p99",study="wide"}' in service.send("GET", "/metrics").content
-
-
-# --- apart from the event loop -------------------------------------------------------------------
 
 
 def test_a_body_may_be_as_deep_and_wide_as_allowed() -> None:

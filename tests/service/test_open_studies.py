@@ -1,7 +1,5 @@
 """The open studies of a service: one transaction for many requests, and nobody waits for ever."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys
@@ -88,9 +86,6 @@ async def at_once(studies: OpenStudies, acts: Iterable[Act]) -> list[Any]:
     return list(await found)
 
 
-# --- one transaction for many requests -----------------------------------------------------------
-
-
 @in_a_loop
 async def test_many_requests_share_a_transaction(
     file: str, monkeypatch: pytest.MonkeyPatch
@@ -167,9 +162,6 @@ async def test_a_batch_ends_after_some_time(file: str, monkeypatch: pytest.Monke
         assert not calls[3].done()  # and it was asked for at the same time
         last.go_on.set()
         await calls[3]
-
-
-# --- how many are open ---------------------------------------------------------------------------
 
 
 @in_a_loop
@@ -273,9 +265,6 @@ async def test_a_scrape_does_not_wait_for_every_study(
         found = [str(each.name) for each in await service.known_statuses(names)]
     assert found == names
     await asyncio.to_thread(service.studies.close)
-
-
-# --- deadlines -----------------------------------------------------------------------------------
 
 
 @in_a_loop
@@ -385,9 +374,6 @@ def test_ctrl_c_ends_a_service_without_a_word(file: str, how: signal.Signals) ->
         assert service.send("GET", "/healthz").status == 200
         assert service.end_by(how) == (0 if how is signal.SIGINT else -how)
         assert "Aborted" not in service.logged()
-
-
-# --- how much is done ----------------------------------------------------------------------------
 
 
 @in_a_loop

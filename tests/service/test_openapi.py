@@ -1,7 +1,5 @@
 """The OpenAPI file: valid, complete, and true; tried with requests that are made from it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator
@@ -62,8 +60,6 @@ def test_no_fault_and_no_answer_that_is_not_in_the_file(case: Any, tried: Servin
     headers = {"Authorization": f"Bearer {tried.tokens['admin']}"}
     case.call_and_validate(base_url=tried.url, headers=headers, checks=checks, timeout=300)
 
-
-# --- every endpoint against the file ------------------------------------------------------------
 
 REQUESTS: list[tuple[str, str, Any]] = [
     ("GET", "/healthz", None),

@@ -1,7 +1,5 @@
 """The page, in a real browser."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator
@@ -239,9 +237,6 @@ def test_the_best_setting_limits_and_failures(show: Show, live: Serving) -> None
     with dikin.Study(live.url, "server") as study:
         study.ask()
     table.get_by_text("no setting is known to keep it").wait_for()
-
-
-# --- the gain over the control ------------------------------------------------------------------
 
 
 def worth(store: str, name: str, gain: float, **more: Any) -> dikin.Study:

@@ -1,7 +1,5 @@
 """Limits of one client: its requests, its connections."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading
@@ -37,9 +35,6 @@ def serving(setting: str, *options: str, tokens: bool = False) -> Iterator[Servi
             yield running
 
 
-# --- connections ---------------------------------------------------------------------------------
-
-
 def test_connections_are_limited() -> None:
     with serving("limits.CONNECTIONS = 20") as running, ExitStack() as stack:
         for _ in range(30):
@@ -50,9 +45,6 @@ def test_connections_are_limited() -> None:
         stack.close()
         while running.send("GET", "/healthz").status != 200:
             pass
-
-
-# --- tokens --------------------------------------------------------------------------------------
 
 
 def test_a_token_is_checked_before_the_body_is_read(guarded: Serving) -> None:

@@ -1,7 +1,5 @@
 """`dikin.Study("http://...")` does what a study in a database does: values, errors, bits."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -91,7 +89,6 @@ def added(study: dikin.Study, t: int) -> dikin.Trial:
 
 
 SPLIT = dikin.Shares(["a", "b"])
-
 
 CODECS = {
     "codec": dikin.Choice(["lz4", "zstd", "none"], start="zstd"),
@@ -252,7 +249,6 @@ MISTAKES: dict[str, tuple[type[Exception], Act]] = {
     ),
 }
 
-
 OTHER_WORDS = {"other tuner", "trial of another tuner"}
 """The words name the place, or a point without its names; the class of the error is the same."""
 
@@ -327,9 +323,6 @@ def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
     assert run("export", "by hand").count("\n") == 2
     run("delete", "by hand", "--yes")
     assert "by hand" not in run("list")
-
-
-# --- what else may answer ------------------------------------------------------------------------
 
 
 @contextmanager

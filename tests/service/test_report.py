@@ -1,7 +1,5 @@
 """The page of a study as one file: what it shows, and that it needs nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests of every kind, good and bad, and what a client may rely on in the answers."""
 
-from __future__ import annotations
-
 import json
 import socket
 from typing import Any
@@ -60,8 +58,6 @@ def test_words_of_a_client_do_not_fill_the_metrics(service: Serving) -> None:
     assert "PROPFIND" not in text
     assert 'method="other"' in text
 
-
-# --- bad requests --------------------------------------------------------------------------------
 
 BAD: list[tuple[str, Any, int, str, str]] = [
     ("ask", b"{", 400, "request", "the body is not JSON: Expecting property name"),
@@ -193,9 +189,6 @@ def test_a_body_that_is_too_large(service: Serving) -> None:
     assert answer.status == 413
 
 
-# --- answers -------------------------------------------------------------------------------------
-
-
 def test_every_answer_has_the_security_headers(service: Serving) -> None:
     for path in ("/", "/page/page.js", "/v1/studies", "/nope", "/metrics", "/healthz"):
         headers = service.send("GET", path).headers
@@ -238,9 +231,6 @@ def test_metrics(service: Serving) -> None:
     assert [found["dikin_best_value"], low, high] == pytest.approx(summary.best_value)
     assert "dikin_certificate" not in found  # no constant was declared
     assert 'dikin_request_seconds_count{method="POST",route="/v1/studies/{name}/ask"' in text
-
-
-# --- the page's data -----------------------------------------------------------------------------
 
 
 def test_a_page_polls(service: Serving) -> None:
@@ -286,9 +276,6 @@ def test_a_context_that_is_none(service: Serving, query: str) -> None:
     here = "?" + urlencode({"context": '{"region": "us"}'})
     assert service.send("GET", path + "/recommend" + here).status == 200
     assert service.problem("GET", path + "/recommend" + query)[:2] == (422, "context")
-
-
-# --- clients that are slow -----------------------------------------------------------------------
 
 
 def connect(service: Serving, text: bytes = b"") -> socket.socket:

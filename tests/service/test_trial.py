@@ -1,7 +1,5 @@
 """The trial of the service's security, and services that it must find wanting."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

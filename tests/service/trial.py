@@ -1,7 +1,5 @@
 """A trial of the service's security: `python tests/service/trial.py` prints what it tried."""
 
-from __future__ import annotations
-
 import csv
 import io
 import multiprocessing

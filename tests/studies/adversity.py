@@ -1,9 +1,4 @@
-"""Servers that freeze, disks that are full, files that are damaged, crowds of clients.
-
-A damage that is neither noticed nor harmless fails.
-"""
-
-from __future__ import annotations
+"""Servers that freeze, disks that are full, files that are damaged, crowds of clients."""
 
 import os
 import random
@@ -38,11 +33,7 @@ def insist(call: Callable[[], Any]) -> Any:
 
 
 def freezes(server: Server, count: int, seed: int) -> tuple[int, float]:
-    """Freeze a server at random instants while a client plays; its rounds and its longest call.
-
-    Nothing that was acknowledged is lost, nothing counts twice, and no call waits until the server
-    goes on.
-    """
+    """Freeze a server at random instants while a client plays; its rounds and its longest call."""
     chance, rounds, longest, in_time = random.Random(seed), 0, 0.0, list[bool]()
     with dikin.Study(server.url, "frozen", fresh(), patience=PATIENCE) as study:
         for _ in range(count):
@@ -115,9 +106,6 @@ def _fill(file: str, room: int) -> int:
         return 0 if study.verify().rows in (acknowledged + 2, acknowledged + 3) else 1
 
 
-# --- damage --------------------------------------------------------------------------------------
-
-
 def flipped(content: bytes, count: int, seed: int, first: int = 0) -> Iterator[bytes]:
     """One bit of a byte that is not 0 is another."""
     used = [place for place, byte in enumerate(content) if byte and place >= first]
@@ -165,9 +153,6 @@ def damaged_files(file: str, contents: Iterator[bytes]) -> Iterator[bool]:
 
 def _all_of(study: dikin.Study) -> tuple[Any, ...]:
     return study.state(), study.history().tobytes(), study.verify().rows
-
-
-# --- crowds --------------------------------------------------------------------------------------
 
 
 class Crowd(NamedTuple):

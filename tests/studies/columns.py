@@ -10,8 +10,6 @@ A COLUMN is PYTHON[,KERNEL[,FEATURES]], with the features that NumPy leaves out,
 NPY_DISABLE_CPU_FEATURES names them.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

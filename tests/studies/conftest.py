@@ -1,7 +1,5 @@
 """Where studies are kept in the tests: a file, and a PostgreSQL server of their own."""
 
-from __future__ import annotations
-
 import itertools
 import tempfile
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ tell. Each writes what was acknowledged into a file. Then everything must be in 
 nothing twice.
 """
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import multiprocessing
@@ -87,9 +85,6 @@ def step(place: Place, study: dikin.Study) -> None:
     place.say(f"told {query.id}")
 
 
-# --- ways to fork --------------------------------------------------------------------------------
-
-
 def start(folder: str, rounds: int) -> int:
     child = os.fork()
     if child:
@@ -144,9 +139,6 @@ WAYS: dict[str, Callable[[Place, dikin.Study], Join]] = {
 }
 
 
-# --- what becomes of the parent ------------------------------------------------------------------
-
-
 def wait_until(true: Callable[[], bool]) -> None:
     while not true():
         time.sleep(0.002)
@@ -180,9 +172,6 @@ def parent(place: Place, way: str, end: str, pause: float) -> None:
     step(place, study)
     time.sleep(pause)
     ENDS[end](place, study, join)
-
-
-# --- the reckoning -------------------------------------------------------------------------------
 
 
 class Count(NamedTuple):

@@ -1,10 +1,4 @@
-"""Something happens at every instant of a call: Ctrl-C, a handler that uses the study, a failure.
-
-Each of these yields, for one instant after another, whether it came to pass, and checks that what
-was acknowledged is there, once, and that the client agrees with the rows.
-"""
-
-from __future__ import annotations
+"""Something happens at every instant of a call: Ctrl-C, a handler with the study, a failure."""
 
 import sqlite3
 import sys
@@ -12,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import dikin
 from dikin import errors
@@ -27,7 +21,7 @@ class At:
     def __init__(self, at: int, act: Callable[[], object]) -> None:
         self.left, self._act = at, act
 
-    def __enter__(self) -> At:
+    def __enter__(self) -> Self:
         sys.setprofile(self._look)
         return self
 
@@ -82,9 +76,6 @@ def agrees(url: str, study: dikin.Study) -> None:
         assert other.rounds == study.rounds
 
 
-# --- Ctrl-C --------------------------------------------------------------------------------------
-
-
 def calls(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
     """Ctrl-C in ask and tell: the next call goes on, whatever was left behind."""
     with dikin.Study(url, "a", made(), patience=60.0) as study:
@@ -136,8 +127,6 @@ def openings(url: str, every: int = 1, made: Made = plain) -> Iterator[bool]:
         yield came
 
 
-# --- handlers ------------------------------------------------------------------------------------
-
 ACTS: dict[str, Callable[[dikin.Study], object]] = {
     "ask": lambda study: study.ask(),
     "tell": lambda study: study.tell(study.ask(), 0.25),
@@ -151,10 +140,7 @@ ACTS: dict[str, Callable[[dikin.Study], object]] = {
 
 
 def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell") -> Iterator[bool]:
-    """A signal handler, a log handler or a `__del__` uses the study inside a call of its own.
-
-    Whether it was refused: it is not before the call has begun, and after it has ended.
-    """
+    """A signal handler, a log handler or a `__del__` uses the study inside a call of its own."""
     with dikin.Study(url, "a", plain(), patience=60.0) as study:
         play(study, 0.5)
         acknowledged, refused = [1], [False]
@@ -180,14 +166,8 @@ def handlers(url: str, every: int = 1, outer: str = "tell", inner: str = "tell")
         agrees(url, study)
 
 
-# --- statements that fail ------------------------------------------------------------------------
-
-
 def statements(url: str, every: int = 1, act: str = "tell", after: bool = False) -> Iterator[bool]:
-    """Every statement fails once, before or after it was carried out, while the connection lives.
-
-    On PostgreSQL also the connection: the call is repeated, and counts once.
-    """
+    """Every statement fails once, before or after it was carried out."""
     lost = url.startswith("postgresql")
     with dikin.Study(url, "a", plain(), patience=60.0) as study:
         play(study, 0.5)

@@ -11,8 +11,6 @@ Afterwards the rows are read from the database by plain SQL:
 `make kills` plays it everywhere: see torture.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -61,9 +59,6 @@ def told_with(query: int) -> dict[str, Any]:
         return told | {"failed": True}
     told |= {"value": value_at(query), "metrics": {"p99_ms": 150.0 + query % 60}}
     return told if query % 3 else told | {"covariates": {"late": sin(query)}}
-
-
-# --- a client ------------------------------------------------------------------------------------
 
 
 def client(url: str, acks: Path, seed: int) -> None:
@@ -120,9 +115,6 @@ def client(url: str, acks: Path, seed: int) -> None:
 
 def is_paused(study: dikin.Study) -> bool:
     return study.paused
-
-
-# --- the game ------------------------------------------------------------------------------------
 
 
 class Report(NamedTuple):
@@ -192,9 +184,6 @@ def game(
     return check(store or url, folder, kills, absences)
 
 
-# --- the reckoning -------------------------------------------------------------------------------
-
-
 def rows_of(url: str) -> list[tuple[Any, ...]]:
     """Number, kind, trial and body of each row by plain SQL, without any code of the package."""
     sql = "SELECT n, kind, coalesce(ask, n), body FROM dikin_row ORDER BY n"
@@ -262,10 +251,7 @@ def check(url: str, folder: Path, kills: int, absences: list[tuple[float, float]
 
 
 def waits(acks: list[list[Any]], absences: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Begin and end of the waits for a turn that no absence of the server explains.
-
-    Opening is no wait: it reads the journal.
-    """
+    """Begin and end of the waits for a turn that no absence of the server explains."""
     found = [(ack[1], ack[2]) for ack in acks if ack[0] == "wait" and ack[3] != "opening"]
     return [
         (start, end)

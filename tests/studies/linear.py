@@ -7,8 +7,6 @@ given the same results (Wing and Gong 1993, Lowe 2017). Pausing has no key: wher
 lost, it may be carried out again at any later time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """A PostgreSQL server of one's own, from a wheel that carries its binaries."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os
@@ -143,11 +141,7 @@ class Server:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[list[int]]:
-        """Every process of the server is stopped; the list is empty once they go on.
-
-        They do so after a minute, whatever happens: a client that would wait for ever then gets
-        its answer, and the test sees that.
-        """
+        """Every process of the server is stopped; the list is empty once they go on."""
         assert self._process is not None
         stopped: list[int] = []
 

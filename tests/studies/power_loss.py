@@ -12,11 +12,8 @@ Then the study is opened there: whatever was acknowledged before must be in it. 
 durable once their folder was synced, as POSIX has it; file systems promise more.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
-import random
 import shutil
 import struct
 import subprocess
@@ -24,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as in the tests
@@ -50,8 +48,6 @@ HEADING = [
     "| synchronous | disk | cuts | acknowledged | cuts that lost something | verified |",
     "|---|---|---:|---:|---:|---:|",
 ]
-
-# --- the process that plays ----------------------------------------------------------------------
 
 
 def play(folder: Path, rounds: int, synchronous: str) -> None:
@@ -88,9 +84,6 @@ def recorded(folder: Path, rounds: int, synchronous: str = "FULL") -> Path:
         | {"SYNCHRONOUS": synchronous},
     )
     return record
-
-
-# --- the disk ------------------------------------------------------------------------------------
 
 
 class Call(NamedTuple):
@@ -158,14 +151,14 @@ class Disk:
         """The files, if all that was not synced is gone."""
         return {name: self.synced[inode] for name, inode in self.names.items()}
 
-    def random(self, chance: random.Random) -> dict[str, bytearray]:
+    def random(self, chance: Random) -> dict[str, bytearray]:
         """The files, if any part of what was not synced is there."""
         names = dict(self.names)
         for call in self.renamed[: chance.randint(0, len(self.renamed))]:
             _rename(names, call)
         return {name: self._random(inode, chance) for name, inode in names.items()}
 
-    def _random(self, inode: int, chance: random.Random) -> bytearray:
+    def _random(self, inode: int, chance: Random) -> bytearray:
         content = bytearray(self.synced[inode])
         some = [call for call in self.pending[inode] if chance.random() < 0.5]
         chance.shuffle(some)
@@ -184,9 +177,6 @@ def _rename(names: dict[str, int], call: Call) -> None:
         names[name] = call.inode
     else:
         names.pop(name, None)
-
-
-# --- cuts ----------------------------------------------------------------------------------------
 
 
 class Report(NamedTuple):
@@ -209,11 +199,8 @@ class Report(NamedTuple):
 
 
 def cut(record: Path, kind: str, seed: int = 1) -> Report:
-    """Lose the power just before each sync, before an acknowledgement that came without, and last.
-
-    After the first acknowledgement: before it nothing is promised.
-    """
-    disk, chance = Disk(), random.Random(seed)
+    """Lose the power before each sync, before an acknowledgement without one, and last."""
+    disk, chance = Disk(), Random(seed)
     cuts = lost = verified = 0
     first, synced = "", True
     last = Call("S", 0, 0, b"")

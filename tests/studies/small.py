@@ -1,7 +1,5 @@
 """Small studies for tests of what may go wrong, and calls of the command line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A call is carried out as a whole, once, or not at all, whatever happens inside it."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sqlite3
@@ -76,9 +74,6 @@ def test_a_study_is_no_thing_to_copy(file: str, copied: Callable[[Any], Any]) ->
         copied(study)
 
 
-# --- other writers -------------------------------------------------------------------------------
-
-
 def test_another_program_holds_the_file(file: str) -> None:
     begin(file)
     with dikin.Study(file, "a", patience=0.05) as study:
@@ -105,9 +100,6 @@ def test_a_server_cuts_off_who_stops_in_a_transaction(server: Any) -> None:
             process.communicate("\n")
     finally:
         dikin.Study.delete(server.url, "cut")
-
-
-# --- shared commits ------------------------------------------------------------------------------
 
 
 def test_rows_that_wait_are_written_together(url: str) -> None:
@@ -174,9 +166,6 @@ def test_a_connection_that_breaks_while_rows_wait(server: Any) -> None:
         study._ledger.flush()
         assert study.rounds == 2
     dikin.Study.delete(server.url, "breaks")
-
-
-# --- servers and drivers -------------------------------------------------------------------------
 
 
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:

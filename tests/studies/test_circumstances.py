@@ -1,7 +1,5 @@
 """Contexts, covariates, failures and rounds held back; test_facts.py has what is learnt."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -142,9 +140,6 @@ def test_commands_that_are_refused(file: str, arguments: tuple[str, ...], words:
     done = command(*arguments, "--url", file)
     assert done.exit_code == 2
     assert words in done.output
-
-
-# --- rounds held back ----------------------------------------------------------------------------
 
 
 def compared(**more: Any) -> dikin.Tuner:

@@ -1,7 +1,5 @@
 """`dikin study` with a tuner: flags, lines of JSON, and the other commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -35,9 +33,6 @@ def test_where_studies_are(store: str, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("DIKIN_URL", store)
     assert command("list").output == listed
     assert command("list", "--url", empty).output.endswith(f"{empty} has no studies\n")
-
-
-# --- create --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,9 +134,6 @@ def test_a_description_that_is_none(file: str, arguments: tuple[str, ...], words
     assert made.output.startswith("dikin: ")
     assert "Traceback" not in made.output
     assert not Path(file).exists()
-
-
-# --- other commands ------------------------------------------------------------------------------
 
 
 def test_the_commands(store: str) -> None:

@@ -1,10 +1,4 @@
-"""A database that is deleted, replaced or put back from a backup: nothing goes there unheard.
-
-Linux lets one delete a file that others have open, and SQLite goes on writing to it: what it keeps
-there is gone when it closes the file.
-"""
-
-from __future__ import annotations
+"""A database that is deleted, replaced or put back from a backup: nothing goes there unheard."""
 
 import os
 import shutil
@@ -155,9 +149,6 @@ def test_without_the_look_rounds_would_go_unheard(
         assert study.rounds == 1
     with pytest.raises(errors.UnknownStudyError):
         dikin.Study(file, "a")
-
-
-# --- backups, as in docs/live.md -----------------------------------------------------------------
 
 
 def backup(file: str, copy: str) -> None:

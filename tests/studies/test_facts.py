@@ -1,7 +1,5 @@
 """A study is what its rows make of its tuner: for every client, after any restart."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable
@@ -310,9 +308,6 @@ def test_threads_share_a_study(file: str) -> None:
             study.close()
 
 
-# --- failover ------------------------------------------------------------------------------------
-
-
 def back(url: str, study: dikin.Study, rows: int) -> None:
     """The database is as it was some rows ago."""
     last = rows_of(url)[-rows - 1]
@@ -342,9 +337,6 @@ def test_a_database_that_has_lost_rows_is_noticed_and_gives_no_id_again(
         with pytest.raises(errors.QueryError):
             study.tell(lost, 3.0)
         assert state_of(study) == state_of(folded(url))
-
-
-# --- damage --------------------------------------------------------------------------------------
 
 
 def test_a_damaged_study_is_read_up_to_its_last_intact_row(

@@ -1,7 +1,5 @@
 """Full disks, foreign files, altered rows, other writers: a clear error, and the data as it was."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -31,8 +29,6 @@ def alter(file: str, sql: str) -> None:
         assert database.execute(sql).rowcount == 1
     database.close()
 
-
-# --- damage --------------------------------------------------------------------------------------
 
 DAMAGE = {
     "a row that is no text": "UPDATE dikin_row SET body = x'00ff' WHERE n = 3",
@@ -120,9 +116,6 @@ def test_another_version(played: str) -> None:
         alter(played, wrong)
         with pytest.raises(errors.StateError, match=r"whole number|reads version"):
             dikin.Study(played, "a")
-
-
-# --- what cannot be written ----------------------------------------------------------------------
 
 
 READ_ONLY = """

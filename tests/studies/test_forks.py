@@ -1,7 +1,5 @@
 """Forks: no connection lives through one, so that nothing acknowledged is lost or given twice."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

@@ -1,9 +1,4 @@
-"""The contract of the log, the same in both databases: rows are appended, sealed, and counted once.
-
-Every test is also a test of the model below, which is what a log is without a database.
-"""
-
-from __future__ import annotations
+"""The contract of the log in both databases: rows are appended, sealed, and counted once."""
 
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Creating, opening, deleting and closing studies, and trials that stay open."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat
@@ -127,8 +125,6 @@ def test_who_waits_in_vain_hears_how_long_it_has_waited(file: str) -> None:
     with pytest.raises(errors.BusyError, match=r"has waited 0\.1 seconds"):
         dikin.Study(file, "a", fresh(), patience=0.1)
 
-
-# --- open trials ---------------------------------------------------------------------------------
 
 HOUR = 3600 * 10**6
 """Microseconds."""

@@ -1,7 +1,5 @@
 """A server that falls silent, a pooler in between, roles with defaults of their own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -34,9 +32,6 @@ def study(server: Server) -> Iterator[dikin.Study]:
         yield opened
 
 
-# --- silence -------------------------------------------------------------------------------------
-
-
 def test_a_call_to_a_silent_server_ends(server: Server, study: dikin.Study) -> None:
     step(study)
     with server.frozen() as stopped:
@@ -58,9 +53,6 @@ def test_ctrl_c_while_the_server_is_silent(server: Server, study: dikin.Study) -
         assert stopped
     assert insist(study.ask).id <= 1  # the server may have written the first one meanwhile
     assert study.verify().rows <= 2
-
-
-# --- roles ---------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -118,8 +110,6 @@ def test_text_is_text_in_whatever_encoding(
             assert study.verify().rows == 2
         dikin.Study.delete(url, "Löhne")
 
-
-# --- a pooler ------------------------------------------------------------------------------------
 
 POOLER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
 

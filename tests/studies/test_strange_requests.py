@@ -1,7 +1,5 @@
 """Strange URLs, names and JSON: short errors of the library's own, no password in any of them."""
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 from typing import Any
@@ -95,9 +93,6 @@ def test_a_clock_may_say_anything(file: str, now: int, monkeypatch: pytest.Monke
         assert dict(study.status().lines())["open trials"].startswith("1, the oldest for ")
         study.tell(waiting, 0.5)
         assert study.verify().rows == 2
-
-
-# --- long and repeated ---------------------------------------------------------------------------
 
 
 class Counted(str):

@@ -1,7 +1,5 @@
 """The long trials in small, and the page that says what came of the long ones."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -84,9 +82,6 @@ def test_full_disks() -> None:
     assert done.returncode == 0, done.stderr
 
 
-# --- power loss ----------------------------------------------------------------------------------
-
-
 def test_the_page_has_a_table_of_no_loss() -> None:
     """As `make power-loss PAGE=1` writes it."""
     page = (DOCS / "durability.md").read_text(encoding="utf-8")
@@ -120,8 +115,6 @@ def test_what_was_acknowledged_is_there_after_a_power_loss(
         else:
             assert found.lost > rounds
 
-
-# --- histories -----------------------------------------------------------------------------------
 
 ASK = Call(0, 1, "ask", result=(0, False))
 TOLD = Call(2, 3, "tell", 0, 0.5, "")
@@ -172,8 +165,6 @@ def test_a_study_whose_calls_have_no_order_is_caught(
     with pytest.raises(AssertionError, match="no order explains"):
         linear.games(file, [file] * 3, 60.0)
 
-
-# --- kills ---------------------------------------------------------------------------------------
 
 GAME = """
 import sys

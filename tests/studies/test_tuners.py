@@ -1,7 +1,5 @@
 """A study has the verbs of its tuner, in the user's names; answers and keys count once."""
 
-from __future__ import annotations
-
 from math import isnan, nan
 from typing import Any
 
@@ -41,9 +39,6 @@ def parts(trial: dikin.Trial | None) -> Any:
     return trial.id, trial.params, trial.point.tolist(), repr(trial.expected), trial.paused
 
 
-# --- pause and resume -----------------------------------------------------------------------------
-
-
 def test_a_pause_is_for_all_clients_and_may_be_repeated(url: str) -> None:
     with dikin.Study(url, "a", shop()) as study, dikin.Study(url, "a") as other:
         early = study.ask()
@@ -70,9 +65,6 @@ def test_a_pause_is_for_all_clients_and_may_be_repeated(url: str) -> None:
                 study.tell(number, 1.0)
             with pytest.raises(errors.UnknownQueryError):
                 study.forget(number)
-
-
-# --- trials --------------------------------------------------------------------------------------
 
 
 def test_several_trials_at_once(url: str) -> None:
@@ -145,9 +137,6 @@ def test_an_answer_counts_once_and_another_is_refused(url: str) -> None:
         assert (failed["value"], failed["failed"]) == (None, True)
 
 
-# --- history -------------------------------------------------------------------------------------
-
-
 def test_the_history_has_names(file: str) -> None:
     with dikin.Study(file, "a", shop()) as study:
         assert len(study.history()) == 0
@@ -170,8 +159,6 @@ def test_the_history_has_names(file: str) -> None:
         assert tuple(frame.columns) == table.dtype.names
         assert frame["value"].tolist()[:2] + frame["value"].tolist()[3:] == [8.0, 9.0, 11.0, 12.0]
 
-
-# --- opening -------------------------------------------------------------------------------------
 
 OTHERS = {
     r"parameter 'price', Real\(low=1, .* not Real\(low=2": lambda: dikin.Tuner(
@@ -261,9 +248,6 @@ def test_another_start_opens_the_same_study(file: str) -> None:
         assert study.best == {"price": 4.0}
     with pytest.raises(errors.StudyExistsError, match="price"):
         dikin.Study(file, "a", tuner(4, high=15))
-
-
-# --- keys ----------------------------------------------------------------------------------------
 
 
 def test_the_same_key_gives_the_same_query(url: str) -> None:

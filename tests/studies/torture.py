@@ -7,8 +7,6 @@ Each row is one kind of harm: how often it was tried, how often it did harm, and
 say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import logging
@@ -61,9 +59,6 @@ class Trial(NamedTuple):
     """Of the factor by which everything is shortened: how often it was tried, and a note."""
 
 
-# --- where studies are ---------------------------------------------------------------------------
-
-
 @contextmanager
 def sqlite() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
@@ -97,9 +92,6 @@ def place(name: str) -> Iterator[Place]:
         if name.startswith("service"):
             server = stack.enter_context(Service(store, "--log", "warning"))
         yield Place(server.url if server else store, store, server)
-
-
-# --- kinds of harm -------------------------------------------------------------------------------
 
 
 def noticed(trials: Iterator[bool]) -> tuple[int, str]:

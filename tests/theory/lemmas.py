@@ -1,7 +1,5 @@
 """Lemmas 6 and 22 of the paper: the price of a sequence of lambdas, and the least price."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

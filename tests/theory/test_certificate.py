@@ -1,7 +1,4 @@
-"""The certificate: how far its comparator is moved, and where it begins.
-
-That it is its formula, term by term, is a law: `learners/barrier_ftrl_laws.py`.
-"""
+"""The certificate: how far its comparator is moved, and where it begins."""
 
 from math import log
 

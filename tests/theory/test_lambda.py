@@ -1,9 +1,4 @@
-"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), and lambda_t itself.
-
-`holds` gives each check the real function, then deliberately wrong ones, which it must reject.
-"""
-
-from __future__ import annotations
+"""Lemma 6 (lemma:H-function-main) and Lemma 22 (lemma:H-function-lip-app), and lambda_t itself."""
 
 import math
 import sys

@@ -1,9 +1,4 @@
-"""The two tables, against the corollaries as printed.
-
-`holds` gives each check the real function, then wrong ones, which it must reject.
-"""
-
-from __future__ import annotations
+"""The two tables, against the corollaries as printed."""
 
 import functools
 import math
@@ -21,7 +16,6 @@ TABLE = {kind: functools.partial(rates.table, order) for kind, order in ORDER.it
 EXPONENT = {kind: functools.partial(rates.decaying_exponent, k) for kind, k in ORDER.items()}
 ALPHAS = (0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
 both = pytest.mark.parametrize("kind", OTHER)
-
 
 PRINTED = {
     "smooth": {
@@ -52,9 +46,6 @@ def test_tables_have_the_corollaries_exponents(kind: str) -> None:
             assert slope == pytest.approx(rate.dim_exponent, abs=0.01)
 
     holds(check, TABLE[kind], TABLE[OTHER[kind]], lambda alphas: TABLE[kind](alphas)[::-1])
-
-
-# --- decay, and what is refused ----------------------------------------------------------------
 
 
 @both

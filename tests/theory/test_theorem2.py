@@ -4,8 +4,6 @@ The learners play, and the terms of section 5.3 are added up round by round, fro
 what the theorem replaces by OPT_T. Wrong theorems, each with a term left out, must fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log, sqrt
 from typing import Any
@@ -32,9 +30,6 @@ def terms(kind: str, sigmas: Any, dim: int, nu: float, constant: float) -> list[
     last = q + float(lemmas.adaptive(ORDER[kind], q, sigmas, q).sum() + np.sum(sigmas))
     inverse_rate = dim ** (4 / 3) * (constant + 1) ** (-2 / 3) * last ** (1 / 3)
     return [q / 2, 6.3 * best, nu * log(rounds) * inverse_rate, cap]
-
-
-# --- on real runs --------------------------------------------------------------------------------
 
 
 LINE = dikin.Box([-1], [1])

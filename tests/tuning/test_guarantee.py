@@ -1,11 +1,4 @@
-"""The certificate of whatever was used: each formula by a second derivation.
-
-Mutants that these tests find: M^-1 s for M^-T s; the slope not added; d left out; (d+1)/(d+2) left
-out; the trace of M for that of MM'; a failure as 0; the support of +G; a floor that is not cut at
-the walls; the first forecast as 0.
-"""
-
-from __future__ import annotations
+"""The certificate of whatever was used: each formula by a second derivation."""
 
 from itertools import product
 from math import inf, log, pi, sqrt
@@ -50,9 +43,6 @@ def row_of(slope: Array) -> Play:
     return Play(NONE, NONE, 0.0, 0.0, slope, 0.0)
 
 
-# --- the estimate and its price ------------------------------------------------------------------
-
-
 def test_mean_of_estimates_is_the_mean_slope_inside_the_ellipse() -> None:
     found = np.zeros(2)
     for s in CIRCLE:
@@ -94,9 +84,6 @@ def test_a_round_costs_no_more_than_its_bound() -> None:
     assert 0 <= min(slack) < a
 
 
-# --- the certificate -----------------------------------------------------------------------------
-
-
 def test_least_of_a_linear_function_by_other_means() -> None:
     g = np.array([0.3, -0.7])
     corners = [float(g @ np.array(c)) for c in product((-1.0, 1.0), repeat=2)]
@@ -108,11 +95,7 @@ def test_least_of_a_linear_function_by_other_means() -> None:
 
 
 def certified(rng: np.random.Generator, space: Cube | Cut) -> tuple[float, float]:
-    """Certificate and regret of linear losses, with late and missing answers, chosen by spite.
-
-    The centre follows the last estimate; the next slope turns against where the centre is; the
-    forecast is absurd.
-    """
+    """Certificate and regret of linear losses, with late and missing answers, chosen by spite."""
     certificate, open_rows = Certificate(space, smoothness=0.0), list[tuple[Play, Array, float]]()
     d, total, slopes, y = space.d, 0.0, np.zeros(space.d), np.zeros(space.d)
     for t in range(30):
@@ -164,9 +147,6 @@ def test_failures_and_rounds_that_were_not_drawn() -> None:
     for constants in ({}, {"smoothness": 1.0, "lipschitz": 1.0}):
         with pytest.raises(ParameterError, match="one of smoothness"):
             one.certificate_for(**constants)
-
-
-# --- the floor -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("space", SETS, ids=["cube", "polygon"])
@@ -221,9 +201,6 @@ def test_values_that_are_mostly_the_same_leave_exploring_finite(
         assert np.isfinite([*y, *factor.ravel(), floor.rate]).all()
     assert np.linalg.det(factor) > 1e-6
     assert (floor.rounds > 0) == (rare == 1.0)
-
-
-# --- in the tuner --------------------------------------------------------------------------------
 
 
 def bowl(tuner: dikin.Tuner, rounds: int, seed: int, at_once: int = 1) -> float:

@@ -32,9 +32,6 @@ def played(tuner, rounds, seed=1, value=revenue, noise=10):
     return tuner
 
 
-# --- which rounds are held back ------------------------------------------------------------------
-
-
 def test_the_coin_depends_on_the_key_and_the_id_alone_and_draws_nothing():
     # Mutant: a coin from the generator of settings.
     one, two, without = made(), made(), Tuner(PARAMETERS, maximize=True, seed=7)
@@ -112,9 +109,6 @@ def of_history(tuner):
     return estimate
 
 
-# --- what they teach -----------------------------------------------------------------------------
-
-
 def test_held_back_rounds_are_learnt_too():
     """Mutant: rows of the control that are dropped. They say what its value is."""
     tuner = played(made(control={"price": 13.0}), 300, seed=3, noise=3)
@@ -153,9 +147,6 @@ def test_with_contexts_cycles_and_late_answers():
     assert tuner.uplift.rounds > 300
     assert of_history(tuner).uplift() == tuner.uplift  # mutant: the control's guess of now
     assert restored(tuner).state() == tuner.state()
-
-
-# --- what is known of the gain -------------------------------------------------------------------
 
 
 def test_the_uplift_is_that_of_the_history():
@@ -231,9 +222,6 @@ def test_during_a_pause_nothing_is_compared():
     assert np.isnan(tuner.history()["expected_control"][-20:]).all()
 
 
-# --- guard ---------------------------------------------------------------------------------------
-
-
 def harmful(params):
     """Only the control is any good."""
     return 500.0 if params == {"price": 4.0, "ads": 40.0} else 400.0
@@ -268,9 +256,6 @@ def test_the_guard_holds_at_the_control_until_somebody_resumes(caplog):
 
 def test_a_guard_lets_tuning_that_does_no_harm_continue():
     assert not played(made(guard=0.02), 500).paused
-
-
-# --- states and faults ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -315,10 +300,7 @@ def missing(tuner):
 
 @pytest.mark.parametrize("ids_of_rows", [False, True], ids=["tuner", "study"])
 def test_values_of_one_arm_that_never_come_are_a_warning(ids_of_rows):
-    """Mutant: only trials that are forgotten count. These stay open, and others overtake them.
-
-    Fifty trials must overtake one, also in a study, where a round takes two ids.
-    """
+    """Mutant: only trials that are forgotten count. These stay open, and others overtake them."""
     tuner, counts = made(), []
     for round in range(200):
         trial, fact = tuner.draft({}, {}, 2 * round if ids_of_rows else round, round)

@@ -157,8 +157,6 @@ def test_a_level_that_jumps_is_accepted() -> None:
     assert tuner.left_out < 20
 
 
-# --- recommend --------------------------------------------------------------------------------
-
 FOUR = {"a": Real(0, 1, start=0.6), "no": Real(0, 1), "c": Choice(["x", "y"]), "n": Integer(1, 9)}
 
 

@@ -1,9 +1,4 @@
-"""The tuner's regression and where it explores.
-
-Mutants that these tests find: a first value judged without its neighbours; a row of the first ones
-that is never judged again; exploring that a limit narrows on one side; exploring that an impossible
-limit stops; a side of far values that is measured from the centre; importance without its ridge.
-"""
+"""The tuner's regression and where it explores."""
 
 import json
 from collections.abc import Callable
@@ -45,9 +40,6 @@ def run(
         tried.append(x)
         search.tell(x, picks, value(x), weights=weights)
     return tried
-
-
-# --- the regression -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 14])
@@ -105,9 +97,6 @@ def test_dependence_is_a_ratio_of_likelihoods() -> None:
 def test_quantiles_of_chi_square() -> None:
     for k, quantile in ((1, 3.84), (2, 5.99), (10, 18.31), (100, 124.34)):
         assert chi_square(k, 1.645) == pytest.approx(quantile, rel=0.025)
-
-
-# --- the search -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
@@ -184,8 +173,6 @@ def test_a_choice_may_depend_on_the_context() -> None:
     assert np.mean(right[120:]) > 0.8
     assert search.found(np.eye(2)[0]).options[0].low > 0
 
-
-# --- faults ---------------------------------------------------------------------------------------
 
 SMOOTH: dict[str, Callable[[float], float]] = {
     "line": lambda u: 10 * u,
@@ -300,9 +287,6 @@ def test_a_first_rare_value_may_be_a_small_one(size: float) -> None:
         assert search.left_out <= 5
 
 
-# --- limits ---------------------------------------------------------------------------------------
-
-
 def limited(
     search: Search, metric: Callable[[Array], float], rounds: int, noise: float = 0.05
 ) -> list[Array]:
@@ -360,9 +344,6 @@ def test_a_limit_on_failures_recommends_what_was_tried() -> None:
                 found = search.found(NONE)
                 assert 1 + 19 * (found.x[0] + 1) / 2 < 6.5
                 assert 10 < found.value.low < found.value.high < 30
-
-
-# --- what matters ---------------------------------------------------------------------------------
 
 
 def test_importance_is_known_where_there_is_an_effect_and_only_there() -> None:

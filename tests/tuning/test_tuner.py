@@ -1,9 +1,11 @@
 """The tuner: names, sense, start, streams, pauses, open trials, state, and what it refuses."""
 
 import copy
+import json
 import pickle
 import threading
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from math import inf, isnan, nan
 from pathlib import Path
@@ -39,9 +41,6 @@ def mixed_cost(params: dict[str, Any]) -> float:
 def played(tuner: Tuner, rounds: int, value: Callable[[Params], float]) -> Tuner:
     run(tuner, rounds, lambda p, t: value(p))
     return tuner
-
-
-# --- names and values -------------------------------------------------------------------------
 
 
 def test_the_contract() -> None:
@@ -99,9 +98,6 @@ def test_to_maximise_is_to_minimise_the_negative() -> None:
     assert high.importance == low.importance
 
 
-# --- the start --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("parameter", "start"),
     [
@@ -131,9 +127,6 @@ def test_a_start_at_a_bound_leaves_room() -> None:
     assert played(tuner, 60, lambda p: (p["x"] - 5) ** 2).best["x"] == pytest.approx(5, abs=0.3)
 
 
-# --- streams ----------------------------------------------------------------------------------
-
-
 def drawn(tuner: Tuner) -> list[list[float]]:
     low, high = np.array([[axis.low, axis.high] for axis in tuner.space.axes]).T
     return [((trial.point - low) / (high - low)).tolist() for trial in tuner.ask(n=50)]
@@ -154,9 +147,6 @@ def test_streams_are_of_the_seed_and_the_parameters() -> None:
     for other in found[1:4]:
         for a, b in zip(np.transpose(one), np.transpose(other), strict=True):
             assert abs(np.corrcoef(a, b)[0, 1]) < 0.5
-
-
-# --- open trials ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [8, 64])
@@ -198,9 +188,6 @@ def test_threads_share_a_tuner() -> None:
     assert not tuner.open_queries
 
 
-# --- pauses -----------------------------------------------------------------------------------
-
-
 def test_a_pause_uses_the_best_and_learns_nothing() -> None:
     tuner = played(Tuner(SHOP, maximize=True, seed=2), 50, revenue)
     waiting = tuner.ask()
@@ -221,9 +208,6 @@ def test_a_pause_uses_the_best_and_learns_nothing() -> None:
     assert not trial.paused
     assert tuner._search.model.rounds == known["model"]["rounds"] + 1
     assert [*tuner.history()["paused"]] == 50 * [False] + 22 * [True] + [False]
-
-
-# --- history ----------------------------------------------------------------------------------
 
 
 def test_the_history_has_every_round() -> None:
@@ -251,9 +235,6 @@ def test_the_history_has_every_round() -> None:
     assert table["best.level"][-1] == tuner.best_for({"hour": 3})["level"]
     assert list(tuner.to_frame().columns) == list(table.dtype.names or ())
     assert restored(tuner).history().tobytes() == table.tobytes()
-
-
-# --- state ------------------------------------------------------------------------------------
 
 
 def from_file(tuner: Tuner, file: Path) -> Tuner:
@@ -293,6 +274,11 @@ def in_the_middle(rounds: int = 30) -> Tuner:
     return tuner
 
 
+@cache
+def state_in_the_middle() -> str:
+    return json.dumps(in_the_middle().state())
+
+
 def asked(tuner: Tuner, t: int) -> Any:
     return tuner.ask({"region": ["eu", "us"][t % 2]}, covariates={"hour": t % 24})
 
@@ -330,13 +316,10 @@ def test_a_copy_has_the_same_future(way: str, rounds: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("part", list(Tuner(SHOP).state()))
 def test_a_state_with_a_part_missing_is_refused(part: str) -> None:
-    state = in_the_middle().state()
+    state = json.loads(state_in_the_middle())
     del state[part]
     with pytest.raises(errors.DikinError):
         dikin.restore(state)
-
-
-# --- bad input --------------------------------------------------------------------------------
 
 
 OK = {"ms": 1.0}
@@ -415,7 +398,7 @@ FOREIGN = Tuner({"x": Real(0, 1)}).ask(n=31)[-1]
 
 @pytest.mark.parametrize(("act", "error", "words"), BAD, ids=[words for _, _, words in BAD])
 def test_bad_input_is_refused_and_changes_nothing(act: Any, error: Any, words: str) -> None:
-    tuner = in_the_middle()
+    tuner = dikin.restore(json.loads(state_in_the_middle()))
     before = tuner.state()
     with pytest.raises(error, match=words) as refused:
         act(tuner)
@@ -456,9 +439,6 @@ def test_bad_input_is_refused_and_changes_nothing(act: Any, error: Any, words: s
 def test_other_arguments_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(errors.ParameterError, match=words):
         Tuner(SHOP, **options)
-
-
-# --- what it says -----------------------------------------------------------------------------
 
 
 def test_the_summary_says_what_was_told() -> None:

@@ -1,7 +1,5 @@
 """The truth stays inside at all times: small simulations, and the arrays that they use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf
@@ -74,9 +72,6 @@ def test_false_holds_are_rare() -> None:
     assert row.held < 0.05 + 6 * (0.05 * 0.95 / 400) ** 0.5
 
 
-# --- the arrays are the estimate -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("value_range", [None, (0.0, 5000.0)])
 def test_many_loops_are_single_ones(value_range: tuple[float, float] | None) -> None:
     """The same sums, windows, levels and doubts: two texts of the same formulas."""
@@ -108,9 +103,6 @@ def test_many_loops_are_single_ones(value_range: tuple[float, float] | None) -> 
     assert many.first_window == single[0]._first_window == 2
 
 
-# --- power ---------------------------------------------------------------------------------------
-
-
 def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops() -> None:
     """Six standard deviations of 300 loops, and 3 % for the variance that is not known."""
     rounds = round(rounds_to_see(4.0, 10.0, 0.2))
@@ -122,9 +114,6 @@ def test_rounds_to_see_a_gain_are_enough_in_four_of_five_loops() -> None:
     middle, half = many.all.interval(0.2, 0.05)
     seen = float(np.mean(middle > half))
     assert abs(seen - 0.8) < 6 * (0.8 * 0.2 / LOOPS) ** 0.5 + 0.03
-
-
-# --- the measured tables -------------------------------------------------------------------------
 
 
 def test_every_promise_is_kept_in_the_measured_tables() -> None:

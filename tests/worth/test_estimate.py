@@ -1,7 +1,5 @@
 """The estimate: a literal transcription, rare values, edges, the guard and the state."""
 
-from __future__ import annotations
-
 import json
 from math import exp, inf, isnan, nan, sqrt
 from typing import Any
@@ -35,9 +33,6 @@ def estimate_of(rounds: Rounds, q: float = 0.1, **arguments: Any) -> UpliftEstim
     for each in rounds:
         found.add(*each)
     return found
-
-
-# --- guesses, levels, sums -----------------------------------------------------------------------
 
 
 def weighted(numbers: list[float], first: int = 1) -> float:
@@ -134,9 +129,6 @@ def test_a_value_outside_its_range_counts_as_its_end() -> None:
     assert bounded._all.tuned_squares == 0.0  # the guess stays inside
 
 
-# --- what is known -------------------------------------------------------------------------------
-
-
 def conversions(count: int, tuned: float, control: float, seed: int) -> Rounds:
     chance, rounds = np.random.default_rng(seed), []
     for _ in range(count):
@@ -192,9 +184,6 @@ def test_nothing_is_known_at_first() -> None:
     rounds = played(400, 0.1, 8, far=0.0)
     assert "400 of 600 rounds" in str(estimate_of(rounds).uplift())
     assert estimate_of(rounds, value_range=(0, 200)).uplift().is_known
-
-
-# --- the guard -----------------------------------------------------------------------------------
 
 
 def holds_at(found: UpliftEstimate, rounds: Rounds) -> int | None:
@@ -260,9 +249,6 @@ def test_the_guard_says_when_it_cannot_know() -> None:
     assert "half of the control's value could not be seen. A change by 2 % shows after" in doubt
     assert estimate_of(played(600, 0.1, 8, far=0.0), guard=0.02).guard_doubt() is None
     assert estimate_of(conversions(600, 0.004, 0.01, 1)).guard_doubt() is None
-
-
-# --- state ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cut", [0, 1, 200, 1100])

@@ -1,7 +1,5 @@
 """The coin: its share, its independence, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 from math import comb, exp, nan, sqrt
 from typing import Any
@@ -52,9 +50,6 @@ def test_what_is_no_share_is_refused(value: Any) -> None:
     assert [holdback_share(share) for share in (0, 0.5)] == [0.0, 0.5]
     with pytest.raises(ParameterError, match="holdback must be"):
         holdback_share(value)
-
-
-# --- lost answers --------------------------------------------------------------------------------
 
 
 def test_the_counts_are_a_martingale_under_the_coin() -> None:

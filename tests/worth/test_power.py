@@ -1,7 +1,5 @@
 """How many rounds it takes: the definition, and how it depends on everything."""
 
-from __future__ import annotations
-
 from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any

@@ -1,7 +1,5 @@
 """The interval: against integrals, its definition, and the inequality that it rests on."""
 
-from __future__ import annotations
-
 from math import inf, log, pi, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The record: words, JSON and back."""
 
-from __future__ import annotations
-
 import json
 from math import inf, nan
 from typing import Any

@@ -1,7 +1,5 @@
 """A reproduction small enough for a test."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What exploring costs before a game, against a sum over its rounds."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The CSVs of the committed run of `dikin reproduce --full` agree with each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reproduction_page import REQUEST, read_games

@@ -1,7 +1,5 @@
 """Both tables from one command: resumable, the same everywhere, and clear about mistakes."""
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A kind of parameter as a user would write it; it is not registered yet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import floor
 

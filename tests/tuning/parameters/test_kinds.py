@@ -1,7 +1,5 @@
 """What every kind of parameter obeys, and that one of a user's own works wherever ours do."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle
@@ -57,9 +55,6 @@ def rows(parameter: ParameterKind) -> Iterator[Sequence[float]]:
         yield from ([parameter.axis.low + k] for k in range(parameter.options))
     else:
         yield from (list(map(parameter.best, place)) for place in places(parameter))
-
-
-# --- laws -----------------------------------------------------------------------------------------
 
 
 def values_are_on_the_axis(parameter: ParameterKind) -> None:
@@ -195,8 +190,6 @@ def test_a_law_notices(mutant: type[Any], arguments: Any, law: Any) -> None:
 def test_every_law_has_a_mutant() -> None:
     assert {law for _, _, law in MUTANTS} == {*LAWS}
 
-
-# --- wherever a parameter is used -----------------------------------------------------------------
 
 NEW: dict[str, ParameterKind] = {
     "batch": dikin.Levels([16, 32, 64, 128], start=32),

@@ -1,7 +1,5 @@
 """A service keeps parameters of every kind, those of a user's own too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

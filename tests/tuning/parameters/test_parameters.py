@@ -64,7 +64,6 @@ NO_PARAMETERS: list[tuple[Any, list[str]]] = [
     (None, ["dikin.Real", "None"]),
 ]
 
-
 RESERVED = ("round", "value", "expected", "paused", "failed", "held_back")
 """Columns of a history."""
 
