@@ -232,8 +232,6 @@ DOMAINS: Registry[Domain] = Registry("domain", Domain)  # type: ignore[type-abst
 def _plain(value: Any) -> Any:
     if isinstance(value, Domain):
         return value.spec()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
-    return value
+    return value.tolist() if isinstance(value, np.ndarray) else value
