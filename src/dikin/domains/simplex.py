@@ -87,6 +87,7 @@ class Simplex(ProbabilityDomain):
 
     @cached_property
     def basis(self) -> Array:
+        """Columns: an orthonormal basis of the vectors whose sum is zero."""
         return helmert(self.n).T
 
     def barrier(self, v: Array) -> float:

@@ -47,6 +47,7 @@ class Spectrahedron(ProbabilityDomain):
 
     @cached_property
     def basis(self) -> Array:
+        """Columns: an orthonormal basis of the symmetric matrices of trace zero, flattened."""
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
