@@ -32,7 +32,7 @@ def work(url: str, names: list[str], rounds: int) -> None:
     told: dict[str, list[int]] = {}
     for name in names:
         tuner = dikin.Tuner({"x": dikin.Real(0, 1), "y": dikin.Real(0, 1)}, seed=1)
-        with dikin.Study(url, name, tuner if name == "new" else None) as study:
+        with dikin.Study(url, name, tuner if name == "new" else None, patience=30) as study:
             asked = {each: CONTEXT[each] for each in study.status().contexts or ()} or None
             told[name] = []
             for _ in range(rounds):

@@ -197,7 +197,7 @@ def _numbers_in(value: Any) -> int:
 
 
 def check_looking_changes_nothing(make: LearnerFactory, seed: int) -> None:
-    """Reading a learner, or writing into an array that it returned, has no effect on it."""
+    """Reading a learner, or writing into an array that it returned, does not change it."""
     learner, twin = make(seed), make(seed)
     for ours, theirs in zip(play(learner, 20), play(twin, 20), strict=True):
         before = learner.state()

@@ -69,7 +69,7 @@ class Run:
     regret : numpy.ndarray
         Loss suffered minus that of the best fixed point for the rounds so far.
     certificate : numpy.ndarray
-        The bound on the expected regret, or NaN if the learner has no certificate.
+        The bound on the expected regret, or NaN for a learner without a certificate.
     cumulative_losses : numpy.ndarray
         Loss suffered in all rounds so far.
     comparator : numpy.ndarray

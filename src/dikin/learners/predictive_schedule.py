@@ -230,7 +230,7 @@ def double_or_halve(c: Constants, n: list[float], clipped: bool, round: int) -> 
 
 @compilable
 def follow_median(n: list[float], size: float, age: float) -> None:
-    """c_{t+1} without a range: by the median of |surprise|, of all that are no faults."""
+    """c_{t+1} without a range: by the median of |surprise|, of all but faults."""
     step = MEDIAN_STEP
     if size < TYPICAL * n[MEDIAN]:
         step = max(step, 1.0 / (2.0 + 0.25 * max(age - MEASURED, 0.0)))
@@ -245,7 +245,7 @@ def follow_median(n: list[float], size: float, age: float) -> None:
 
 @compilable
 def count_fault(n: list[float], value: float, age: float) -> None:
-    """Count one more loss that is far off. When they are no faults any more, sizes begin anew."""
+    """Count one more loss that is far off. When they are not faults any more, sizes begin anew."""
     first = int(n[FAULTS])
     if first == 0:  # fewer than there is room for may have to do
         for i in range(MEASURED):
@@ -335,7 +335,7 @@ def measure(c: Constants, n: list[float], loss: float, round: int) -> None:
 
 @compilable
 def insert_sample(n: list[float], value: float, count: int) -> None:
-    """Put a value among so many sorted samples. If there is no room, in place of a middle one."""
+    """Put a value among so many sorted samples. A full row loses a middle one."""
     if count >= MEASURED:
         for i in range(MEASURED // 2, MEASURED - 1):
             n[i] = n[i + 1]

@@ -352,7 +352,7 @@ class Service:
     async def known_statuses(self, names: list[str]) -> list[Seen]:
         """Return the last known statuses of these studies, after a short wait for new ones.
 
-        What takes longer is read meanwhile, for the next call.
+        Statuses that take longer are read meanwhile, for the next call.
         """
         if self._reading is None or self._reading.done():
             self._reading = asyncio.ensure_future(self._read())

@@ -224,7 +224,8 @@ class Ledger:
             first, seal = fold.n + 1, ""
             self._waiting += rows
         else:
-            self._write()
+            if self._waiting:
+                self._write()
             heads = ANY if slack is None else (fold.n, fold.n + slack)
             placed = self.database.append(self.log.study, rows, self._epoch, heads, jump)
             if placed is None:

@@ -1,1 +1,1 @@
-"""Named parameters in place of a set: what a person tunes."""
+"""Tuning of named parameters."""

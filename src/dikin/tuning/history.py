@@ -59,8 +59,8 @@ COLUMNS_9 = (*Row._fields[:-1], "left_out", "center")
 
 def rows_of(state: Mapping[str, Any]) -> Iterator[Row]:
     """Yield the rows in the state of a tuner, whose columns may be those of another version."""
-    columns = state.get("columns", COLUMNS_9)
-    for content in state.get("history", ()):
+    columns = state["columns"] if "version" in state else COLUMNS_9
+    for content in state["history"]:
         known = zip(columns, content, strict=True)
         row = Row(**{name: value for name, value in known if name in Row._fields})
         yield row._replace(

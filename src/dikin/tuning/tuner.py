@@ -353,7 +353,7 @@ class Tuner(Player[Trial]):
             requests. They count as if they had been passed to `ask`. The setting must not influence
             them.
         failed : bool, default False
-            True if the trial failed, as by a timeout or a crash. It has no value then.
+            True if the trial failed, as by a timeout or a crash. Such a trial has no value.
 
         Raises
         ------
@@ -487,7 +487,7 @@ class Tuner(Player[Trial]):
         """Learn from a trial that the tuner did not ask for: a log of last month, another tuner.
 
         Such rows are history: they count where they agree with the trials that are asked for. They
-        are no part of `rounds`, of the uplift and of the certificate.
+        do not count in `rounds`, the uplift and the certificate.
 
         Parameters
         ----------
@@ -870,7 +870,6 @@ class Tuner(Player[Trial]):
             tuner._worth.restore(state["worth"])
         tuner.rounds, tuner.paused = int(state["rounds"]), bool(state["paused"])
         tuner._history.extend(rows_of(state))
-        added = sum(row.round == 0 for row in tuner._history)
         search = state["search"]
         tuner._search = tuner._new_search(bool(search["history"]))
         if state.get("version") == VERSION:
@@ -885,7 +884,10 @@ class Tuner(Player[Trial]):
             )
         for id, fact in state["open"].items():
             tuner.open_fact(int(id), fact)
-        tuner._open.next_id, tuner.added = int(state["next"]), count_of(state.get("added", added))
+        tuner._open.next_id, tuner.added = (
+            int(state["next"]),
+            count_of(state["added"] if "version" in state else 0),
+        )
         tuner.asked = int(state["asked"])
         tuner._certificate.restore(state["certificate"])
         tuner._unexpected = [

@@ -1,6 +1,6 @@
 """Estimate the uplift while a tuner runs, with an interval for any time, and stop harm.
 
-The estimate of a round's gain is augmented inverse probability weighting, which has no bias however
+The estimate of a round's gain is augmented inverse probability weighting, which is unbiased however
 bad the guesses are (docs/mathematics.md, 14).
 """
 

@@ -28,7 +28,7 @@ class ParameterKind(Registered, ABC):
     An object is one parameter. It keeps each argument of its constructor as an attribute of the
     same name: a value that JSON knows, or a tuple of such values. One argument is `start`. A kind
     gives the `axis` of its numbers, from which the coordinate of a number follows, and the number
-    at a coordinate. If its values are no numbers, it also gives the `numbers` of a value, and the
+    at a coordinate. If its values are not numbers, it also gives the `numbers` of a value, and the
     value (`setting`) of numbers.
 
     In every method `u` is a coordinate in [0, 1], `value` a number between the ends of the axis or
