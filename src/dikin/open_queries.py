@@ -37,11 +37,6 @@ class Query:
     id: int
     point: Array
 
-    @property
-    def setting(self) -> Any:
-        """The point, or the values of a trial by name."""
-        return self.point
-
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Query)
@@ -110,8 +105,9 @@ class OpenQueries(dict[int, Entry]):
             )
         ours = entry[0]
         if isinstance(query, Query) and not np.array_equal(query.point, ours.point):
+            mine, other = (getattr(each, "params", each.point) for each in (ours, query))
             raise QueryError(
-                f"{self.noun} {id} asked about {ours.setting}, got one about {query.setting}: "
+                f"{self.noun} {id} asked about {mine}, got one about {other}: "
                 "it belongs to another learner or tuner. Nothing was changed."
             )
         return entry

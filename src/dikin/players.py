@@ -7,11 +7,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from dikin import serialization
 from dikin.errors import ParameterError
 from dikin.open_queries import OpenQueries, Query
+from dikin.registry import Registered
 
 Q = TypeVar("Q", bound=Query)
 P = ParamSpec("P")
@@ -29,16 +30,9 @@ def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
     return under_lock
 
 
-class Player(ABC, Generic[Q]):
-    """A learner, or a tuner of named parameters.
+class Player(Registered, ABC, Generic[Q]):
+    """A learner, or a tuner of named parameters."""
 
-    Attributes
-    ----------
-    kind
-        The kind of learner that chooses the points.
-    """
-
-    kind: ClassVar[str] = ""
     _open: OpenQueries
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,12 +7,22 @@ registers its own classes as users do theirs.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from dikin.errors import NotSavableError, ParameterError, did_you_mean, shown
 
 T = TypeVar("T", bound=Any)
 C = TypeVar("C", bound=type)
+
+
+class Registered:
+    """The base of each role: a class has its name in lower case as its `kind`."""
+
+    kind: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__name__.lower()
 
 
 class Registry(Generic[T]):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from inspect import signature
 from math import isfinite, log, sqrt
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,11 @@ from dikin.arguments import not_finite
 from dikin.domains.dense import DenseGeometry
 from dikin.domains.geometry import Geometry as Geometry
 from dikin.errors import DomainError, shown
-from dikin.registry import Registry
+from dikin.registry import Registered, Registry
 from dikin.vectors import Array as Array
 
 
-class Domain(ABC):
+class Domain(Registered, ABC):
     """A bounded convex set with interior, and a self-concordant barrier psi on it.
 
     Points are arrays in the user's own coordinates. The barrier is a function of chart vectors: the
@@ -66,17 +66,12 @@ class Domain(ABC):
        Bandit Linear Optimization, COLT 2008: learners that explore Dikin's ellipsoid of a barrier.
     """
 
-    kind: ClassVar[str] = ""
     dim: int
     nu: float
     center: Array
     radius: float
     inradius: float
     diameter: float
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.kind = cls.__name__.lower()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__:
@@ -232,8 +227,6 @@ DOMAINS: Registry[Domain] = Registry("domain", Domain)  # type: ignore[type-abst
 def _plain(value: Any) -> Any:
     if isinstance(value, Domain):
         return value.spec()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
-    return value
+    return value.tolist() if isinstance(value, np.ndarray) else value

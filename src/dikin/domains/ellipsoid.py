@@ -20,7 +20,7 @@ from dikin.domains.geometry import (
     rank_one_sums,
 )
 from dikin.errors import DomainError
-from dikin.kernel import looped
+from dikin.kernel import compilable, looped
 from dikin.vectors import combine, dots, times
 
 
@@ -70,8 +70,12 @@ class Ellipsoid(QuadraticDomain):
                 f"shape must be symmetric: entry ({i}, {j}) is {self.shape[i, j]:g}, "
                 f"entry ({j}, {i}) is {self.shape[j, i]:g}"
             )
-        self._diagonal = np.count_nonzero(self.shape - np.diag(np.diag(self.shape))) == 0
-        squares, self.axes = self._eigen()
+        # A diagonal shape keeps its own axes, so that no rotation costs d^2 per round.
+        squares, axes = np.diag(self.shape), np.eye(self.dim)
+        self._diagonal = not np.any(self.shape - np.diag(squares))
+        if not self._diagonal:
+            squares, axes = np.linalg.eigh(self.shape)
+        self.axes = np.ascontiguousarray(axes, dtype=float)
         if not squares.min() > 1e-14 * squares.max():
             raise DomainError(
                 f"shape must be positive definite; its eigenvalues are {np.sort(squares)}"
@@ -80,13 +84,6 @@ class Ellipsoid(QuadraticDomain):
         self.radius = float(self.semi.max())
         self.inradius = float(self.semi.min())
         self.diameter = 2 * self.radius
-
-    def _eigen(self) -> tuple[Array, Array]:
-        # A diagonal shape keeps its own axes, so that no rotation costs d^2 per round.
-        if self._diagonal:
-            return np.diag(self.shape).copy(), np.eye(self.dim)
-        squares, axes = np.linalg.eigh(self.shape)
-        return np.asarray(squares, dtype=float), np.ascontiguousarray(axes, dtype=float)
 
     def _precision(self, v: Array) -> Array:
         return np.asarray(((v @ self.axes) / self.semi**2) @ self.axes.T)
@@ -195,12 +192,9 @@ def secular_sums(p: Array, linear: Array, quadratic: float, m: float) -> tuple[f
     return float(terms.sum()), float((terms * p).dot(inverse))
 
 
-def _write_minimiser(p: Array, linear: Array, quadratic: float, m: float, y: Array) -> None:
-    for i in range(p.size):
-        y[i] = -linear[i] / (quadratic + m * p[i])
-
-
-@looped(_write_minimiser)
+@compilable
 def write_minimiser(p: Array, linear: Array, quadratic: float, m: float, y: Array) -> None:
     """Set y to the minimiser for the multiplier m."""
-    np.divide(linear, -(quadratic + m * p), y)
+    np.multiply(p, -m, y)
+    np.subtract(y, quadratic, y)
+    np.divide(linear, y, y)

@@ -77,20 +77,13 @@ class Polytope(Domain):
             raise NumericalError(f"the analytic centre was not found: decrement {decrement:.1e}")
         self.center = center
         np.subtract(self.b, self.A @ self.center, self.slack)
-        self.radius = self._radius_bound(low, high)
-        self.inradius = float((self.slack / norms).min())
-        self.diameter = float((high - low).max()) / (1 + LP_SLACK)
-
-    def _radius_bound(self, low: Array, high: Array) -> float:
-        """The smaller of two proven bounds on the distance from the centre.
-
-        The corner of the bounding box, and the ellipsoid v'Hv <= m(m-1) that contains the set: at
-        the analytic centre the ratios t_i of slacks to those of the centre add up to m, so
-        v'Hv = sum (1 - t_i)^2 <= m^2 - m.
-        """
+        # The corner of the bounding box, and the ellipsoid v'Hv <= m(m-1) that contains the set:
+        # with the ratios t_i of above v'Hv = sum (1 - t_i)^2 <= m^2 - m at the analytic centre.
         box = float(np.linalg.norm(np.maximum(high - self.center, self.center - low)))
         least = float(np.linalg.eigvalsh(self.hessian(np.zeros(self.dim)))[0])
-        return min(box * (1 + LP_SLACK), sqrt(self.b.size * (self.b.size - 1) / least))
+        self.radius = min(box * (1 + LP_SLACK), sqrt(rows * (rows - 1) / least))
+        self.inradius = float((self.slack / norms).min())
+        self.diameter = float((high - low).max()) / (1 + LP_SLACK)
 
     def barrier(self, v: Array) -> float:
         slack = self.slack - self.A.dot(v)

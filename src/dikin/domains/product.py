@@ -216,9 +216,7 @@ class PairGeometry(PairNumbers, Geometry):
 
     def barrier(self, iterate: Array) -> float:
         n = self.left.size
-        left: float = self.left.barrier(iterate[:, :n])
-        right: float = self.right.barrier(iterate[:, n:])
-        return left + right
+        return float(self.left.barrier(iterate[:, :n]) + self.right.barrier(iterate[:, n:]))
 
     def write_point(self, u: Array, center: Array, radius: float, x: Array) -> None:
         n, m = self.left.size, self.left_entries

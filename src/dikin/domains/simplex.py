@@ -51,6 +51,12 @@ class ProbabilityDomain(Domain):
         self.inradius = 1 / sqrt(n * (n - 1))
         self.diameter = sqrt(2)
 
+    def outward(self, v: Array) -> Array:
+        return np.asarray(self.basis @ v).reshape(self.point_shape)
+
+    def inward(self, displacement: Array) -> Array:
+        return np.asarray(displacement.ravel() @ self.basis)
+
     def barrier_growth(self, share: float) -> float:
         # In the corners, where all entries but one are share/n.
         return -(self.n - 1) * log(share) - log(self.n * (1.0 - share) + share)
@@ -80,14 +86,9 @@ class Simplex(ProbabilityDomain):
         self.center = np.full(self.n, 1 / self.n)
 
     @cached_property
-    def _plane(self) -> Array:
+    def basis(self) -> Array:
+        """Columns: an orthonormal basis of the vectors whose sum is zero."""
         return helmert(self.n).T
-
-    def outward(self, v: Array) -> Array:
-        return np.asarray(self._plane @ v)
-
-    def inward(self, displacement: Array) -> Array:
-        return np.asarray(displacement @ self._plane)
 
     def barrier(self, v: Array) -> float:
         x = self.point(v)
@@ -97,7 +98,7 @@ class Simplex(ProbabilityDomain):
         return self.inward(-1 / self.point(v))
 
     def hessian(self, v: Array) -> Array:
-        return np.asarray((self._plane.T / self.point(v) ** 2) @ self._plane)
+        return np.asarray((self.basis.T / self.point(v) ** 2) @ self.basis)
 
     def margin(self, point: Array) -> float:
         off = abs(float(point.sum()) - 1)
@@ -204,19 +205,10 @@ def positive_root(b: float, square: float, weight: float) -> tuple[float, float]
     return choose(b > 0.0, 2.0 * weight / total, other), slope
 
 
-def _subtract_least(linear: Array) -> float:
-    low = high = float(linear[0])
-    for i in range(linear.size):
-        low, high = min(low, linear[i]), max(high, linear[i])
-    for i in range(linear.size):
-        linear[i] -= low
-    return high - low
-
-
-@looped(_subtract_least)
+@compilable
 def subtract_least(linear: Array) -> float:
     """Subtract the least entry from all, and return the largest difference."""
-    linear -= linear.min()
+    np.subtract(linear, linear.min(), linear)
     return float(linear.max())
 
 

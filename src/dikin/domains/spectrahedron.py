@@ -46,20 +46,14 @@ class Spectrahedron(ProbabilityDomain):
         self.center = np.eye(self.n) / self.n
 
     @cached_property
-    def _rows(self) -> Array:
-        """An orthonormal basis of the symmetric matrices of trace zero, flattened."""
+    def basis(self) -> Array:
+        """Columns: an orthonormal basis of the symmetric matrices of trace zero, flattened."""
         rows, columns = np.triu_indices(self.n, 1)
         off = np.zeros((rows.size, self.n, self.n))
         index = np.arange(rows.size)
         off[index, rows, columns] = off[index, columns, rows] = sqrt(0.5)
         diagonal = helmert(self.n)[:, :, None] * np.eye(self.n)
-        return np.concatenate([diagonal, off]).reshape(self.dim, self.n**2)
-
-    def outward(self, v: Array) -> Array:
-        return np.asarray(v @ self._rows).reshape(self.point_shape)
-
-    def inward(self, displacement: Array) -> Array:
-        return np.asarray(self._rows @ displacement.ravel())
+        return np.concatenate([diagonal, off]).reshape(self.dim, self.n**2).T
 
     def barrier(self, v: Array) -> float:
         eigenvalues, _ = np.linalg.eigh(self.point(v))
@@ -70,8 +64,8 @@ class Spectrahedron(ProbabilityDomain):
 
     def hessian(self, v: Array) -> Array:
         inverse = self._inverse(v)
-        images = inverse @ self._rows.reshape(-1, self.n, self.n) @ inverse
-        return np.asarray(self._rows @ images.reshape(self._rows.shape).T)
+        images = inverse @ self.basis.T.reshape(-1, self.n, self.n) @ inverse
+        return np.asarray(self.basis.T @ images.reshape(self.dim, -1).T)
 
     def _inverse(self, v: Array) -> Array:
         # By the eigenvalues of the barrier: where it is finite, so is this.

@@ -20,7 +20,7 @@ from dikin.domains.base import Array, Domain
 from dikin.errors import FeedbackError, ParameterError
 from dikin.feedback import Feedback
 from dikin.kernel import compilable, reordered
-from dikin.registry import Registry
+from dikin.registry import Registered, Registry
 
 MAX_DEPTH = 0.85
 """How far from the centre a minimum may lie, as a share: noise moves the best point a little."""
@@ -85,7 +85,7 @@ def displacement_sums(x: Array, theta: Array, a: Array) -> tuple[float, float]:
     return along, square
 
 
-class Environment(ABC):
+class Environment(Registered, ABC):
     """An oblivious adversary on a domain: the base of all environments.
 
     A class of your own sets `kernel`, `loss_range`, `smoothness` and `lipschitz` in its
@@ -127,7 +127,6 @@ class Environment(ABC):
         If `domain` is not a domain.
     """
 
-    kind: ClassVar[str] = ""
     comparator_sums: ClassVar[int] = 0
 
     domain: Domain
@@ -135,10 +134,6 @@ class Environment(ABC):
     smoothness: float
     lipschitz: float
     kernel: LossKernel
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.kind = cls.__name__.lower()
 
     def __init__(self, domain: Domain, seed: int | None) -> None:
         if not isinstance(domain, Domain):

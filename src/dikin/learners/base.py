@@ -81,10 +81,6 @@ class Learner(Declared, InUnits, Saved):
         kw_only=True,
     )
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.kind = cls.__name__.lower()
-
     def _prepare(self) -> None:
         domain = self.domain
         self.units = Units.of(domain, self.loss_range or (-1.0, 1.0))

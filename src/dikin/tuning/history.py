@@ -85,10 +85,8 @@ def history_table(
     kinds = [np.int64 if axis.whole else np.float64 for axis in space.axes]
     for i, (name, kind) in enumerate(zip(space.columns, kinds, strict=True)):
         columns[name] = kind, [row.point[i] for row in rows]
-    columns["value"] = np.float64, [row.value for row in rows]
-    columns["expected"] = np.float64, [row.expected for row in rows]
-    columns["paused"] = np.bool_, [row.paused for row in rows]
-    columns["failed"] = np.bool_, [row.failed for row in rows]
+    own = {"value": np.float64, "expected": np.float64, "paused": np.bool_, "failed": np.bool_}
+    columns |= {name: (kind, [getattr(r, name) for r in rows]) for name, kind in own.items()}
     for i, (name, kind) in enumerate(zip(space.columns, kinds, strict=True)):
         columns[BEST + name] = kind, [row.center[i] for row in rows]
     metrics = {name: None for row in rows for name in row.metrics}

@@ -58,11 +58,6 @@ class Trial(Query):
     play: Play | None = field(default=None, repr=False)
     number: int = field(default=0, repr=False)
 
-    @property
-    def setting(self) -> Params:
-        """The values by name."""
-        return self.params
-
     def __iter__(self) -> Iterator[str]:
         return iter(self.params)
 

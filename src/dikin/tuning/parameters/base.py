@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import exp, floor, log
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from dikin.errors import shown
 from dikin.plotting.axes import Axis
-from dikin.registry import Registry
+from dikin.registry import Registered, Registry
 from dikin.vectors import Array
 
 FEW = 4
@@ -22,7 +22,7 @@ MANY = 10_000
 """Beyond so many whole numbers the nearest one is as good as any."""
 
 
-class ParameterKind(ABC):
+class ParameterKind(Registered, ABC):
     """A parameter that is searched on [0, 1]. Derive a kind of your own from it.
 
     An object is one parameter. It keeps each argument of its constructor as an attribute of the
@@ -43,12 +43,7 @@ class ParameterKind(ABC):
         The value in use today as the user gave it, or None.
     """
 
-    kind: ClassVar[str] = ""
     start: Any
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls.kind = cls.__name__.lower()
 
     # --- the search ------------------------------------------------------------------------------
 
