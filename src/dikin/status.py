@@ -29,8 +29,26 @@ class OpenQueries:
     """Its age. NaN outside a study, where times are not recorded."""
 
 
+class Record:
+    """A record that is printed as pairs of a label and its text."""
+
+    def lines(self) -> Iterable[tuple[str, str]]:
+        """Return the record as pairs of a label and its text."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as plain JSON values, with None for NaN and the infinite."""
+        return {name: plain(part) for name, part in vars(self).items()}
+
+    def __str__(self) -> str:
+        return text_of(self.lines())
+
+    def _repr_html_(self) -> str:
+        return pairs_table(self.lines())
+
+
 @dataclass(frozen=True, kw_only=True)
-class Status:
+class Status(Record):
     """The status of a tuner or study at one instant. `print` it, or read its parts.
 
     Entries that do not apply are None, and unknown numbers are NaN.
@@ -104,18 +122,10 @@ class Status:
     ] = None
     warnings: Annotated[tuple[str, ...], "Conditions that need attention."] = ()
 
-    # --- JSON ----------------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values. NaN is null."""
-        return {name: plain(part) for name, part in vars(self).items()}
-
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
         """Return the record that `to_json` wrote. Other keys are ignored."""
         return cls(**{name: _read(kind, content[name]) for name, kind in KINDS.items()})
-
-    # --- words ---------------------------------------------------------------------------------
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield the status as pairs of a label and its text."""
@@ -154,12 +164,6 @@ class Status:
         if self.name is not None:
             age = f", the oldest for {self.open.oldest_seconds:,.0f} s (dikin study open)"
             yield "open trials", f"{self.open.count:,}{age}" if self.open.count else "none"
-
-    def __str__(self) -> str:
-        return text_of(self.lines())
-
-    def _repr_html_(self) -> str:
-        return pairs_table(self.lines())
 
 
 KINDS = get_type_hints(Status)

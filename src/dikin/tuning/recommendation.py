@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
-from dikin.plotting.notebook import pairs_table
-from dikin.serialization import number_or_nan, plain
-from dikin.status import text_of, value_text
+from dikin.serialization import number_or_nan
+from dikin.status import Record, value_text
 
 
 class Interval(NamedTuple):
@@ -28,7 +27,7 @@ UNKNOWN = Interval(nan, nan, nan)
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Record):
     """The best setting for now. `print` it, or read its parts.
 
     Parameters
@@ -58,10 +57,6 @@ class Recommendation:
     limits: dict[str, Interval]
     broken: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values, with None for NaN and the infinite."""
-        return {name: plain(part) for name, part in vars(self).items()}
-
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Recommendation:
         """Return the record that `to_json` wrote."""
@@ -84,12 +79,6 @@ class Recommendation:
             rows.append((name, text))
         rows += [(text, str(found)) for text, found in self.limits.items()]
         return rows + [("warning", f"no setting is known to keep {text}") for text in self.broken]
-
-    def __str__(self) -> str:
-        return text_of(self.lines())
-
-    def _repr_html_(self) -> str:
-        return pairs_table(self.lines())
 
 
 def _read(content: list[Any]) -> Interval:

@@ -63,6 +63,8 @@ MOST_LEFT_OUT = 0.05
 """Share of the last values that may be left out or bounded without a warning."""
 LATE = 50
 """An open trial counts as one without a value once so many later ones were asked and answered."""
+SAME = ("point", "expected", "context", "held_back", "expected_control")
+"""Parts of a trial that its row has."""
 NO_HOLDBACK = (
     "without a holdback nothing is compared: Tuner(..., holdback=0.05) uses the control in 5 % of "
     "the trials and measures the gain over it"
@@ -943,13 +945,9 @@ class Tuner(Player[Trial]):
             f"trial {asked.id}",
             answer,
             round=self.rounds + 1,
-            point=asked.point,
-            expected=asked.expected,
             paused=self.paused or asked.paused,
             covariates=self.covariates.merged(asked.covariates, answer.get("covariates")),
-            context=asked.context,
-            held_back=asked.held_back,
-            expected_control=asked.expected_control,
+            **{name: getattr(asked, name) for name in SAME},
         )
 
     def checked_trial(self, trial: Mapping[str, Any]) -> Row:
