@@ -28,10 +28,15 @@ from service import crowd, template
 from service.crowd import Account
 from service.load import PATIENCE, PROCESSES, TITLES, row_of
 from service.proxy import Proxy
-from service.serving import Serving, shop
+from service.serving import Serving
 from studies.postgres import Server
 
 OWN = Path(dikin.__file__).parents[1]
+CREATE = """
+import sys, dikin
+ranges = {"price": dikin.Real(1, 14, start=4), "ads": dikin.Real(0, 60, start=40)}
+dikin.Study(sys.argv[1], "rolling", dikin.Tuner(ranges, maximize=True, seed=7)).close()
+"""
 SETTLES = 2.0
 """Seconds of load between two restarts at least."""
 
@@ -85,7 +90,10 @@ def rehearse(minutes: float, clients: int, versions: list[Path]) -> dict[str, An
     """Update both services in turn for so long, and return what became of all requests."""
     seconds, restarts = 60.0 * minutes, 0
     with Server("max_connections=300") as server:
-        shop(server.url, "rolling").close()
+        path = os.environ | {
+            "PYTHONPATH": str(versions[0])
+        }  # an earlier version reads no later one
+        subprocess.run([sys.executable, "-c", CREATE, server.url], env=path, check=True)
         with (
             Replica(server.url, versions) as one,
             Replica(server.url, versions) as two,
