@@ -90,9 +90,7 @@ def rehearse(minutes: float, clients: int, versions: list[Path]) -> dict[str, An
     """Update both services in turn for so long, and return what became of all requests."""
     seconds, restarts = 60.0 * minutes, 0
     with Server("max_connections=300") as server:
-        path = os.environ | {
-            "PYTHONPATH": str(versions[0])
-        }  # an earlier version reads no later one
+        path = os.environ | {"PYTHONPATH": str(versions[0])}  # no earlier one reads a later
         subprocess.run([sys.executable, "-c", CREATE, server.url], env=path, check=True)
         with (
             Replica(server.url, versions) as one,

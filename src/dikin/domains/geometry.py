@@ -61,8 +61,7 @@ class Geometry(ABC):
     ) -> tuple[Any, ...]:
         """Turn noise s into a direction of the set's plane, in place, and write the metric.
 
-        Returns what `point` and `linear_update` have `seen`: |s|^2, tr(H^-1), and numbers of the
-        set's own.
+        Return `seen` of `point` and `linear_update`: |s|^2, tr(H^-1), and numbers of the set's own.
         """
 
     @abstractmethod

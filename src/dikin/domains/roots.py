@@ -4,7 +4,7 @@ For psi(r) = -ln(1 - r^2) on [0, 1) the FTRL update asks for the root of
 
     S r + 2 w r/(1 - r^2) = g,        g, S >= 0, w > 0.
 
-Near the boundary r = 1 - gap has no digits left for the gap, and everything (Hessian, slack) is a
+Near the boundary r = 1 - gap leaves the gap without digits, and everything (Hessian, slack) is a
 function of the gap. So solve for it: with 2r/(1-r^2) = 1/gap - 1/(2-gap) the equation becomes
 
     F(gap) = w - gap (g - S + S gap + w/(2 - gap)) = 0,     F(0) = w > 0,  F(1) = -g <= 0,

@@ -39,7 +39,7 @@ class Spaces:
         return next((space for end, space in self._earlier if n < end), self._space)
 
     def point(self, n: int, point: Sequence[float]) -> Sequence[float]:
-        """Return a point of row `n` in today's columns; NaN where a value is none any more."""
+        """Return a point of row `n` in today's columns, NaN where a value was removed."""
         before = self.at(n)
         if self._space is None or before is None or before is self._space:
             return point

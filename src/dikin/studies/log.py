@@ -78,7 +78,7 @@ class Log:
         self.study, self.version = 0, serialization.VERSION
 
     def damage(self, what: str, n: int) -> Damage:
-        """Return the error for rows that are not what was written after row `n`."""
+        """Return the error for rows that differ from those written after row `n`."""
         return Damage(
             f"study {self.name!r} in {self.database.name} was altered or damaged: {what}. Rows up "
             f"to {n} are intact and can be read. Restore a copy, or continue from row {n}: "
@@ -193,7 +193,7 @@ class Log:
         )
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
-        """Return the newest state of a version, by default of this one; None if there is none."""
+        """Return the newest state of a version, by default of this one, or None."""
         sql = "SELECT n, seal, state, digest FROM dikin_snapshot WHERE study = ? AND version = ?"
         key = self.study, self.version if version is None else version
         for n, seal, state, digest in self.database.run(sql, key):

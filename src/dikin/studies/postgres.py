@@ -144,7 +144,7 @@ def _connection_class(psycopg: Any, silence: float) -> Any:
     waiting = extras.require("psycopg.waiting", "postgres", "a study on a PostgreSQL server")
 
     def bounded(exchange: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        """Yield what to wait for in an exchange, until the server is silent for too long."""
+        """Yield the events to wait for in an exchange, until the server is silent for too long."""
         try:
             wanted = next(exchange)
             while ready := (yield wanted):
