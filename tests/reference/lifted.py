@@ -128,15 +128,7 @@ class SharpLipschitz(PaperLipschitz):
 
 @dataclass(frozen=True)
 class NormalBarrier:
-    """Psi(x, b) = K psi(x/b) - c ln b on the conic hull; the boxes have c = 2 K nu ("Define Psi").
-
-    With z = x/b, and psi and its derivatives taken at z:
-        dPsi/dx      = K grad psi / b
-        dPsi/db      = -(K grad psi . z + c) / b
-        d2Psi/dx dx  = K hess psi / b^2
-        d2Psi/dx db  = -K (hess psi z + grad psi) / b^2
-        d2Psi/db db  = (K z . hess psi z + 2 K grad psi . z + c) / b^2
-    """
+    """Psi(x, b) = K psi(x/b) - c ln b on the conic hull. The boxes have c = 2 K nu."""
 
     psi: Barrier
     scale: float
