@@ -157,13 +157,7 @@ class Replay:
             learnt = 0.0
         lam = after[CURVATURE] - reference.gamma * before[CURVATURE] - sigma
         reference.tell(
-            self.keys[query.id],
-            loss,
-            sigma,
-            lam,
-            after[RATE],
-            forecast=forecast,
-            learnt=learnt,
+            self.keys[query.id], loss, sigma, lam, after[RATE], forecast=forecast, learnt=learnt
         )
 
     def mixed(self, then: list[float]) -> float:

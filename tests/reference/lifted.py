@@ -167,10 +167,7 @@ def symmetric_roots(matrix: Array) -> tuple[Array, Array]:
 
 
 def argmin_on_lifted_domain(
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    start: Array,
-    eta: float,
+    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], start: Array, eta: float
 ) -> Array:
     """The minimum over {(x, 1)}: b stays 1, so only the first d coordinates move."""
     return lift(
