@@ -10,10 +10,7 @@ from dikin.adapters.optuna import TunerSampler
 theirs: Any = pytest.importorskip("optuna.testing.pytest_samplers")
 
 
-class TestAsOptunaDoes(
-    theirs.BasicSamplerTestCase,
-    theirs.RelativeSamplerTestCase,
-):
+class TestAsOptunaDoes(theirs.BasicSamplerTestCase, theirs.RelativeSamplerTestCase):
     """Optuna's own tests."""
 
     @pytest.fixture

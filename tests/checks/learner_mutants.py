@@ -180,5 +180,5 @@ LEARNER_MUTANTS = [
     LearnerMutant(law, kind.__name__, disc(kind)) for law, kinds in WRONG.items() for kind in kinds
 ]
 LEARNER_MUTANTS += [
-    LearnerMutant("check_same_seed_same_play", "ignores its seed", lambda seed: disc()(0)),
+    LearnerMutant("check_same_seed_same_play", "ignores its seed", lambda seed: disc()(0))
 ]

@@ -122,7 +122,7 @@ def of_ball(method: str, change: Callable[[Any], Any], moved: Any = lambda v: v)
 ORACLES = ("barrier", "gradient", "hessian")
 BARRIER: dict[str, list[Wrong]] = {
     "check_oracles_give_finite_numbers": [
-        wrong("the gradient has a hole", ball, gradient=of_ball("gradient", with_a_hole)),
+        wrong("the gradient has a hole", ball, gradient=of_ball("gradient", with_a_hole))
     ],
     "check_center_is_interior_and_stationary": [
         wrong("the margin forgets it", ball, margin=lambda self, x: self.radius - sqrt(x @ x)),
@@ -133,20 +133,20 @@ BARRIER: dict[str, list[Wrong]] = {
         ),
     ],
     "check_gradient_is_the_derivative_of_the_barrier": [
-        wrong("a hundredth off", ball, gradient=of_ball("gradient", lambda g: 1.01 * g)),
+        wrong("a hundredth off", ball, gradient=of_ball("gradient", lambda g: 1.01 * g))
     ],
     "check_hessian_is_positive_definite": [
-        wrong("a direction is lost", ball, hessian=of_ball("hessian", lambda H: H * LAST_LOST)),
+        wrong("a direction is lost", ball, hessian=of_ball("hessian", lambda H: H * LAST_LOST))
     ],
     "check_hessian_is_the_derivative_of_the_gradient": [
         wrong(
             "the rank-one term is missing",
             ball,
             hessian=lambda self, v: 2 / (self.radius**2 * self._slack(v)) * np.eye(3),
-        ),
+        )
     ],
     "check_barrier_is_self_concordant": [
-        wrong("half of one", ball, **{name: of_ball(name, lambda x: x / 2) for name in ORACLES}),
+        wrong("half of one", ball, **{name: of_ball(name, lambda x: x / 2) for name in ORACLES})
     ],
     "check_newton_decrement_is_at_most_root_nu": [wrong("nu is too small", ball, nu=0.9)],
     "check_gradient_sees_at_most_nu": [wrong("nu is too small", ball, nu=0.95)],
@@ -155,7 +155,7 @@ BARRIER: dict[str, list[Wrong]] = {
             "the barrier ends before the boundary",
             ball,
             barrier=lambda self, v: Ball.barrier(self, v) if v @ v < 0.1 else inf,
-        ),
+        )
     ],
     "check_margin_and_barrier_agree_on_the_boundary": [
         wrong("the barrier is finite again beyond an edge", box, barrier=without_guard),
@@ -174,10 +174,10 @@ BARRIER: dict[str, list[Wrong]] = {
             "one corner's entry too many",
             simplex,
             barrier_growth=lambda self, e: -(self.n - 1) * log(e) - 2 * log(self.n * (1 - e) + e),
-        ),
+        )
     ],
     "check_symmetry_turns_the_set_into_itself": [
-        wrong("a hair too much", simplex, symmetry=(1 + 1e-8) / 3),
+        wrong("a hair too much", simplex, symmetry=(1 + 1e-8) / 3)
     ],
     "check_outward_is_an_isometry": [
         wrong(
@@ -185,7 +185,7 @@ BARRIER: dict[str, list[Wrong]] = {
             simplex,
             outward=lambda self, v: 1.1 * Simplex.outward(self, v),
             inward=lambda self, w: Simplex.inward(self, w) / 1.1,
-        ),
+        )
     ],
     "check_radius_reaches_every_point": [wrong("the corners are out", box, radius=2.0)],
     "check_inradius_ball_is_inside": [wrong("the mean half-width", box, inradius=0.26)],
@@ -194,7 +194,7 @@ BARRIER: dict[str, list[Wrong]] = {
         wrong("too short", ball, diameter=0.99),
     ],
     "check_spec_builds_an_equal_domain": [
-        wrong("the barrier is not in it", ball, barrier=of_ball("barrier", lambda x: x + 1e-15)),
+        wrong("the barrier is not in it", ball, barrier=of_ball("barrier", lambda x: x + 1e-15))
     ],
     "check_require_refuses_what_is_no_point": [
         wrong("any shape will do", ball, require=broadcasting_require),

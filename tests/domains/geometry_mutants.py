@@ -48,10 +48,10 @@ GEOMETRY: dict[str, list[Wrong]] = {
         off("the other way", "inward", lambda do, displacement: -displacement),
     ],
     "check_solve_is_stationary": [
-        off("the weight is wrong", "solve", lambda do, g, q, w, y: do(g, q, 1.0001 * w, y)),
+        off("the weight is wrong", "solve", lambda do, g, q, w, y: do(g, q, 1.0001 * w, y))
     ],
     "check_barrier_of_an_iterate_is_the_oracle": [
-        off("a hair too much", "barrier", lambda do, y: do(y) + 1e-8),
+        off("a hair too much", "barrier", lambda do, y: do(y) + 1e-8)
     ],
     "check_project_finds_the_nearest_point": [
         off("radially", "project", radial),
@@ -72,7 +72,7 @@ GEOMETRY: dict[str, list[Wrong]] = {
         off("another g.y", "linear_update", lambda do, *a: np.add(do(*a), (1e-6, 0.0))),
     ],
     "check_exploration_is_uniform": [
-        off("a side is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, np.abs(s), m)),
+        off("a side is preferred", "explore", lambda do, y, k, a, s, m: do(y, k, a, np.abs(s), m))
     ],
 }
 GEOMETRY_MUTANTS = by_law(GEOMETRY)

@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 
 import dikin
-from dikin import (
-    Affine,
-    Ball,
-    Box,
-    Ellipsoid,
-    Polytope,
-    Product,
-    Simplex,
-    Spectrahedron,
-    errors,
-)
+from dikin import Affine, Ball, Box, Ellipsoid, Polytope, Product, Simplex, Spectrahedron, errors
 from dikin.domains.base import Domain
 
 HUGE = 10**400  # a whole number that no float can hold

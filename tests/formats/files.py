@@ -1,10 +1,4 @@
-"""Files that earlier versions wrote, with the values that were read from them then.
-
-`state8` was written by version 0.1.0 (saved states 8, studies 2): `saved.zip` holds saved tuners
-and learners, `studies.sqlite.gz` and `postgres.sql.gz` the same 19 studies, `expected.json.gz` the
-rounds, settings, certificates, open trials and history that this version read from each of them.
-`state9` has files of saved states 9, on SQLite alone.
-"""
+"""Files that earlier versions wrote, with the values that were read from them then."""
 
 import gzip
 import json

@@ -45,10 +45,7 @@ def _counted_curvature(learner: BarrierFTRL) -> float:
 
 
 class Surrogate(NamedTuple):
-    """The surrogate loss l(x) = g.x + (sigma + lambda)/2 |x - y|^2 of an answer.
-
-    y is the centre of its query.
-    """
+    """The loss l(x) = g.x + (sigma + lambda)/2 |x - y|^2 of an answer. y is its centre."""
 
     y: Array
     update: Array

@@ -1,8 +1,4 @@
-"""The learners that project, word for word, in the paper's units: R = C = 1 and D = 2.
-
-Each is told a round as the shipped learner lived it, recovers the direction from the points that
-were played, and says where its own centre goes.
-"""
+"""The learners that project, word for word, in the paper's units: R = C = 1 and D = 2."""
 
 from collections.abc import Callable
 from math import ceil, log, log2, sqrt

@@ -1,9 +1,5 @@
 """The shipped `Predictive` and its transcription, side by side on the same answers.
 
-Read off the learner: forecast b and level c of a query when it was asked, the point that was
-played, and after an answer the rate and S. All else is computed anew: centres, ellipsoids,
-estimates, discounts, the certificate.
-
 Some things are the shipped learner's own. Exploring and smoothing are priced together (docs, 5.1):
 L sqrt(tau/d) for Lipschitz losses, and the smaller price where both constants are declared. Without
 a known range the first eight answers are played half-way out and move nothing, nor do more of them
@@ -161,13 +157,7 @@ class Replay:
             learnt = 0.0
         lam = after[CURVATURE] - reference.gamma * before[CURVATURE] - sigma
         reference.tell(
-            self.keys[query.id],
-            loss,
-            sigma,
-            lam,
-            after[RATE],
-            forecast=forecast,
-            learnt=learnt,
+            self.keys[query.id], loss, sigma, lam, after[RATE], forecast=forecast, learnt=learnt
         )
 
     def mixed(self, then: list[float]) -> float:

@@ -1,8 +1,4 @@
-"""Domains of every kind with their barriers by hand, in the coordinates that `Predictive` works in.
-
-There a box is a cube, an ellipsoid a ball, and the parts of a product have the same radius: each
-set keeps the radius that it has in the user's coordinates. x = c + R M u with M the columns below.
-"""
+"""Domains of every kind, with barriers by hand, where `Predictive` works: x = c + R M u."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The shipped `Predictive` is its theorem: against the transcription, on every kind of set.
-
-A centre differs from the transcription's by
-less than 1e-10 of the radius, a certificate by less than 1e-9 of itself. The mutants differ.
-"""
+"""The shipped `Predictive` is its theorem: against the transcription, on every kind of set."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -73,12 +73,7 @@ class TooSmall(dikin.Predictive):
 
 
 def test_a_certificate_a_fifth_smaller_would_be_wrong() -> None:
-    """One linear loss of the largest slope in all rounds, d = 6, T = 380.
-
-    Every step of the proof is all but an equality there: what is left is how much more the moved
-    comparator has than the centre, and the certificate is the mean regret to a few percent. Rounds
-    without a loss before the linear ones made the ratio larger.
-    """
+    """One linear loss of the largest slope: each step of the proof is all but an equality."""
     flat = np.zeros(380)
     game = Table(flat, np.tile(np.eye(6)[0], (380, 1)), flat)
 

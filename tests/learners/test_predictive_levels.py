@@ -30,10 +30,7 @@ def bowl(point: Any) -> float:
 
 
 def play(learner: Any, values: Values, rounds: int) -> list[tuple[float, float, list[float]]]:
-    """The surprise, the level it had, and the numbers after it, for every round after the eighth.
-
-    `values` gives what is measured, from a round and the loss.
-    """
+    """The surprise, its level, and the numbers after it, for every round after the eighth."""
     found = []
     for t in range(rounds):
         before = learner._state.numbers.copy()

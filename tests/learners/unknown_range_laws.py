@@ -58,10 +58,7 @@ def check_unknown_range_is_doubled_by_a_loss_outside(make: LearnerFactory, seed:
 
 
 def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, seed: int) -> None:
-    """From one restart to the next it plays as if its range had been declared at its first round.
-
-    There are enough rounds between two restarts to expose a formula that depends on their number.
-    """
+    """Between restarts it plays as if its range had been declared at its first round."""
     learner = without_range(make, seed)
     twin = make(seed)
     query, theirs = ask(learner), ask(twin)
@@ -81,10 +78,7 @@ def check_restarted_learner_is_that_of_the_wider_range(make: LearnerFactory, see
 
 
 def check_queries_stay_open_after_a_restart(make: LearnerFactory, seed: int) -> None:
-    """A query of an earlier range stays open; its answer is a round, widens, and teaches nothing.
-
-    A wrong answer is rejected as always, and changes nothing.
-    """
+    """A query of an earlier range stays open. Its answer is a round and teaches nothing."""
     learner = without_range(make, seed)
     queries = [ask(learner) for _ in range(5)]
     for i, loss in enumerate((5.0, 9.0)):

@@ -1,8 +1,4 @@
-"""A shipped domain as the paper sees it: a barrier psi on a set of size one around the origin.
-
-Points are chart vectors divided by the domain's radius, so |u| <= 1 on the set and u = 0 is the
-analytic centre. `holds` gives a check the right thing and then wrong ones, which it must reject.
-"""
+"""A shipped domain as the paper sees it: a barrier psi on a set of size one around the origin."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

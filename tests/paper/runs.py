@@ -1,9 +1,4 @@
-"""Real runs of the shipped learners, written down in the paper's units.
-
-A `Record` holds, round by round, what the learner played and what it was told, with H_t and g_t
-computed from their definitions: dense matrices, and the domain's own Hessian. From the learner
-itself come only the points, the centres, eta_t, S_t and lambda_t.
-"""
+"""Real runs of the shipped learners, written down in the paper's units."""
 
 import warnings
 from collections.abc import Callable

@@ -1,12 +1,5 @@
 """The game that comes nearest to the certificate: on a line, nothing happens, then a slope.
 
-For the first rounds there is no loss at all; the last n have the loss f(x) = x on [-1, 1]. For
-linear losses every step of the proof is an equality but two: the price of exploring, which they do
-not incur, and F(u~) - F(y), which is small where the centre has been driven to the comparator. The
-certificate is 1.1 to 1.25 times the mean regret, and 1.5 to 2 times for the learners of Lipschitz
-losses, whose price of exploring is more than a third of it. (That price is reached by cones: see
-`test_certificate_terms`.)
-
 The mean certificate is above the mean regret by three standard errors of their difference, at
 fixed seeds. What is too small by a factor is not.
 """

@@ -1,9 +1,5 @@
 """One round of a learner in the mean over its directions, without any sampling.
 
-`lem: unbiased`: E_t[g_t] is the gradient at y_t of the smoothed, regularised loss f^_t, with
-f~_t(u) = f_t(u) + lambda_t/2 |u|^2, f^_t(u) = E f~_t(u + H_t^(-1/2) b), b uniform in the unit ball.
-And the price of a round in the certificate is enough.
-
 Equal angles integrate a smooth periodic function with exponentially small error, and the disc is
 angles times Gauss-Legendre nodes in the square of the radius. In more dimensions
 `test_lifted_equals_shipped` compares g_t with the paper's.
@@ -42,10 +38,7 @@ class Given:
 
 
 def played(learner: Adaptive, noise: Array, loss: Loss, sigma: float) -> tuple[float, Array]:
-    """The loss of a round with this noise, and g_t.
-
-    That is what its answer adds to the linear term, without its damping, in chart coordinates.
-    """
+    """The loss of a round with this noise, and g_t."""
     twin = object.__new__(type(learner))  # an answer replaces its arrays and changes none
     vars(twin).update(vars(learner), _noise=Given(noise), _open=OpenQueries())
     query, units, domain = twin.ask(), twin.units, twin.domain
@@ -126,10 +119,7 @@ def test_lem_unbiased_by_quadrature_for_any_smooth_loss(kind: str, name: str) ->
 
 
 def bend(y: Array, a: Array, sigma: float, size: float) -> tuple[Loss, float, float]:
-    """sigma/2 |u|^2 + 0.3 ln cosh(m a.(u - o))/m, its smoothness and its slope.
-
-    The bend is sharp and lies half the way to the surface of an ellipsoid of that size.
-    """
+    """sigma/2 |u|^2 + 0.3 ln cosh(m a.(u - o))/m, its smoothness and its slope."""
     o, m = y - 0.5 * size * a, 8 / size
 
     def loss(u: Array) -> float:

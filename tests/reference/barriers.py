@@ -1,13 +1,10 @@
 """Barriers of the six sets of the comparison, by hand, in the user's units; and their normal form.
 
-    ball        -ln(r^2 - |x-c|^2)                      nu = 1
-    box         -sum ln(x_i - l_i) - sum ln(u_i - x_i)   nu = d
-    simplex     -sum ln x_i on the plane sum x = 1       nu = n - 1 = dimension
-    ellipsoid   -ln(1 - (x-c)' shape^{-1} (x-c))         nu = 1
-    polytope    -sum ln(b_i - a_i x)                     nu = number of rows - 1
-
-`Normalised` moves the analytic centre c to the origin and scales by R: u = V'(x - c)/R, where the
-columns of V are an orthonormal basis of the directions of the set (the identity unless it is flat).
+ball        -ln(r^2 - |x-c|^2)                      nu = 1
+box         -sum ln(x_i - l_i) - sum ln(u_i - x_i)   nu = d
+simplex     -sum ln x_i on the plane sum x = 1       nu = n - 1 = dimension
+ellipsoid   -ln(1 - (x-c)' shape^{-1} (x-c))         nu = 1
+polytope    -sum ln(b_i - a_i x)                     nu = number of rows - 1
 """
 
 from collections.abc import Callable

@@ -128,15 +128,7 @@ class SharpLipschitz(PaperLipschitz):
 
 @dataclass(frozen=True)
 class NormalBarrier:
-    """Psi(x, b) = K psi(x/b) - c ln b on the conic hull; the boxes have c = 2 K nu ("Define Psi").
-
-    With z = x/b, and psi and its derivatives taken at z:
-        dPsi/dx      = K grad psi / b
-        dPsi/db      = -(K grad psi . z + c) / b
-        d2Psi/dx dx  = K hess psi / b^2
-        d2Psi/dx db  = -K (hess psi z + grad psi) / b^2
-        d2Psi/db db  = (K z . hess psi z + 2 K grad psi . z + c) / b^2
-    """
+    """Psi(x, b) = K psi(x/b) - c ln b on the conic hull. The boxes have c = 2 K nu."""
 
     psi: Barrier
     scale: float
@@ -175,10 +167,7 @@ def symmetric_roots(matrix: Array) -> tuple[Array, Array]:
 
 
 def argmin_on_lifted_domain(
-    gradient: Callable[[Array], Array],
-    hessian: Callable[[Array], Array],
-    start: Array,
-    eta: float,
+    gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], start: Array, eta: float
 ) -> Array:
     """The minimum over {(x, 1)}: b stays 1, so only the first d coordinates move."""
     return lift(

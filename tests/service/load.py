@@ -1,10 +1,7 @@
 """Load on a service: 64 clients for a minute, and kill -9 meanwhile.
 
-    python tests/service/load.py                        all of it, about six minutes
-    python tests/service/load.py --seconds 10 --kills 2
-
-A client asks and tells as fast as it is answered. Every answer that it got is looked for in the
-store afterwards.
+python tests/service/load.py                        all of it, about six minutes
+python tests/service/load.py --seconds 10 --kills 2
 """
 
 import argparse

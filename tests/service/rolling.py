@@ -1,11 +1,8 @@
 """A rolling update: two services on one PostgreSQL are replaced in turn, under load.
 
-    python tests/service/rolling.py                                  ten minutes, 64 clients
-    python tests/service/rolling.py --minutes 1 --clients 16
-    python tests/service/rolling.py --other ../before/src            from that version and back
-
-Each service in turn gets SIGTERM, and starts again with the other version. Every answer that a
-client got is looked for in the store afterwards, and every request that was refused is counted.
+python tests/service/rolling.py                                  ten minutes, 64 clients
+python tests/service/rolling.py --minutes 1 --clients 16
+python tests/service/rolling.py --other ../before/src            from that version and back
 """
 
 import argparse

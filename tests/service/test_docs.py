@@ -15,8 +15,8 @@ from dikin.service import app, endpoints, limits
 from dikin.service.app import document
 from dikin.studies import arguments, ledger
 from dikin.tuning import circumstances
-from service import load
-from service.serving import Serving
+from service import crowd, load
+from service.serving import Serving, shop
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
@@ -106,9 +106,6 @@ def number(cell: str) -> Any:
 
 def test_a_lost_answer_is_counted(file: str) -> None:
     """The account finds what is missing, altered or doubled."""
-    from service import crowd
-    from service.serving import shop
-
     with shop(file, rounds=3) as study:
         told = {row["query"]: row["value"] for row in study.records()}
     whole = crowd.Account(list(told), dict(told), [], [])

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import dikin
 from dikin import errors
+from dikin.cli import main
 from dikin.studies import remote
 from service.proxy import LossyProxy
 from service.serving import Serving, shop
@@ -108,10 +110,7 @@ def test_the_same_rounds_bit_for_bit(service: Serving, file: str, round: Any) ->
     """Points, forecasts, history, state and words, here and over HTTP."""
     place = {"region": "us", "hour": 24, "load": 0.25} if round is in_contexts else None
     made, name = MADE[round], round.__name__
-    with (
-        dikin.Study(file, name, made()) as here,
-        dikin.Study(service.url, name, made()) as there,
-    ):
+    with dikin.Study(file, name, made()) as here, dikin.Study(service.url, name, made()) as there:
         for t in range(30):
             ours, theirs = round(here, t), round(there, t)
             for part in ("params", "context", "covariates", "expected", "paused"):
@@ -306,10 +305,6 @@ def test_a_service_that_is_away() -> None:
 
 
 def test_the_command_line_speaks_to_a_service(service: Serving) -> None:
-    from click.testing import CliRunner
-
-    from dikin.cli import main
-
     def run(*words: str) -> str:
         done = CliRunner().invoke(main, ["study", *words, "--url", service.url])
         assert done.exit_code == 0, done.output

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 import urllib3
+from prometheus_client.parser import text_string_to_metric_families
 
 import dikin
 from dikin.service import commands
@@ -208,8 +209,6 @@ def test_small_answers_are_sent_at_once() -> None:
 
 
 def test_metrics(service: Serving) -> None:
-    from prometheus_client.parser import text_string_to_metric_families
-
     with shop(service.url, "measured", rounds=30) as study:
         study.ask()
         summary = study.summary()

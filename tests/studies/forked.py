@@ -1,9 +1,4 @@
-"""A process with an open study forks, its children open the study too, and the process ends.
-
-The parent closes its study, lets go of it without a word, or is killed, while its children ask and
-tell. Each writes what was acknowledged into a file. Then everything must be in the journal, and
-nothing twice.
-"""
+"""A process with an open study forks, its children open the study too, and the process ends."""
 
 import fcntl
 import gc
@@ -109,10 +104,7 @@ def by_multiprocessing(place: Place, study: dikin.Study) -> Join:
 
 
 def by_preloading(place: Place, study: dikin.Study) -> Join:
-    """A server that loads the application, forks workers, and replaces one that has died.
-
-    A thread of its own asks and tells all the while.
-    """
+    """A server that loads the application, forks workers, and replaces one that has died."""
     stop = threading.Event()
 
     def serve() -> None:

@@ -1,15 +1,4 @@
-"""Four clients play one study and are killed at random instants; then everything must add up.
-
-Each client writes what was acknowledged to it into a file of its own, with fsync, and then goes on.
-Afterwards the rows are read from the database by plain SQL:
-
-- every acknowledged trial, answer and forgotten trial is there, with its point and value;
-- no trial was given to two clients, and none is closed twice;
-- the study's tuner equals a fold of all rows bit for bit, open trials included;
-- the open queries of the dead can be listed, and answered or forgotten by another.
-
-`make kills` plays it everywhere: see torture.py.
-"""
+"""Four clients play one study and are killed at random; then all must add up (`make kills`)."""
 
 import json
 import os

@@ -103,10 +103,7 @@ def test_a_server_cuts_off_who_stops_in_a_transaction(server: Any) -> None:
 
 
 def test_rows_that_wait_are_written_together(url: str) -> None:
-    with (
-        sharing(url, "a", fresh()) as study,
-        dikin.Study(url, "a", patience=60.0) as other,
-    ):
+    with sharing(url, "a", fresh()) as study, dikin.Study(url, "a", patience=60.0) as other:
         for _ in range(3):
             trial = step(study)
             study.tell(trial, 0.25)

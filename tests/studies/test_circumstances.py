@@ -167,10 +167,3 @@ def test_a_guard_holds_for_all_clients_until_somebody_resumes(file: str) -> None
         assert not again.paused
         assert again.verify().rows == 402
         assert again.status().from_json(again.status().to_json()).uplift == again.uplift
-
-
-def test_another_holdback_is_another_study(file: str) -> None:
-    dikin.Study(file, "a", compared()).close()
-    for more in ({"holdback": 0.2}, {"guard": None}, {"control": {"price": 5}}):
-        with pytest.raises(errors.StudyExistsError, match=f"exists with {next(iter(more))}"):
-            dikin.Study(file, "a", compared(**more))

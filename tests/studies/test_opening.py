@@ -47,10 +47,7 @@ def test_what_cannot_be_kept_is_refused(file: str) -> None:
     assert not Path(file).exists()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"client": "x" * 151}, {"patience": 0}],
-)
+@pytest.mark.parametrize("arguments", [{"client": "x" * 151}, {"patience": 0}])
 def test_unusable_arguments(file: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(errors.ParameterError):
         dikin.Study(file, **({"name": "a", "tuner": fresh()} | arguments))

@@ -146,9 +146,7 @@ def play_through(url: str, name: str) -> None:
 
 
 @pytest.mark.skipif(POOLER is None, reason="apt-get install pgbouncer")
-def test_a_pooler_that_gives_each_transaction_another_connection(
-    server: Server,
-) -> None:
+def test_a_pooler_that_gives_each_transaction_another_connection(server: Server) -> None:
     with pooled(server) as url:
         play_through(url, "pooled")
     dikin.Study.delete(server.url, "pooled")

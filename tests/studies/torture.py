@@ -1,10 +1,7 @@
 """Everything that studies were ever broken with, once more and for longer; one table of it.
 
-    make torture        about fifteen minutes
-    make kills          kills and interrupts, over all ways to use a study
-
-Each row is one kind of harm: how often it was tried, how often it did harm, and what there is to
-say. The short forms of all of it are in `make test`. Ends with status 1 if anything did harm.
+make torture        about fifteen minutes
+make kills          kills and interrupts, over all ways to use a study
 """
 
 import argparse

@@ -1,8 +1,4 @@
-"""Theorem 2 of docs/mathematics.md: above what its proof adds up on real runs.
-
-The learners play, and the terms of section 5.3 are added up round by round, from dense matrices:
-what the theorem replaces by OPT_T. Wrong theorems, each with a term left out, must fail.
-"""
+"""Theorem 2 of docs/mathematics.md: above what its proof adds up on real runs."""
 
 from collections.abc import Callable
 from math import log, sqrt

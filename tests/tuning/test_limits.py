@@ -139,16 +139,6 @@ def test_a_declared_range_has_no_faults() -> None:
     assert tuner.best == twin.best
 
 
-@pytest.mark.parametrize("share", [0.01, 0.2, 0.5])
-def test_conversions_are_no_faults(share: float) -> None:
-    """Every 1 is as good a value as the zeros before it, without a declared range too."""
-    tuner, rng = Tuner(POOL, maximize=True, seed=3), np.random.default_rng(3)
-    values = (rng.random(300) < share).astype(float)
-    run(tuner, 300, lambda p, t: values[t])
-    assert tuner.left_out == 0
-    assert tuner.summary().recent_mean == pytest.approx(values[-100:].mean())
-
-
 def test_a_level_that_jumps_is_accepted() -> None:
     tuner = Tuner(POOL, seed=1)
     run(tuner, 300, lambda p, t: to_twelve(p, t) + 1000 * (t >= 150), noise=0.3)
