@@ -36,7 +36,7 @@ def minimise(
 
     The decrement, the length of the Newton step in the local norm, says both how far the minimiser
     is and how far one may step: below 1 a full step stays inside, above 1/4 it is damped. So close
-    to the boundary that slacks have lost their digits, it returns the best point that rounding admits.
+    to the boundary that slacks lost their digits, it returns the best point that rounding admits.
     """
     x, last, factored = start, inf, None
     errors = FloatingPointError, NumericalError, np.linalg.LinAlgError
@@ -87,8 +87,8 @@ def factor(matrix: Array) -> Factor:
 def upper_inverse(upper: Array) -> Array:
     """Return the inverse of an upper triangular matrix, by halves: NumPy ignores its shape.
 
-    Gaussian elimination leaves such a matrix as it is, so `inv` of a block is the substitution that a
-    triangular matrix needs, without a loss of digits.
+    Gaussian elimination leaves such a matrix as it is, so `inv` of a block is the substitution that
+    a triangular matrix needs, without a loss of digits.
     """
     n = len(upper)
     if n <= BLOCK:

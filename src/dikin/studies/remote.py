@@ -69,7 +69,7 @@ class NotAServiceError(StoreError):
 
 
 class RemoteLedger:
-    """One client of one study at a service, or of all studies there. It has the methods of a ledger."""
+    """One client of one study at a service, or of all studies there. A ledger's methods."""
 
     def __init__(
         self, url: str, name: str, client: str, patience: float | None, token: str | None
