@@ -82,6 +82,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/studies", None),
     ("GET", "/v1/studies/a/page", None),
     ("GET", "/v1/studies/a/recommend", None),
+    ("GET", "/v1/studies/a/uplift", None),
     ("GET", "/v1/studies/a/certificate?lipschitz=2", None),
     ("GET", "/v1/studies/a", None),
     ("GET", "/v1/studies/a/history", None),

@@ -318,7 +318,7 @@ def test_a_holdback_in_all_answers(service: Serving) -> None:
                 study.tell(trial, (500.0 if trial.held_back else 300.0) + trial.id % 3)
         reason = study.status().guard_reason
         assert service.send("GET", "/v1/studies/compared").content["guard_reason"] == reason
-        gain = service.send("GET", "/v1/studies/compared").content["uplift"]
+        gain = service.send("GET", "/v1/studies/compared/uplift").content
         assert gain["mean"] < 0.0
         assert gain == study.uplift.to_json()
         text = service.send("GET", "/metrics").content.decode()

@@ -118,6 +118,7 @@ def test_commands(file: str) -> None:
         for _ in range(3):
             study.tell(study.ask(), 3.0)
     assert "uplift" in command("show", "one", *where).output
+    assert "0 of 20 answers of the control" in command("uplift", "one", *where).output
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from dikin.arguments import frozen, whole
+from dikin.errors import ParameterError
 from dikin.open_queries import Query
 from dikin.serialization import finite_or_none, plain
 from dikin.status import Status
@@ -36,7 +37,7 @@ from dikin.studies.operations import (
 from dikin.studies.study import Study
 from dikin.tuning.parameters.description import parameter_from_spec
 from dikin.tuning.trial import Trial
-from dikin.tuning.tuner import Tuner
+from dikin.tuning.tuner import NO_HOLDBACK, Tuner
 from dikin.worth.uplift import Uplift
 
 STUDY = "/v1/studies/{name}"
@@ -150,7 +151,7 @@ def forget(
 @operation("GET", "read", answer=record(best=OBJECT), of=Study.ask)
 def best(study: Study, context: Known = None) -> Any:
     """Return the best setting, or that of a context."""
-    return {"best": study.best if context is None else study.best_for(context)}
+    return {"best": study.best_for(context)}
 
 
 @operation("POST", "admin", of=Study.set_parameters)
@@ -162,6 +163,15 @@ def set_parameters(
     if isinstance(parameters, dict):
         kinds = {name: parameter_from_spec(name, each) for name, each in parameters.items()}
     study.set_parameters(kinds, constraints)
+
+
+@operation("GET", "read")
+def uplift(study: Study) -> Uplift:
+    """Return the gain of a tuned round over the control, with an interval to read at any time."""
+    found = study.status().uplift
+    if found is None:
+        raise ParameterError(NO_HOLDBACK)
+    return found
 
 
 @operation("GET", "read", answer=record(certificate=or_null(NUMBER)), of=Tuner)

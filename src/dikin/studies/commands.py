@@ -273,6 +273,13 @@ def show(name: str, url: str, out: Path | None) -> None:
             click.echo(f"drawn into {out}")
 
 
+@command()
+def uplift(name: str, url: str) -> None:
+    """Print the gain of a tuned round over the control, with an interval to read at any time."""
+    with Study(url, name) as study:
+        click.echo(study.uplift)
+
+
 @command("open")
 def open_(name: str, url: str) -> None:
     """List the open trials: id, client, time, and the parameters by name."""
