@@ -66,7 +66,7 @@ from dikin.tuning.tuner import Tuner
 
 PAGE = files("dikin.service") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-HEADERS = {
+HEADERS = {  # of every answer
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
@@ -77,10 +77,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer."""
 
-Seen = Status | tuple[str, str]
-"""The status of a study, or its name and why it cannot be read."""
+Seen = Status | tuple[str, str]  # the status of a study, or its name and why it cannot be read
 
 ENCODE = json.JSONEncoder(allow_nan=False).encode
 log = logging.getLogger("dikin.service")
@@ -124,8 +122,7 @@ class Service:
         self.metrics.stuck.set_function(lambda: self.studies.stuck)
         tokens = TokenStore(store)
         self.gate = Gate(lambda: self.studies.apart(lambda: TokenCheck(tokens.all())))
-        self.is_closing: Callable[[], bool] = lambda: False
-        """Whether the service shuts down."""
+        self.is_closing: Callable[[], bool] = lambda: False  # True as it shuts down
         self._seen: dict[str, tuple[Any, Seen, float]] = {}
         """The last rows and the status of each study, and when it was read."""
         self._reading: asyncio.Future[None] | None = None
@@ -144,15 +141,13 @@ class Service:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            await self._router(scope, receive, send)
-            return
+            return await self._router(scope, receive, send)
         request, id = Request(scope, receive), f"{next(self._ids) % 2**32:08x}"
         visit = Visit(request, id, time.perf_counter())
         try:
             response = await self._answer(visit)
         except ClientDisconnect:
-            self._note(visit, 499)
-            return
+            return self._note(visit, 499)
         except (Exception, asyncio.CancelledError) as error:
             response = self._problem(visit, error).response()
             if response.status_code in (408, 413) or _is_large(request.headers):
@@ -192,8 +187,8 @@ class Service:
         for name, text in request.query_params.multi_items():
             if name in given:
                 raise RequestError(f"{shown(name)} occurs twice in the query; give it once")
-            is_text = asked.in_query.get(name, {}).get("type") == "string"
-            given[name] = text if is_text else _value(text)
+            kind = asked.in_query.get(name, {}).get("type")
+            given[name] = text if kind == "string" else _value(text)
         if given or asked.in_query:
             _refuse_others(asked, given, "query", asked.in_query)
         sent = await self._sent(request)
@@ -661,16 +656,12 @@ async def page_file(service: Service, visit: Visit) -> Any:
 
 def document() -> dict[str, Any]:
     """Return the OpenAPI file."""
-    shown_ones = [
-        each
-        for each in (*OTHERS.values(), *OPERATIONS.values())
-        if each.answer or each.method == "DELETE"
-    ]
-    return openapi.document(shown_ones, dikin.__version__)
+    every = (*OTHERS.values(), *OPERATIONS.values())
+    named = [each for each in every if each.answer or each.method == "DELETE"]
+    return openapi.document(named, dikin.__version__)
 
 
-ROUTES: dict[str, dict[str, Endpoint]] = {}
-"""All endpoints, by path and method."""
+ROUTES: dict[str, dict[str, Endpoint]] = {}  # all endpoints, by path and method
 for _each in (*OTHERS.values(), *OPERATIONS.values()):
     ROUTES.setdefault(_each.path, {})[_each.method] = _each
 for _path in ("/healthz", "/readyz"):
