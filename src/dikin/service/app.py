@@ -136,18 +136,18 @@ class Service:
             self._reading.cancel()
         await asyncio.to_thread(self.studies.close)
 
-    # --- a request -------------------------------------------------------------------------------
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            return await self._router(scope, receive, send)
+            await self._router(scope, receive, send)
+            return
         request, id = Request(scope, receive), f"{next(self._ids) % 2**32:08x}"
         visit = Visit(request, id, time.perf_counter())
         try:
             response = await self._answer(visit)
         except ClientDisconnect:
-            return self._note(visit, 499)
+            self._note(visit, 499)
+            return
         except (Exception, asyncio.CancelledError) as error:
             response = self._problem(visit, error).response()
             if response.status_code in (408, 413) or _is_large(request.headers):
@@ -232,8 +232,6 @@ class Service:
             own_name = None if header is None else printable(_utf8(header), "Dikin-Client")
             client = "/".join(filter(None, (token, own_name)))[:150] or "http"
         return self.studies.do(str(visit.study), act, client, token)
-
-    # --- its body --------------------------------------------------------------------------------
 
     async def _sent(self, request: Request) -> bytearray:
         """Return the bytes of the body. A slow client delays only itself."""
