@@ -42,5 +42,11 @@ class Chart:
     def scale(self) -> float:
         return self.domain.radius
 
+    def value(self, u: Array) -> float:
+        return self.domain.barrier(self.scale * u)
+
+    def gradient(self, u: Array) -> Array:
+        return self.scale * self.domain.gradient(self.scale * u)
+
     def hessian(self, u: Array) -> Array:
         return self.scale**2 * self.domain.hessian(self.scale * u)

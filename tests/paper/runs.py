@@ -1,4 +1,9 @@
-"""Real runs of the shipped learners, written down in the paper's units."""
+"""Real runs of the shipped learners, written down in the paper's units.
+
+A `Record` holds, round by round, what the learner played and what it was told, with H_t and g_t
+computed from their definitions: dense matrices, and the domain's own Hessian. From the learner
+itself come only the points, the centres, eta_t, S_t and lambda_t.
+"""
 
 import warnings
 from collections.abc import Callable
@@ -79,9 +84,36 @@ class Altered:
         return getattr(self._right, name)
 
 
+def altered(learner: Adaptive, **changes: Any) -> Adaptive:
+    """The learner with another schedule, from the beginning: a mutant."""
+    learner._follow(learner._kernel._replace(schedule=Altered(learner._schedule, **changes)))
+    return learner
+
+
 def alternating(t: int, y: Array, x: Array) -> tuple[float, float]:
     """The two extreme losses in turn."""
     return (1.0 if t % 2 else -1.0), (0.0, 0.3, 1.0)[t % 3]
+
+
+def outwards(t: int, y: Array, x: Array) -> tuple[float, float]:
+    """Extreme losses that drive the centre to the boundary and back: far points are praised.
+
+    No convex loss does that. Twenty rounds of it bring the centre to 1e-3 of the boundary.
+    """
+    side = 1.0 if (t // 20) % 2 else -1.0
+    return (side if x @ x >= y @ y else -side), 0.0
+
+
+def middling(t: int, y: Array, x: Array) -> tuple[float, float]:
+    """A bowl beside the centre, with changing curvature."""
+    return float(0.2 * np.sum((x - 0.3) ** 2) - 0.3), (0.0, 0.9, 0.2, 1.0)[t % 4]
+
+
+ANSWERS: dict[str, Answer] = {
+    "alternating": alternating,
+    "outwards": outwards,
+    "middling": middling,
+}
 
 
 @dataclass(repr=False)  # a check that rejects a mutant would write out all its arrays
@@ -148,9 +180,27 @@ class Record:
             self.g.append(self.dim * (f + self.lam[-1] / 2 * float(x @ x)) * (H @ (x - y)))
         return self
 
+    # --- what the proofs speak of; t counts from 0 here -----------------------------------------
+
     def dual(self, t: int) -> float:
         """|g_t|*."""
         return sqrt(float(self.g[t] @ np.linalg.solve(self.H[t], self.g[t])))
+
+    def move(self, t: int) -> float:
+        """|y_{t+1} - y_t| in the norm of H_t."""
+        step = self.y[t + 1] - self.y[t]
+        return sqrt(float(step @ self.H[t] @ step))
+
+    def divergence(self, t: int, u: Array, v: Array) -> float:
+        """D(u, v) of F_t, the objective that y_t minimises: its linear terms cancel."""
+        away = u - v
+        barrier = self.psi.value(u) - self.psi.value(v) - float(self.psi.gradient(v) @ away)
+        return self.S[t] / 2 * float(away @ away) + self.kappa / self.eta[t] * barrier
+
+    def round_term(self, t: int) -> float:
+        """g_t . (y_t - y_{t+1}) - D_{F_t}(y_{t+1}, y_t)."""
+        fall = float(self.g[t] @ (self.y[t] - self.y[t + 1]))
+        return fall - self.divergence(t, self.y[t + 1], self.y[t])
 
     def round_bound(self, t: int) -> float:
         """omega*(eta_t |g_t|*)/eta_t."""
