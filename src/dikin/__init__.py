@@ -33,7 +33,7 @@ from dikin.tuning.parameters.base import ParameterKind
 from dikin.tuning.trial import Trial
 from dikin.tuning.tuner import Tuner
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Constant",

@@ -151,8 +151,10 @@ def ready(tmp_path: Path) -> Path:
     (tmp_path / "src" / "dikin" / "__init__.py").write_text('__version__ = "1.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text("## Unreleased\n\n## 1.2.0 (2030-01-31)\n")
     shutil.copy(ROOT / "CITATION.cff", tmp_path)
-    cited = re.sub(r"(?m)^version: .*$", "version: 1.2.0", (tmp_path / "CITATION.cff").read_text())
-    (tmp_path / "CITATION.cff").write_text(f"{cited}date-released: 2030-01-31\n")
+    about = "version: 1.2.0\ndate-released: 2030-01-31"
+    cited = re.sub(r"(?m)^date-released: .*\n", "", (tmp_path / "CITATION.cff").read_text())
+    cited = re.sub(r"(?m)^version: .*$", about, cited)
+    (tmp_path / "CITATION.cff").write_text(cited)
     return tmp_path
 
 
