@@ -5,6 +5,7 @@ Each wait for the server ends after some seconds of silence, and the connection 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from dikin.studies.database import (
 )
 
 REPLY_TAKES = 0.5  # seconds, besides the patience, that a server may take for a reply
+WAKES_EVERY = 0.1  # seconds between two looks for a Ctrl-C during a wait, as in psycopg
 COMPUTES, CARE = 1000, 600_000
 """Milliseconds, besides the patience, that a client may compute in the middle of a transaction, and
 in the middle of a trim or a conversion."""
@@ -145,10 +147,12 @@ def _connection_class(psycopg: Any, silence: float) -> Any:
 
     def bounded(exchange: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         """Yield the events to wait for in an exchange, until the server is silent for too long."""
+        heard = time.monotonic()
         try:
             wanted = next(exchange)
-            while ready := (yield wanted):
-                wanted = exchange.send(ready)
+            while time.monotonic() < heard + silence:
+                if ready := (yield wanted):
+                    wanted, heard = exchange.send(ready), time.monotonic()
         except StopIteration as ended:
             return ended.value
         raise psycopg.OperationalError(f"the server has not answered for {silence:.1f} seconds")
@@ -157,9 +161,9 @@ def _connection_class(psycopg: Any, silence: float) -> Any:
         """A connection that is closed when the server is silent, or a wait is interrupted."""
 
         def wait(self, gen: Generator[Any, Any, Any], *_: Any, **__: Any) -> Any:
-            """Wait for one exchange to end. After a silence psycopg sends 0 (since 3.3)."""
+            """Wait for one exchange to end. Psycopg sends 0 from time to time (since 3.3)."""
             try:
-                return waiting.wait(bounded(gen), self.pgconn.socket, silence)
+                return waiting.wait(bounded(gen), self.pgconn.socket, WAKES_EVERY)
             except BaseException as error:
                 # At an interrupt psycopg would ask the server to cancel, and wait for that.
                 if not getattr(error, "sqlstate", None):  # an error of the server has one
