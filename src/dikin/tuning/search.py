@@ -387,13 +387,13 @@ class Search(Stateful):
         metrics: Sequence[float] = (),
         history: bool = False,
         settle: bool = True,
-    ) -> bool:
-        """Learn a value, None for a failure, and plan. Return True if it counts as it is."""
+    ) -> None:
+        """Learn a value, None for a failure, and plan."""
         choice, cell = self.picks.index(picks), int(np.argmax(weights)) if self.contexts else 0
         beside = self.places[cell * self.choices : (cell + 1) * self.choices]
         e = self._features(weights, choice)
         z = np.append(covariates, float(history)) if self.history else covariates
-        row, place, before = Row(x, value, z, e, history), beside[choice], self.left_out
+        row, place = Row(x, value, z, e, history), beside[choice]
         place.played += 1
         for model in (self.model, *self.limited):
             model.at = place.y
@@ -411,7 +411,6 @@ class Search(Stateful):
             all_ready = self.options and min(each.played for each in beside) >= 2
             for other in range(self.choices) if all_ready else (choice,):
                 self._settle(weights, other)
-        return self.left_out == before
 
     def _begin(self, place: Place) -> None:
         """Learn a first row, and all of them anew where it changes which are absurd."""
